@@ -58,7 +58,7 @@ export const SHIPMENT_FILTERS = {
   active: {
     kind: 'flag',
     description: 'True: those that are neither delivered or beyond, nor cancelled. False: the others.',
-    label: 'On the way',
+    label: 'Active',
   },
   has_open_exceptions: {
     kind: 'flag',
@@ -101,7 +101,7 @@ export const SHIPMENT_FILTERS = {
     kind: 'reference',
     description: 'Those with a further reference of this value, of whatever type.',
     example: 'PO-88213',
-    label: 'Further reference',
+    label: 'Additional reference',
   },
   shipper: {
     kind: 'party',
@@ -131,13 +131,13 @@ export const SHIPMENT_FILTERS = {
     kind: 'port',
     description: 'Those from here: UN/LOCODE or IATA airport code.',
     example: 'CNSHA',
-    label: 'From',
+    label: 'Origin',
   },
   destination_port: {
     kind: 'port',
     description: 'Those to here: UN/LOCODE or IATA airport code.',
     example: 'NLRTM',
-    label: 'To',
+    label: 'Destination',
   },
   eta_from: {
     kind: 'time',
@@ -171,7 +171,7 @@ export const SHIPMENT_FILTERS = {
     kind: 'time',
     description: 'Those that changed then or later.',
     example: '2026-11-21T09:30:00Z',
-    label: 'Changed since',
+    label: 'Updated since',
     bounds: ['updated_at', 'from'],
   },
   q: {

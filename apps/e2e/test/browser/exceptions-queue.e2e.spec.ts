@@ -45,7 +45,7 @@ describeInBrowser('the queue of exceptions', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Assign', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     for (const id of ids) expect(await get(id)).toMatchObject({ status: 'acknowledged', assignee: admin.email });
-    await page.getByRole('link', { name: /^Mine/ }).click();
+    await page.getByRole('link', { name: /^Assigned to me/ }).click();
     await page.getByRole('link', { name: 'Bulk lost' }).waitFor();
 
     await page.getByLabel('Select “Bulk lost”').check();
@@ -112,9 +112,9 @@ describeInBrowser('the queue of exceptions', () => {
     await row.getByText('Acknowledged').waitFor();
     await opened('shortage', { severity: 'low', title: 'Newer one' });
     await opened('seal_broken', { severity: 'high', title: 'Of another list' });
-    await page.getByRole('button', { name: '1 new: show' }).click();
+    await page.getByRole('button', { name: 'Show 1 new' }).click();
     await page.getByRole('link', { name: 'Newer one' }).waitFor();
-    await page.getByRole('button', { name: /new: show/ }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /Show \d+ new/ }).waitFor({ state: 'detached' });
     expect(window.complaints).toEqual([]);
     await window.close();
   });
@@ -182,7 +182,7 @@ describeInBrowser('the queue of exceptions', () => {
       await scrollTo(index);
       await row(index).waitFor();
     }
-    await page.getByRole('button', { name: 'It may be old: read anew' }).click();
+    await page.getByRole('button', { name: 'List may be outdated. Refresh' }).click();
     await scrollTo(0);
     await page.getByRole('link', { name: 'Graver' }).waitFor();
     expect(window.complaints).toEqual([]);
@@ -197,7 +197,7 @@ describeInBrowser('the queue of exceptions', () => {
     const window = await Window.open(browser, subject, viewer, NARROW);
     const { page } = window;
     await window.goto('/exceptions?type=lost');
-    await page.getByText('takes exceptions:write').waitFor();
+    await page.getByText('permission exceptions:write').waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);
     await page.getByRole('link', { name: 'To be read' }).first().click();
     const pane = page.getByRole('region', { name: 'Exception' });

@@ -29,11 +29,11 @@ const WHO: readonly { readonly role: Role; readonly environment: 'live' | 'test'
 const OFFERED: readonly { readonly path: string; readonly control: string; readonly needs?: string }[] = [
   { path: '/start', control: 'Continue setup', needs: 'webhooks:manage' },
   { path: '/shipments', control: 'New shipment', needs: 'shipments:write' },
-  { path: '/shipments', control: 'Import', needs: 'shipments:write' },
+  { path: '/shipments', control: 'Import shipments', needs: 'shipments:write' },
   { path: '/shipments/new', control: 'Create the shipment', needs: 'shipments:write' },
   { path: '/shipments/import', control: 'CSV file', needs: 'shipments:write' },
   { path: '/exceptions?at=EXCEPTION', control: 'Acknowledge', needs: 'exceptions:write' },
-  { path: '/shipments/ID', control: 'Record a milestone', needs: 'milestones:write' },
+  { path: '/shipments/ID', control: 'Record milestone', needs: 'milestones:write' },
   { path: '/shipments/ID', control: 'Edit', needs: 'shipments:write' },
   { path: '/shipments/ID/edit', control: 'Save', needs: 'shipments:write' },
   { path: '/shipments/ID/documents', control: 'Files of documents', needs: 'documents:write' },

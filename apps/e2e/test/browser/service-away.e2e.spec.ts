@@ -101,13 +101,13 @@ describeInBrowser('a page that is left open', () => {
     await reference.fill('PO-3');
     const cookies = await context.cookies();
     await context.clearCookies();
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
     await page.getByText('Your session has ended').waitFor();
     expect(await reference.inputValue()).toBe('PO-3');
 
     await context.addCookies(cookies);
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByRole('heading', { name: 'PO-3' }).waitFor();
     await context.close();
   });

@@ -18,7 +18,7 @@ const IS_INKED = `(() => {
 })()`;
 
 function sectionLink(page: Page, name: string): Locator {
-  return page.getByRole('navigation', { name: 'Sections of the shipment' }).getByRole('link', { name });
+  return page.getByRole('navigation', { name: 'Shipment sections' }).getByRole('link', { name });
 }
 
 describeInBrowser('the papers of a shipment', () => {
@@ -50,8 +50,8 @@ describeInBrowser('the papers of a shipment', () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/documents`);
-    const required = page.getByRole('region', { name: 'Required' });
-    await required.getByText('0 of 2 are here').waitFor();
+    const required = page.getByRole('region', { name: 'Required documents' });
+    await required.getByText('0 of 2 are uploaded').waitFor();
 
     const bill = {
       name: 'MAEU bill of lading.pdf',
@@ -65,7 +65,7 @@ describeInBrowser('the papers of a shipment', () => {
     await page.getByRole('button', { name: 'Upload 2 files' }).click();
     const documents = page.getByRole('list', { name: 'Documents' });
     await documents.getByRole('button', { name: photo.name, exact: true }).waitFor();
-    await required.getByText('1 of 2 are here').waitFor();
+    await required.getByText('1 of 2 are uploaded').waitFor();
 
     await documents.getByRole('button', { name: bill.name, exact: true }).click();
     const preview = page.getByRole('dialog');
@@ -89,10 +89,10 @@ describeInBrowser('the papers of a shipment', () => {
 
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
-      required.getByRole('button', { name: 'Choose a file: Packing list' }).click(),
+      required.getByRole('button', { name: 'Choose file for Packing list' }).click(),
     ]);
     await chooser.setFiles({ name: 'scan 1.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Packing list') });
-    await page.getByRole('button', { name: 'Upload the file' }).click();
+    await page.getByRole('button', { name: 'Upload file' }).click();
     await page.getByRole('button', { name: 'Reject scan 1.pdf…' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('The weight is missing');
     await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click();
@@ -112,9 +112,9 @@ describeInBrowser('the papers of a shipment', () => {
       page.getByRole('menuitem', { name: 'Replace…' }).click(),
     ]);
     await again.setFiles({ name: 'scan 2.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Packing list, 9 t') });
-    await page.getByRole('button', { name: 'Upload the file' }).click();
+    await page.getByRole('button', { name: 'Upload file' }).click();
     await page.getByRole('button', { name: 'Approve scan 2.pdf' }).click();
-    await page.getByRole('button', { name: 'An earlier version' }).waitFor();
+    await page.getByRole('button', { name: '1 earlier version' }).waitFor();
     await window.picture('shipment-documents');
 
     await sectionLink(page, 'Exceptions').click();
@@ -122,7 +122,7 @@ describeInBrowser('the papers of a shipment', () => {
     await page.getByRole('link', { name: 'History' }).click();
     const history = page.getByRole('list', { name: 'History' });
     await history.getByText('rejected Packing list “scan 1.pdf” (PDF): “The weight is missing”').waitFor();
-    await history.getByText('thereby cleared “Document rejected”').waitFor();
+    await history.getByText('triggered the resolution of “Document rejected”').waitFor();
     await history.getByText('created the shipment').waitFor();
     await window.picture('shipment-history');
     expect(window.complaints).toEqual([]);
@@ -149,9 +149,9 @@ describeInBrowser('the papers of a shipment', () => {
         .setInputFiles(names.map((name) => ({ name, mimeType: 'application/pdf', buffer: pdfSaying(name) })));
     await choose('first.pdf', 'removed.pdf', 'retyped.pdf');
     await page.getByRole('button', { name: 'Upload 3 files' }).click();
-    await page.getByRole('button', { name: 'Stop first.pdf' }).waitFor();
+    await page.getByRole('button', { name: 'Stop upload of first.pdf' }).waitFor();
     await page.getByRole('button', { name: 'Remove removed.pdf' }).click();
-    await page.getByRole('combobox', { name: 'What retyped.pdf is' }).click();
+    await page.getByRole('combobox', { name: 'Document type of retyped.pdf' }).click();
     await page.getByRole('option', { name: 'Arrival notice' }).click();
     await eventually(() => expect(uploads).toHaveLength(1));
     uploads[0]?.resolve();
@@ -179,7 +179,7 @@ describeInBrowser('the papers of a shipment', () => {
     await preview.waitFor({ state: 'detached' });
     page.once('dialog', (dialog) => void dialog.accept());
     await sectionLink(page, 'Exceptions').click();
-    await page.getByText('Open an exception').waitFor();
+    await page.getByText('Open exception').waitFor();
     await sectionLink(page, 'Documents').click();
     await documents.getByRole('button', { name: 'first.pdf', exact: true }).waitFor();
     expect(uploads).toHaveLength(3);
@@ -191,18 +191,18 @@ describeInBrowser('the papers of a shipment', () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/exceptions`);
-    await page.getByText('Open an exception').waitFor();
+    await page.getByText('Open exception').waitFor();
     await admin.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken', severity: 'high' });
     await page.getByRole('article', { name: 'Seal broken' }).waitFor();
 
-    await page.getByRole('button', { name: 'Open an exception' }).click();
+    await page.getByRole('button', { name: 'Open exception' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('What is wrong').fill('Container dam');
+    await dialog.getByLabel('Type').fill('Container dam');
     await page.getByRole('option', { name: 'Container damaged' }).click();
     await dialog.getByLabel('Of').click();
     await page.getByRole('option', { name: 'CSQU3054383' }).click();
-    await dialog.getByLabel('What exactly').fill('The left door does not close.');
-    await dialog.getByRole('button', { name: 'Open it' }).click();
+    await dialog.getByLabel('Description').fill('The left door does not close.');
+    await dialog.getByRole('button', { name: 'Open exception' }).click();
     const damage = page.getByRole('article', { name: 'Container damaged' });
     await damage.getByText('The left door does not close.').waitFor();
     await damage.getByRole('button', { name: /^Resolve/ }).click();
@@ -226,11 +226,11 @@ describeInBrowser('the papers of a shipment', () => {
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/documents`);
     await page.getByRole('button', { name: 'bill.pdf', exact: true }).waitFor();
-    await page.getByText('You may look at documents.').waitFor();
+    await page.getByText('You can view documents.').waitFor();
     expect(await page.locator('input[type=file]').count()).toBe(0);
-    expect(await page.getByRole('button', { name: /Approve|Reject|Choose a file/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /Approve|Reject|Choose file/ }).count()).toBe(0);
     await sectionLink(page, 'Exceptions').click();
-    expect(await page.getByRole('button', { name: 'Open an exception' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Open exception' }).isDisabled()).toBe(true);
     expect(window.complaints).toEqual([]);
     await window.close();
   });

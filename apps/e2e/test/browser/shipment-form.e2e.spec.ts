@@ -25,17 +25,17 @@ describeInBrowser('the form about a shipment', () => {
     const window = await Window.open(browser, subject, ann);
     const { page } = window;
     await window.goto('/shipments/new');
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
-    await page.getByText('Give a reference of your own').waitFor();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
+    await page.getByText('Enter your reference').waitFor();
     await page.getByLabel('Your reference').fill('PO-4711');
     await choose(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
     await choose(page, page.getByRole('combobox', { name: 'Incoterm' }), 'FOB: free on board');
 
     // By a part of its name; and by its code, which need only be typed.
-    await portField(page, 'From').fill('shangh');
+    await portField(page, 'Origin').fill('shangh');
     await page.getByRole('option', { name: /CNSHA/ }).click();
-    await portField(page, 'To').fill('nlrtm');
-    await portField(page, 'To').press('Tab');
+    await portField(page, 'Destination').fill('nlrtm');
+    await portField(page, 'Destination').press('Tab');
     await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
     await page.locator('input[value="Shanghai, CN · CNSHA"]').waitFor();
     await page.getByText('Shanghai, UTC+8').waitFor();
@@ -44,19 +44,19 @@ describeInBrowser('the form about a shipment', () => {
 
     await page.getByRole('combobox', { name: 'Container numbers' }).fill('csqu 305438-4');
     await page.keyboard.press('Enter');
-    await page.getByText('its check digit would be 3').waitFor();
+    await page.getByText('the check digit should be 3').waitFor();
     await page.getByLabel('Carrier').fill('MAERSK');
-    await page.getByRole('button', { name: 'Add a leg' }).click();
+    await page.getByRole('button', { name: 'Add leg' }).click();
     const leg = page.getByRole('group', { name: 'Leg 1', exact: true });
     await leg.getByLabel('Vessel').fill('Maersk Honam');
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
-    await page.getByText('Two to four letters (SCAC)').waitFor();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
+    await page.getByText('Enter a SCAC of two to four letters').waitFor();
     await window.picture('form-errors');
     expect(await window.flaws()).toEqual([]);
     await page.getByLabel('Carrier').first().fill('maeu');
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByRole('heading', { name: 'PO-4711', exact: true }).waitFor();
-    await page.getByText('The shipment is created. But look at this:').waitFor();
+    await page.getByText('Shipment created. Check these warnings:').waitFor();
 
     const shipment = await theOne(ann, 'PO-4711');
     expect(shipment).toMatchObject({
@@ -74,8 +74,8 @@ describeInBrowser('the form about a shipment', () => {
     // A second of the same reference would be a change of the first.
     await window.goto('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-4711');
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
-    await page.getByRole('link', { name: 'a shipment of this reference' }).waitFor();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
+    await page.getByRole('link', { name: 'A shipment with this reference' }).waitFor();
     expect((await theOne(ann, 'PO-4711')).version).toBe(shipment.version);
     expect(window.complaints).toEqual([]);
     await window.close();
@@ -86,26 +86,26 @@ describeInBrowser('the form about a shipment', () => {
     const { page } = window;
     await window.goto('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-ENTER');
-    await portField(page, 'From').fill('DEHAM');
-    await portField(page, 'From').press('Enter');
+    await portField(page, 'Origin').fill('DEHAM');
+    await portField(page, 'Origin').press('Enter');
     await page.locator('input[value="Hamburg, DE · DEHAM"]').waitFor();
-    await portField(page, 'To').fill('no port at all');
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await portField(page, 'Destination').fill('no port at all');
+    await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('Choose an entry from the list, or clear the field.').waitFor();
-    expect(await portField(page, 'To').inputValue()).toBe('no port at all');
+    expect(await portField(page, 'Destination').inputValue()).toBe('no port at all');
     await window.picture('form-untaken-text');
     // A time that is half typed is no time to be sent either.
-    await portField(page, 'To').fill('nlrtm');
-    await portField(page, 'To').press('Tab');
+    await portField(page, 'Destination').fill('nlrtm');
+    await portField(page, 'Destination').press('Tab');
     await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
     await page.getByLabel('Arrival (ETA)').fill('2027-04-01T08:00');
     await page.getByLabel('Arrival (ETA)').press('Delete');
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
     expect(await page.getByLabel('Arrival (ETA)').evaluate((field) => field.matches(':invalid:focus-within'))).toBe(
       true,
     );
     await page.getByLabel('Arrival (ETA)').fill('2027-04-02T08:00');
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByRole('heading', { name: 'PO-ENTER', exact: true }).waitFor();
     expect(await theOne(ann, 'PO-ENTER')).toMatchObject({
       origin_port: 'DEHAM',
@@ -127,8 +127,8 @@ describeInBrowser('the form about a shipment', () => {
       ({ pathname, searchParams }) => pathname === '/v1/shipments' && searchParams.has('external_id'),
       (route) => route.fulfill(notFound('Not now.')),
     );
-    await page.getByRole('button', { name: 'Create the shipment' }).click();
-    await page.getByText('There is a shipment of this reference already.').waitFor();
+    await page.getByRole('button', { name: 'Create shipment' }).click();
+    await page.getByText('A shipment with this reference already exists.').waitFor();
     expect(window.complaints).toEqual([]);
     await window.close();
   });
@@ -144,16 +144,16 @@ describeInBrowser('the form about a shipment', () => {
     await other.page.getByLabel('Master bill').fill('M-BOB');
     await one.page.getByRole('button', { name: 'Save' }).click();
     await one.page.getByRole('heading', { name: 'PO-2', exact: true }).waitFor();
-    await other.page.getByText('Somebody changed this shipment meanwhile').waitFor();
+    await other.page.getByText('Another user changed this shipment').waitFor();
 
     await other.page.getByRole('button', { name: 'Save' }).click();
-    await other.page.getByRole('heading', { name: 'Ann changed this shipment while you did' }).waitFor();
+    await other.page.getByRole('heading', { name: 'Ann changed this shipment while you were editing' }).waitFor();
     await other.picture('form-conflict');
     expect(await other.flaws()).toEqual([]);
-    await other.page.getByText('Of yours alone, and saved too: Master bill').waitFor();
+    await other.page.getByText('Your changes without conflicts: Master bill').waitFor();
     await other.page.getByText('House bill: H-1 → H-ANN').waitFor();
     expect(await other.page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await other.page.getByRole('radio', { name: /Mine: B-BOB/ }).check();
+    await other.page.getByRole('radio', { name: /Your value: B-BOB/ }).check();
     await other.page.getByRole('button', { name: 'Save' }).click();
     await other.page.getByRole('heading', { name: 'PO-2', exact: true }).waitFor();
     expect(await theOne(ann, 'PO-2')).toMatchObject({
@@ -175,7 +175,7 @@ describeInBrowser('the form about a shipment', () => {
     const departure = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
     expect((await ann.api.post(`/v1/shipments/${data.id}/milestones`, departure)).status).toBe(201);
     await page.getByRole('link', { name: 'Cancel' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'PO-3', exact: true }).waitFor();
     expect(await theOne(ann, 'PO-3')).toMatchObject({ booking_number: 'B-3', status: 'at_origin' });

@@ -67,7 +67,7 @@ describeInBrowser('a file to import', () => {
       expect(await page.getByRole('button', { name: /^Import/ }).isDisabled()).toBe(true);
       isAway = false;
       await failed.getByRole('button', { name: 'Try again' }).click();
-      await page.getByText('1 good shipment, 0 rows with errors').waitFor();
+      await page.getByText('1 shipment ready to import, 0 rows with errors').waitFor();
       expect(await page.getByRole('button', { name: 'Import 1 shipment' }).isEnabled()).toBe(true);
     }));
 
@@ -78,10 +78,10 @@ describeInBrowser('a file to import', () => {
       await choose(page, 'slow.csv', ['SLOW-1,,,,,,,,,,', 'SLOW-2,,,,,,,,,,']);
       await eventually(async () => expect(await page.evaluate('globalThis.isSlowHeld')).toBe(true));
       await choose(page, 'quick.csv', ['QUICK-1,,,,,,,,,,']);
-      await page.getByText('1 good shipment, 0 rows with errors').waitFor();
+      await page.getByText('1 shipment ready to import, 0 rows with errors').waitFor();
       await page.evaluate('globalThis.releaseSlow()');
       await page.evaluate('globalThis.slowShown');
-      expect(await page.getByText('1 good shipment, 0 rows with errors').count()).toBe(1);
+      expect(await page.getByText('1 shipment ready to import, 0 rows with errors').count()).toBe(1);
     }));
 
   it('stays in the list of imports, with the reason, if the browser cannot remove it', () =>
@@ -94,7 +94,7 @@ describeInBrowser('a file to import', () => {
         globalThis.remove = IDBObjectStore.prototype.delete;
         IDBObjectStore.prototype.delete = () => { throw new Error('The disk is full.'); };
       `);
-      const remove = page.getByRole('button', { name: 'Remove from this list' });
+      const remove = page.getByRole('button', { name: 'Remove from list' });
       await remove.click();
       await page.getByText('The disk is full.').waitFor();
       expect(await page.getByRole('region', { name: 'Import of stuck.csv' }).count()).toBe(1);

@@ -45,9 +45,9 @@ export const shipmentImport: BrowserJourney = {
         const { page } = window;
         await window.goto('/shipments/import');
         await page.setInputFiles('input[type=file]', csvFile('orders.csv', manyRows()));
-        await page.getByText('1,980 good shipments, 20 rows with errors').waitFor();
-        await page.getByRole('combobox', { name: 'What “Cost centre” is' }).click();
-        await page.getByRole('option', { name: 'Own data' }).click();
+        await page.getByText('1,980 shipments ready to import, 20 rows with errors').waitFor();
+        await page.getByRole('combobox', { name: 'Field for column “Cost centre”' }).click();
+        await page.getByRole('option', { name: 'Custom fields' }).click();
         await window.picture('import-check');
         expect(await window.flaws()).toEqual([]);
 
@@ -68,11 +68,9 @@ export const shipmentImport: BrowserJourney = {
         const later = await window.context.newPage();
         await later.goto(`${subject.urls[0]}/shipments/import`);
         await later.getByText('500 of 1,980 shipments sent').waitFor();
-        await later.getByRole('button', { name: 'Go on' }).click();
+        await later.getByRole('button', { name: 'Continue' }).click();
         await later.getByText('Finished').waitFor({ timeout: patient(120_000) });
-        await later
-          .getByText('1,980 of 1,980 shipments sent: 1,970 created, 0 already there; 30 rows left out.')
-          .waitFor();
+        await later.getByText('1,980 of 1,980 shipments sent: 1,970 created, 0 updated, 30 rows skipped.').waitFor();
 
         // The gateway that responds may lag behind the one that wrote the shipments.
         const shipments = await eventually(async () => {
@@ -91,17 +89,19 @@ export const shipmentImport: BrowserJourney = {
         });
 
         const downloading = later.waitForEvent('download');
-        await later.getByRole('button', { name: 'Download the rows with errors' }).click();
+        await later.getByRole('button', { name: 'Download rows with errors' }).click();
         const lines = (await readFile(await (await downloading).path(), 'utf8')).trim().split('\r\n');
         expect(lines).toHaveLength(31);
         expect(lines[0]).toMatch(/^\uFEFF?Order no,.*,Row,Error$/);
-        expect(lines[1]).toMatch(/^IMP-50,balloon,.*,51,"?Mode “balloon” is no mode/);
+        expect(lines[1]).toMatch(/^IMP-50,balloon,.*,51,"?Mode “balloon” is not a mode/);
         expect(lines[3]).toMatch(/^IMP-150,.*,151,"?House bill/);
 
         // The next file with these headers is read like this one.
         await later.setInputFiles('input[type=file]', csvFile('orders.csv', ['IMP-1,,,,,,,,,,4712']));
-        await later.getByText('1 good shipment, 0 rows with errors').waitFor();
-        expect(await later.getByRole('combobox', { name: 'What “Cost centre” is' }).inputValue()).toBe('Own data');
+        await later.getByText('1 shipment ready to import, 0 rows with errors').waitFor();
+        expect(await later.getByRole('combobox', { name: 'Field for column “Cost centre”' }).inputValue()).toBe(
+          'Custom fields',
+        );
         await window.close();
       },
       patient(180_000),

@@ -28,7 +28,7 @@ export const shipmentJourney: BrowserJourney = {
         await page.evaluate('window.isStillTheSame = true');
 
         const id = await create(page);
-        const sections = page.getByRole('navigation', { name: 'Sections of the shipment' });
+        const sections = page.getByRole('navigation', { name: 'Shipment sections' });
         await sections.getByRole('link', { name: 'Timeline' }).click();
         await page.getByText('Connected', { exact: true }).waitFor();
         const status = page.getByRole('region', { name: 'Status' });
@@ -37,7 +37,7 @@ export const shipmentJourney: BrowserJourney = {
         expect((await ann.api.post(`/v1/shipments/${id}/milestones`, departed)).status).toBe(201);
         await status.getByText('In transit', { exact: true }).waitFor();
         await status.getByRole('link', { name: 'Vessel departed' }).waitFor();
-        await page.getByRole('link', { name: 'Vessel departed, actual: look at it' }).waitFor();
+        await page.getByRole('link', { name: 'Open Vessel departed (actual)' }).waitFor();
 
         await sections.getByRole('link', { name: /^Documents/ }).click();
         await uploadAndApprove(page);
@@ -79,24 +79,24 @@ async function create(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'New shipment' }).click();
   await page.getByLabel('Your reference').fill('PO-7');
   await choose(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
-  await portField(page, 'From').fill('shangh');
+  await portField(page, 'Origin').fill('shangh');
   await page.getByRole('option', { name: /CNSHA/ }).click();
-  await portField(page, 'To').fill('rotter');
+  await portField(page, 'Destination').fill('rotter');
   await page.getByRole('option', { name: /NLRTM/ }).click();
   await page.getByRole('combobox', { name: 'Container numbers' }).fill(CONTAINER);
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Create the shipment' }).click();
+  await page.getByRole('button', { name: 'Create shipment' }).click();
   await page.getByRole('heading', { name: 'PO-7', exact: true }).waitFor();
   const [, id = ''] = /\/shipments\/(shp_[a-z0-9]+)/.exec(page.url()) ?? [];
   return id;
 }
 
 async function uploadAndApprove(page: Page): Promise<void> {
-  const required = page.getByRole('region', { name: 'Required' });
-  await required.getByText('0 of 1 are here').waitFor();
+  const required = page.getByRole('region', { name: 'Required documents' });
+  await required.getByText('0 of 1 are uploaded').waitFor();
   const bill = { name: 'bill of lading.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Bill of lading 7') };
   await page.locator('input[type=file]').setInputFiles(bill);
-  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByRole('button', { name: 'Upload file' }).click();
   const documents = page.getByRole('list', { name: 'Documents' });
   await documents.getByRole('button', { name: bill.name, exact: true }).waitFor();
   await page.getByRole('button', { name: `Approve ${bill.name}` }).click();

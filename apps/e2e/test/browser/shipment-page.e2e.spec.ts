@@ -79,7 +79,7 @@ describeInBrowser('the page of a shipment', () => {
     const status = page.getByRole('region', { name: 'Status' });
     await status.getByText('Arrived', { exact: true }).waitFor();
     await status.getByRole('link', { name: 'Vessel arrived' }).waitFor();
-    await page.getByRole('link', { name: 'Vessel arrived, actual: look at it' }).waitFor();
+    await page.getByRole('link', { name: 'Open Vessel arrived (actual)' }).waitFor();
     expect(window.complaints).toEqual([]);
     await window.close();
   });
@@ -100,7 +100,7 @@ describeInBrowser('the page of a shipment', () => {
     expect((await admin.api.post(`/v1/shipments/${id}/milestones`, arrived)).status).toBe(201);
     gate.resolve();
     await status.getByText('Arrived', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Vessel arrived, actual: look at it' }).waitFor();
+    await page.getByRole('link', { name: 'Open Vessel arrived (actual)' }).waitFor();
     expect(window.complaints).toEqual([]);
     await window.close();
   });
@@ -113,33 +113,33 @@ describeInBrowser('the page of a shipment', () => {
     const { page } = window;
     await window.goto(`/shipments/${id}/timeline`);
 
-    await page.getByRole('button', { name: 'Record a milestone' }).click();
-    const form = page.getByRole('dialog', { name: 'Record a milestone' });
-    await form.getByRole('combobox', { name: 'What happened' }).click();
+    await page.getByRole('button', { name: 'Record milestone' }).click();
+    const form = page.getByRole('dialog', { name: 'Record milestone' });
+    await form.getByRole('combobox', { name: 'Milestone' }).click();
     await page.getByRole('option', { name: 'Discharged', exact: true }).click();
-    await form.getByLabel('Where').fill('NLRTM');
+    await form.getByLabel('Location').fill('NLRTM');
     // What is no time leaves all that was entered.
     await form.getByLabel(/^When/).fill('20261-01-01T10:00');
-    expect(await form.getByLabel('Where').inputValue()).toBe('NLRTM');
+    expect(await form.getByLabel('Location').inputValue()).toBe('NLRTM');
     await form.getByLabel(/^When/).fill('2999-01-01T10:00');
-    await form.getByRole('button', { name: 'Record', exact: true }).click();
+    await form.getByRole('button', { name: 'Record milestone' }).click();
     // The field that the service refuses says why.
     await form
       .getByText(/future/)
       .first()
       .waitFor();
     await form.getByLabel(/^When/).fill(`${day(-1).slice(0, 10)}T10:00`);
-    await form.getByRole('button', { name: 'Record', exact: true }).click();
+    await form.getByRole('button', { name: 'Record milestone' }).click();
     await form.waitFor({ state: 'detached' });
 
-    await page.getByRole('link', { name: 'Discharged, actual: look at it' }).click();
+    await page.getByRole('link', { name: 'Open Discharged (actual)' }).click();
     const drawer = page.getByRole('dialog', { name: 'Milestone' });
     await drawer.getByRole('button', { name: 'Correct…' }).click();
-    const correction = page.getByRole('dialog', { name: 'Correct the milestone' });
+    const correction = page.getByRole('dialog', { name: 'Correct milestone' });
     await correction.getByLabel('Vessel').fill('Marit Maersk');
     // Somebody else is faster with another milestone: that is no conflict.
     await admin.api.post(`/v1/shipments/${id}/milestones`, { code: 'gated_out', occurred_at: day(-0.5) });
-    await correction.getByRole('button', { name: 'Correct', exact: true }).click();
+    await correction.getByRole('button', { name: 'Save correction' }).click();
     await correction.waitFor({ state: 'detached' });
     await drawer.getByText(/^Corrected by Ann/).waitFor();
     const { data } = await of();
@@ -148,20 +148,23 @@ describeInBrowser('the page of a shipment', () => {
 
     // Somebody corrects the same one: nothing is written until one of both is chosen.
     await drawer.getByRole('button', { name: 'Correct…' }).click();
-    await correction.getByLabel('Note').fill('By the agent');
+    await correction.getByLabel('Note').fill('Confirmed by the agent');
     const url = `/v1/shipments/${id}/milestones/${recorded?.id}`;
     await admin.api.patch(url, { voyage: '647W' });
-    await correction.getByRole('button', { name: 'Correct', exact: true }).click();
+    await correction.getByRole('button', { name: 'Save correction' }).click();
     await correction.getByText('was changed meanwhile').waitFor();
     await correction.getByRole('cell', { name: '647W' }).waitFor();
     expect((await admin.api.get<Milestone>(url)).data.note).toBeNull();
-    await correction.getByRole('button', { name: 'Keep mine' }).click();
+    await correction.getByRole('button', { name: 'Save my changes' }).click();
     await correction.waitFor({ state: 'detached' });
-    expect((await admin.api.get<Milestone>(url)).data).toMatchObject({ voyage: '647W', note: 'By the agent' });
+    expect((await admin.api.get<Milestone>(url)).data).toMatchObject({
+      voyage: '647W',
+      note: 'Confirmed by the agent',
+    });
 
     await drawer.getByRole('button', { name: 'Retract…' }).click();
     await page.getByRole('button', { name: 'Retract', exact: true }).click();
-    await drawer.getByText('It stays on record').waitFor();
+    await drawer.getByText('The milestone has no effect since').waitFor();
     expect((await admin.api.get<Milestone>(url)).data.retracted_at).not.toBeNull();
     expect(window.complaints).toEqual([]);
     await window.close();
@@ -172,10 +175,10 @@ describeInBrowser('the page of a shipment', () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${id}/timeline`);
-    await page.getByRole('button', { name: 'Record a milestone' }).click();
-    const form = page.getByRole('dialog', { name: 'Record a milestone' });
-    await form.getByRole('combobox', { name: 'What happened' }).fill('discharged');
-    await form.getByRole('combobox', { name: 'What happened' }).press('Enter');
+    await page.getByRole('button', { name: 'Record milestone' }).click();
+    const form = page.getByRole('dialog', { name: 'Record milestone' });
+    await form.getByRole('combobox', { name: 'Milestone' }).fill('discharged');
+    await form.getByRole('combobox', { name: 'Milestone' }).press('Enter');
     const reason = form.getByRole('combobox', { name: 'Reason' });
     await reason.fill('congest');
     await reason.press('Enter');
@@ -200,7 +203,7 @@ describeInBrowser('the page of a shipment', () => {
     const window = await Window.open(browser, subject, admin);
     await window.goto(`/shipments/${id}`);
     const row = window.page.getByRole('row').filter({ hasText: CONTAINER });
-    await row.getByText('until it is back empty').waitFor();
+    await row.getByText('free time until empty return').waitFor();
     expect(await row.getByText('at the terminal').count()).toBe(0);
     expect(window.complaints).toEqual([]);
     await window.close();
@@ -216,11 +219,11 @@ describeInBrowser('the page of a shipment', () => {
       return route.request().method() === 'POST' ? route.fulfill({ status: 400, json: { error } }) : route.continue();
     });
     await window.goto(`/shipments/${data.id}`);
-    await page.getByRole('button', { name: 'Record a milestone' }).click();
-    const form = page.getByRole('dialog', { name: 'Record a milestone' });
-    await form.getByRole('combobox', { name: 'What happened' }).fill('discharged');
-    await form.getByRole('combobox', { name: 'What happened' }).press('Enter');
-    await form.getByRole('button', { name: 'Record' }).click();
+    await page.getByRole('button', { name: 'Record milestone' }).click();
+    const form = page.getByRole('dialog', { name: 'Record milestone' });
+    await form.getByRole('combobox', { name: 'Milestone' }).fill('discharged');
+    await form.getByRole('combobox', { name: 'Milestone' }).press('Enter');
+    await form.getByRole('button', { name: 'Record milestone' }).click();
     await form.getByRole('alert').getByText('leg_number: There is no such leg.').waitFor();
     expect(window.complaints).toEqual([]);
     await window.close();
@@ -255,7 +258,7 @@ describeInBrowser('the page of a shipment', () => {
   it('says so where there is no such shipment', async () => {
     const window = await Window.open(browser, subject, admin);
     await window.goto('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
-    await window.page.getByText('There is no such shipment here').waitFor();
+    await window.page.getByText('Shipment not found').waitFor();
     await window.close();
   });
 });

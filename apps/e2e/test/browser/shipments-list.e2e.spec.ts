@@ -66,7 +66,7 @@ describeInBrowser('the list of shipments', () => {
     await page.keyboard.press('k');
     expect(await page.locator(':focus').textContent()).toBe('PO-1000');
     await page.keyboard.press('End');
-    await page.getByText(`${COUNT} shipments`).or(page.getByText('200 and more')).first().waitFor();
+    await page.getByText(`${COUNT} shipments`).or(page.getByText('200+ shipments')).first().waitFor();
     await page.keyboard.press('End');
     await page.getByText(`${COUNT} shipments`).waitFor();
     await page.keyboard.press('End');
@@ -107,7 +107,7 @@ describeInBrowser('the list of shipments', () => {
     expect(await row('PO-1005').getByText('Pending').count()).toBe(1);
     await turn('into sight');
     await row('PO-1005').getByText('In transit').waitFor();
-    expect(await page.getByText('the connection was away').count()).toBe(0);
+    expect(await page.getByText('connection was lost').count()).toBe(0);
   });
 
   it('by exceptions tells of one that is opened for a shipment that it does not have', async () => {
@@ -131,9 +131,9 @@ describeInBrowser('the list of shipments', () => {
     await page.getByText('10 shipments').waitFor();
     await page.getByRole('button', { name: 'Filters' }).click();
     const drawer = page.getByRole('dialog');
-    await drawer.getByLabel('To', { exact: true }).fill('rotter');
+    await drawer.getByLabel('Destination', { exact: true }).fill('rotter');
     await page.getByRole('option', { name: /Rotterdam, NL/ }).click();
-    await drawer.getByRole('button', { name: 'Show' }).click();
+    await drawer.getByRole('button', { name: 'Apply filters' }).click();
     await page.getByText('5 shipments').waitFor();
     expect(page.url()).toContain('destination_port=NLRTM');
 
@@ -141,8 +141,8 @@ describeInBrowser('the list of shipments', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('To Rotterdam');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     const views = page.getByRole('navigation', { name: 'Views' });
-    await views.getByRole('link', { name: 'All' }).click();
-    await page.getByText('100 and more').waitFor();
+    await views.getByRole('link', { name: 'All shipments' }).click();
+    await page.getByText('100+ shipments').waitFor();
     await window.goto('/shipments');
     await views.getByRole('link', { name: 'To Rotterdam' }).click();
     await page.getByText('5 shipments').waitFor();
@@ -155,7 +155,7 @@ describeInBrowser('the list of shipments', () => {
     await page.keyboard.press('x');
     await page.keyboard.press('Shift+J');
     await page.getByText('2 selected').waitFor();
-    const bar = page.getByLabel('What to do with the selected shipments');
+    const bar = page.getByLabel('Actions for selected shipments');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       bar.getByRole('button', { name: 'Export CSV' }).click(),
@@ -163,14 +163,14 @@ describeInBrowser('the list of shipments', () => {
     const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
     expect(lines.map((line) => line.split(',')[1])).toEqual(['external_id', 'PO-1200', 'PO-1201']);
 
-    await bar.getByRole('button', { name: 'Open an exception…' }).click();
+    await bar.getByRole('button', { name: 'Open exception…' }).click();
     await page.getByRole('dialog').getByLabel('Title').fill('Seals are to be looked at');
     await page.getByRole('dialog').getByRole('button', { name: 'Open 2 exceptions' }).click();
     await row('PO-1201').getByText('1 open').waitFor();
 
     await page.getByLabel('Select PO-1202').check();
     await page.getByLabel('Select PO-1203').check();
-    await bar.getByRole('button', { name: 'Cancel…' }).click();
+    await bar.getByRole('button', { name: 'Cancel shipments…' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 shipments' }).click();
     await row('PO-1203').getByText('Cancelled').waitFor();
     expect((await shipmentOf('PO-1202')).status).toBe('cancelled');
@@ -180,7 +180,7 @@ describeInBrowser('the list of shipments', () => {
   it('is narrowed by a port that is typed, on Enter', async () => {
     await window.goto('/shipments?sort=eta');
     await page.getByRole('button', { name: 'Filters' }).click();
-    const to = page.getByRole('dialog').getByLabel('To', { exact: true });
+    const to = page.getByRole('dialog').getByLabel('Destination', { exact: true });
     await to.fill('DEHAM');
     await to.press('Enter');
     await page.locator('input[value="Hamburg, DE · DEHAM"]').waitFor();
@@ -226,7 +226,7 @@ describeInBrowser('the list of shipments', () => {
       const json = { error: { type: 'conflict', code: 'x', message: 'It was delivered.' } };
       await (isRefused ? route.fulfill({ status: 409, json }) : route.continue());
     });
-    await page.getByLabel('What to do with the selected shipments').getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByLabel('Actions for selected shipments').getByRole('button', { name: 'Cancel shipments…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Cancel 6 shipments' }).click();
     await dialog.getByText('0 of 6').waitFor();
@@ -245,7 +245,7 @@ describeInBrowser('the list of shipments', () => {
 
   it('is exported whole while rows of it change', async () => {
     await window.goto('/shipments?sort=-updated_at');
-    await page.getByText('100 and more').waitFor();
+    await page.getByText('100+ shipments').waitFor();
     const whole = await all<Shipment>(admin.api, '/v1/shipments', { sort: '-updated_at' });
     let pages = 0;
     await page.route(
@@ -309,14 +309,14 @@ describeInBrowser('the list of shipments', () => {
 
     const other = await window.context.newPage();
     await other.goto(page.url());
-    await other.getByRole('button', { name: 'Go on' }).click();
-    await other.getByText('Another tab of this browser is sending this import.').waitFor();
+    await other.getByRole('button', { name: 'Continue' }).click();
+    await other.getByText('This import is running in another tab.').waitFor();
     await other.getByRole('button', { name: 'Pause' }).click();
-    await other.getByRole('button', { name: 'Give up the rest' }).click();
+    await other.getByRole('button', { name: 'Cancel import' }).click();
     await other.getByRole('region', { name: 'Import of orders.csv' }).waitFor({ state: 'detached' });
 
     gate.resolve();
-    await page.getByText('This import was given up in another tab.').waitFor();
+    await page.getByText('This import was cancelled in another tab.').waitFor();
     await window.picture('import-given-up');
     expect(await page.getByText('Finished', { exact: true }).count()).toBe(0);
     expect(batches).toBe(2);

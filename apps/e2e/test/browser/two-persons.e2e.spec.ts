@@ -50,15 +50,15 @@ describeInBrowser('two persons at one shipment', () => {
 
       await theirs?.getByRole('button', { name: /^Acknowledge/ }).click();
       await kim.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
-      await theirs?.getByText(`With ${people.kim.email}.`).waitFor();
+      await theirs?.getByText(`Assigned to ${people.kim.email}.`).waitFor();
       // It comes to her as it happens, behind what she is at.
-      await hers?.getByText(`With ${people.kim.email}.`).waitFor();
+      await hers?.getByText(`Assigned to ${people.kim.email}.`).waitFor();
 
       await dialog.getByRole('button', { name: 'Resolve' }).click();
-      const conflict = ann.getByRole('dialog', { name: 'Somebody else changed the exception meanwhile' });
-      await conflict.getByText(`Kim acknowledged “Seal broken” and gave it to ${people.kim.email}`).waitFor();
-      await conflict.getByRole('row', { name: `Assignee nothing ${people.kim.email}` }).waitFor();
-      await conflict.getByRole('button', { name: 'Keep mine' }).click();
+      const conflict = ann.getByRole('dialog', { name: 'Another user changed the exception' });
+      await conflict.getByText(`Kim acknowledged “Seal broken” and assigned it to ${people.kim.email}`).waitFor();
+      await conflict.getByRole('row', { name: `Assignee none ${people.kim.email}` }).waitFor();
+      await conflict.getByRole('button', { name: 'Apply my change' }).click();
       for (const page of [ann, kim]) await page.getByText('All exceptions are resolved.').waitFor();
       await kim.getByRole('button', { name: 'Show 1' }).click();
       await theirs?.getByText('“A new seal is on.”').waitFor();
@@ -74,11 +74,11 @@ describeInBrowser('two persons at one shipment', () => {
       await kim.getByRole('button', { name: 'Approve bill.pdf' }).click();
       await kim.getByText('Approved by you').waitFor();
       await dialog.getByRole('button', { name: 'Reject' }).click();
-      const conflict = ann.getByRole('dialog', { name: 'Somebody else changed the document meanwhile' });
+      const conflict = ann.getByRole('dialog', { name: 'Another user changed the document' });
       await conflict.getByText('Kim approved Bill of lading “bill.pdf”').waitFor();
-      await conflict.getByText('What you were about to do cannot be done to it any more.').waitFor();
-      expect(await conflict.getByRole('button', { name: 'Keep mine' }).count()).toBe(0);
-      await conflict.getByRole('button', { name: 'Take theirs' }).click();
+      await conflict.getByText('Your action is no longer possible.').waitFor();
+      expect(await conflict.getByRole('button', { name: 'Apply my change' }).count()).toBe(0);
+      await conflict.getByRole('button', { name: 'Keep their change' }).click();
       await ann.getByRole('list', { name: 'Documents' }).getByText('Approved by Kim').waitFor();
       expect(await ann.getByText('Not signed').count()).toBe(0);
     });
@@ -97,29 +97,29 @@ describeInBrowser('two persons at one shipment', () => {
   it('one cancels what the other changed meanwhile: they are shown what, and may cancel it then', async () => {
     await withoutEvents('', async (page) => {
       const choose = async (item: string) => {
-        await page.getByRole('button', { name: 'More to do with the shipment' }).click();
+        await page.getByRole('button', { name: 'More actions for the shipment' }).click();
         await page.getByRole('menuitem', { name: item }).click();
       };
       const change = (booking_number: string) =>
         people.kim.api.patch(`/v1/shipments/${shipment.id}`, { booking_number });
-      const conflict = page.getByRole('dialog', { name: 'Somebody else changed the shipment meanwhile' });
+      const conflict = page.getByRole('dialog', { name: 'Another user changed the shipment' });
 
       await change('B-1');
-      await choose('Cancel…');
-      await page.getByRole('button', { name: 'Cancel the shipment' }).click();
+      await choose('Cancel shipment…');
+      await page.getByRole('button', { name: 'Cancel shipment' }).click();
       await conflict.getByText('Kim changed Booking number to B-1').waitFor();
-      await conflict.getByRole('row', { name: 'Booking number nothing B-1' }).waitFor();
-      await conflict.getByRole('button', { name: 'Take theirs' }).click();
+      await conflict.getByRole('row', { name: 'Booking number none B-1' }).waitFor();
+      await conflict.getByRole('button', { name: 'Keep their change' }).click();
       await conflict.waitFor({ state: 'detached' });
-      await choose('Cancel…');
-      await page.getByRole('button', { name: 'Cancel the shipment' }).click();
-      await page.getByText('The shipment is cancelled.').waitFor();
+      await choose('Cancel shipment…');
+      await page.getByRole('button', { name: 'Cancel shipment' }).click();
+      await page.getByText('Shipment cancelled.').waitFor();
 
       await change('B-2');
-      await choose('Reopen');
+      await choose('Reopen shipment');
       await conflict.getByRole('row', { name: 'Booking number B-1 B-2' }).waitFor();
-      await conflict.getByRole('button', { name: 'Keep mine' }).click();
-      await page.getByText('The shipment is open again.').waitFor();
+      await conflict.getByRole('button', { name: 'Apply my change' }).click();
+      await page.getByText('Shipment reopened.').waitFor();
     });
   });
 
@@ -133,11 +133,11 @@ describeInBrowser('two persons at one shipment', () => {
       await people.kim.api.patch(`${milestones}/${data.id}`, { voyage: '647W' });
       await drawer.getByRole('button', { name: 'Retract…' }).click();
       await page.getByRole('button', { name: 'Retract', exact: true }).click();
-      const conflict = page.getByRole('dialog', { name: 'Somebody else changed the milestone meanwhile' });
+      const conflict = page.getByRole('dialog', { name: 'Another user changed the milestone' });
       await conflict.getByText('Kim corrected “Gated in”').waitFor();
-      await conflict.getByRole('row', { name: 'Voyage nothing 647W' }).waitFor();
-      await conflict.getByRole('button', { name: 'Keep mine' }).click();
-      await drawer.getByText('It stays on record').waitFor();
+      await conflict.getByRole('row', { name: 'Voyage none 647W' }).waitFor();
+      await conflict.getByRole('button', { name: 'Apply my change' }).click();
+      await drawer.getByText('The milestone has no effect since').waitFor();
     });
   });
 

@@ -10,7 +10,7 @@ export const EXCEPTION_LABELS: Readonly<Record<ExceptionType, string>> = {
   eta_slip: 'ETA slipped',
   departure_overdue: 'Departure overdue',
   arrival_overdue: 'Arrival overdue',
-  no_update: 'No news',
+  no_update: 'No updates',
   missed_connection: 'Missed connection',
   customs_hold: 'Customs hold',
   demurrage_risk: 'Demurrage risk',
@@ -18,7 +18,7 @@ export const EXCEPTION_LABELS: Readonly<Record<ExceptionType, string>> = {
   missing_document: 'Missing document',
   document_rejected: 'Document rejected',
   delivery_failed: 'Delivery failed',
-  milestone_conflict: 'Milestones contradict each other',
+  milestone_conflict: 'Contradictory milestones',
   movement_after_cancel: 'Movement after cancellation',
   invalid_container_number: 'Invalid container number',
   freight_hold: 'Freight hold',
@@ -29,7 +29,7 @@ export const EXCEPTION_LABELS: Readonly<Record<ExceptionType, string>> = {
   temperature_excursion: 'Temperature excursion',
   seal_broken: 'Seal broken',
   delivery_refused: 'Delivery refused',
-  lost: 'Lost',
+  lost: 'Cargo lost',
   other: 'Other',
 };
 
@@ -60,6 +60,6 @@ export const RESOLUTION_LABELS: Readonly<Record<ResolutionCode, string>> = {
   waived: 'Waived',
   false_positive: 'False positive',
   duplicate: 'Duplicate',
-  auto_cleared: 'Cleared by itself',
+  auto_cleared: 'Cleared automatically',
   shipment_cancelled: 'Shipment cancelled',
 };

@@ -11,7 +11,7 @@ export const CLASSIFIER_LABELS: Readonly<Record<Classifier, string>> = {
 };
 
 export const SOURCE_LABELS: Readonly<Record<Source | 'client', string>> = {
-  manual: 'By hand',
+  manual: 'Manual',
   carrier: 'Carrier',
   terminal: 'Terminal',
   rail: 'Railway',
@@ -26,41 +26,41 @@ export const SOURCE_LABELS: Readonly<Record<Source | 'client', string>> = {
 
 /** Grouped by cause. */
 const REASONS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, string>>>>> = {
-  'By hand': {
+  Manual: {
     carrier_feed_unavailable: 'Carrier feed unavailable',
     carrier_feed_delayed: 'Carrier feed delayed',
     carrier_data_incorrect: 'Carrier data incorrect',
     confirmed_by_carrier: 'Confirmed by the carrier',
     confirmed_by_agent: 'Confirmed by the agent',
-    document_evidence: 'Document as evidence',
+    document_evidence: 'Confirmed by a document',
     backfill: 'Backfill',
-    manual_other: 'Other, by hand',
+    manual_other: 'Other (manual)',
   },
   Carrier: {
-    vessel_mechanical: 'Mechanical trouble of the vessel',
+    vessel_mechanical: 'Mechanical problem of the vessel',
     route_deviation: 'Route deviation',
     blank_sailing: 'Blank sailing',
     port_omitted: 'Port omitted',
     rolled: 'Rolled to a later sailing',
     missed_connection: 'Missed connection',
-    carrier_other: 'Other, of the carrier',
+    carrier_other: 'Other (carrier)',
   },
   Shore: {
     port_congestion: 'Port congestion',
     terminal_congestion: 'Terminal congestion',
     labor_shortage: 'Labour shortage',
     equipment_shortage: 'Equipment shortage',
-    shore_other: 'Other, on shore',
+    shore_other: 'Other (shore)',
   },
   Cargo: {
     customs_exam: 'Customs examination',
-    customs_documents: 'Documents for customs',
+    customs_documents: 'Customs documents missing',
     missing_documents: 'Missing documents',
     misdeclared_weight: 'Misdeclared weight',
     dangerous_goods: 'Dangerous goods',
     reefer_malfunction: 'Reefer malfunction',
     cargo_damage: 'Cargo damage',
-    cargo_other: 'Other, of the cargo',
+    cargo_other: 'Other (cargo)',
   },
   Party: {
     shipper_not_ready: 'Shipper not ready',
@@ -68,16 +68,16 @@ const REASONS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, 
     delivery_refused: 'Delivery refused',
     appointment_missed: 'Appointment missed',
     payment_hold: 'Payment hold',
-    party_other: 'Other, of a party',
+    party_other: 'Other (party)',
   },
   External: {
     weather: 'Weather',
     strike: 'Strike',
     holiday: 'Holiday',
     road_conditions: 'Road conditions',
-    border_delay: 'Delay at the border',
+    border_delay: 'Border delay',
     force_majeure: 'Force majeure',
-    external_other: 'Other, external',
+    external_other: 'Other (external)',
   },
 };
 
@@ -119,11 +119,11 @@ export const DOCUMENT_LABELS: Readonly<Record<DocumentType, string>> = {
 export const DOCUMENT_TYPES = Object.keys(DOCUMENT_LABELS) as readonly DocumentType[];
 
 export const DOCUMENT_STATUS_LABELS: Readonly<Record<ShipmentDocument['status'], string>> = {
-  pending_upload: 'Waits for its file',
-  uploaded: 'To be reviewed',
+  pending_upload: 'Awaiting upload',
+  uploaded: 'Awaiting review',
   approved: 'Approved',
   rejected: 'Rejected',
-  expired: 'File never came',
+  expired: 'Upload expired',
   deleted: 'Deleted',
 };
 export const DOCUMENT_STATUS_COLORS: Readonly<Record<ShipmentDocument['status'], string>> = {

@@ -47,8 +47,8 @@ export function NoSuchShipment() {
   return (
     <>
       <PageHeader title="Shipment" />
-      <Alert color="yellow" title="There is no such shipment here">
-        It may be of another workspace, or of the {other} environment: the switch is above.
+      <Alert color="yellow" title="Shipment not found">
+        {`The shipment may belong to another workspace or to the ${other} environment. Switch the environment at the top of the page.`}
       </Alert>
     </>
   );
@@ -63,7 +63,7 @@ interface ChangedField {
 }
 
 interface ChangedFieldsProps {
-  /** "The container" */
+  /** "the container" */
   readonly what: string;
   /** Undefined if unknown. */
   readonly who: string | null | undefined;
@@ -77,8 +77,8 @@ interface ChangedFieldsProps {
 export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: ChangedFieldsProps) {
   return (
     <Stack>
-      <Alert color="yellow" role="alert" title={`${what} was changed meanwhile`}>
-        {who ?? 'Somebody else'} changed it while you did. Nothing of yours is written yet.
+      <Alert color="yellow" role="alert" title={`Another user changed ${what}`}>
+        {`Changed by ${who ?? 'another user'} while you were editing. Your changes are not saved yet.`}
       </Alert>
       <Table.ScrollContainer minWidth={460}>
         <Table>
@@ -86,8 +86,8 @@ export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTake
             <Table.Tr>
               <Table.Th>Field</Table.Th>
               <Table.Th>Before</Table.Th>
-              <Table.Th>Now</Table.Th>
-              <Table.Th>Yours</Table.Th>
+              <Table.Th>Current value</Table.Th>
+              <Table.Th>Your value</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -96,7 +96,7 @@ export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTake
                 <Table.Th scope="row">{label}</Table.Th>
                 <Table.Td>{before}</Table.Td>
                 <Table.Td>{now}</Table.Td>
-                <Table.Td>{yours ?? 'as it is now'}</Table.Td>
+                <Table.Td>{yours ?? 'unchanged'}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -104,10 +104,10 @@ export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTake
       </Table.ScrollContainer>
       <Group justify="end">
         <Button variant="default" onClick={onTakeTheirs}>
-          Take theirs
+          Discard my changes
         </Button>
         <Button onClick={onKeepMine} loading={isPending}>
-          Keep mine
+          Save my changes
         </Button>
       </Group>
     </Stack>

@@ -39,11 +39,11 @@ export function ShipmentActions() {
       <EditLink />
       <PermissionGate permission="milestones:write">
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
-          Record a milestone
+          Record milestone
         </Button>
       </PermissionGate>
       <More />
-      <Modal opened={records} onClose={close} title="Record a milestone" size="lg" closeOnClickOutside={false}>
+      <Modal opened={records} onClose={close} title="Record milestone" size="lg" closeOnClickOutside={false}>
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
           <RecordMilestone onClose={close} />
         </Suspense>
@@ -82,17 +82,17 @@ function More() {
     },
     isSame: (one, other) => one.version === other.version,
     canStill: (now, action) => (action === 'cancel' ? mayCancel(now) : mayReopen(now)),
-    done: (now) => (now.status === 'cancelled' ? 'The shipment is cancelled.' : 'The shipment is open again.'),
+    done: (now) => (now.status === 'cancelled' ? 'Shipment cancelled.' : 'Shipment reopened.'),
   });
   const ask = () =>
     confirmAction({
       title: `Cancel ${titleOf(shipment)}?`,
       children: (
         <Text size="sm">
-          Its open exceptions are resolved, and milestones that come later leave its status alone. It can be reopened.
+          Open exceptions are resolved. Later milestones no longer change the status. You can reopen the shipment.
         </Text>
       ),
-      labels: { confirm: 'Cancel the shipment', cancel: 'Keep it' },
+      labels: { confirm: 'Cancel shipment', cancel: 'Keep shipment' },
       confirmProps: { color: 'red' },
       onConfirm: () => act.run(seen, 'cancel'),
     });
@@ -100,19 +100,19 @@ function More() {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon size={36} variant="default" aria-label="More to do with the shipment">
+          <ActionIcon size={36} variant="default" aria-label="More actions for the shipment">
             <IconDots size={18} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          {!mayWrite && <Menu.Label>Your role does not include shipments:write.</Menu.Label>}
+          {!mayWrite && <Menu.Label>Your role does not include the permission shipments:write.</Menu.Label>}
           {status === 'cancelled' ? (
             <Menu.Item disabled={!mayWrite || !mayReopen(shipment)} onClick={() => act.run(seen, 'reopen')}>
-              {mayReopen(shipment) ? 'Reopen' : 'Reopen: retract the milestone that cancelled it'}
+              {mayReopen(shipment) ? 'Reopen shipment' : 'To reopen, retract the milestone that cancelled the shipment'}
             </Menu.Item>
           ) : (
             <Menu.Item color="red" disabled={!mayWrite || !mayCancel(shipment)} onClick={ask}>
-              {mayCancel(shipment) ? 'Cancel…' : 'Cancel: it is delivered already'}
+              {mayCancel(shipment) ? 'Cancel shipment…' : 'A delivered shipment cannot be cancelled'}
             </Menu.Item>
           )}
         </Menu.Dropdown>

@@ -70,7 +70,7 @@ const SECTIONS: readonly Section[] = [
   { to: '/shipments/$id/exceptions', label: 'Exceptions', count: ({ open_exceptions_count }) => open_exceptions_count },
   { to: '/shipments/$id/documents', label: 'Documents', count: ({ documents_count }) => documents_count },
   { to: '/shipments/$id/history', label: 'History' },
-  { to: '/shipments/$id/explanation', label: 'Why' },
+  { to: '/shipments/$id/explanation', label: 'Explanation' },
   { to: '/shipments/$id/calls', label: 'API' },
 ];
 
@@ -83,7 +83,7 @@ function SectionLinks() {
     links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [pathname]);
   return (
-    <nav ref={links} className={tabs['tabs']} aria-label="Sections of the shipment">
+    <nav ref={links} className={tabs['tabs']} aria-label="Shipment sections">
       {SECTIONS.map(({ to, label, count }) => {
         const number = count?.(shipment) ?? 0;
         return (
@@ -134,7 +134,7 @@ function Glance() {
         <StatusCard />
         <ArrivalCard />
         <WrongCard />
-        <Card title="What comes next">
+        <Card title="Next events">
           <WhatComesNext />
         </Card>
       </div>
@@ -165,7 +165,7 @@ function StatusCard() {
       )}
       {status_milestone_id === null && (
         <Text size="sm" c="dimmed">
-          {status === 'cancelled' ? 'Cancelled by hand, not by a milestone' : 'Nothing has happened yet that sets it'}
+          {status === 'cancelled' ? 'Cancelled by a user or system' : 'No milestone has set the status yet'}
         </Text>
       )}
     </Card>
@@ -177,13 +177,13 @@ function ArrivalCard() {
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
   const slip = slipHours({ eta: ata ?? eta, original_eta });
   return (
-    <Card title={ata === null ? 'Expected arrival' : 'Arrived'}>
+    <Card title={ata === null ? 'Estimated arrival' : 'Arrived'}>
       <Text fw={600} component="div">
         <PlaceTime value={ata ?? eta} zone={zone} />
       </Text>
       {original_eta !== null && (
         <Text size="sm" component="div">
-          Originally <Time value={original_eta} />{' '}
+          Original ETA <Time value={original_eta} />{' '}
           <Text span inherit fw={600} className={slipClass(slip)}>
             {slip === undefined || slip === 0 ? 'on time' : slipLabel(slip)}
           </Text>
@@ -191,7 +191,7 @@ function ArrivalCard() {
       )}
       {eta === null && ata === null && (
         <Text size="sm" c="dimmed">
-          Nobody has said when
+          No ETA
         </Text>
       )}
     </Card>
@@ -210,9 +210,11 @@ function WrongCard() {
   });
   const open = (exceptions.data?.thing ?? []).filter(({ status }) => status !== 'resolved');
   return (
-    <Card title="What is wrong">
-      {open_exceptions_count === 0 && <Text size="sm">Nothing that is known</Text>}
-      {open_exceptions_count > 0 && open.length === 0 && <Text size="sm">{open_exceptions_count} open exceptions</Text>}
+    <Card title="Open exceptions">
+      {open_exceptions_count === 0 && <Text size="sm">No open exceptions</Text>}
+      {open_exceptions_count > 0 && open.length === 0 && (
+        <Text size="sm">{`${open_exceptions_count} open exceptions`}</Text>
+      )}
       {open_exceptions_count > 0 && (
         <ul className={classes['list']}>
           {open.slice(0, 4).map(({ id: exception, title, severity, container_number }) => (
@@ -226,7 +228,7 @@ function WrongCard() {
               )}
             </li>
           ))}
-          {open.length > 4 && <li>and {open.length - 4} more</li>}
+          {open.length > 4 && <li>{`and ${open.length - 4} more`}</li>}
         </ul>
       )}
     </Card>
@@ -250,7 +252,7 @@ function WhatComesNext() {
       {next.slice(0, SHOWN).map((each) => (
         <Item key={[each.label, each.at, each.place, each.container].join(' ')} next={each} />
       ))}
-      {next.length > SHOWN && <li>and {next.length - SHOWN} more</li>}
+      {next.length > SHOWN && <li>{`and ${next.length - SHOWN} more`}</li>}
     </ul>
   );
 }
@@ -279,6 +281,6 @@ function Item({ next: { label, at, isDay, place, container, isOverdue } }: { rea
 
 function nothing(status: string): string {
   return ['completed', 'returned', 'cancelled'].includes(status)
-    ? 'Nothing: it is over'
-    : 'Nothing that anybody has said';
+    ? 'None. The shipment has ended.'
+    : 'No upcoming events';
 }

@@ -59,7 +59,7 @@ export const ShipmentContext = createContext<Shipment | undefined>(undefined);
 /** The shipment of the page, kept up to date by events. */
 export function useShipment(): Shipment {
   const shipment = useContext(ShipmentContext);
-  if (shipment === undefined) throw new Error('this is no part of the page of a shipment');
+  if (shipment === undefined) throw new Error('useShipment must be called within a shipment page');
   return shipment;
 }
 

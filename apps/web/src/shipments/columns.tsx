@@ -28,8 +28,12 @@ const party = (value: Shipment['shipper']) => text(value?.name ?? value?.externa
 const ALL_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
   mode: { label: 'Mode', width: 4, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
-  origin: { label: 'From', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
-  destination: { label: 'To', width: 8, cell: ({ destination_port }) => <PlaceName code={destination_port} /> },
+  origin: { label: 'Origin', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
+  destination: {
+    label: 'Destination',
+    width: 8,
+    cell: ({ destination_port }) => <PlaceName code={destination_port} />,
+  },
   eta: { label: 'ETA', width: 8.75, sort: 'eta', cell: (shipment) => <Eta shipment={shipment} /> },
   exceptions: {
     label: 'Exceptions',
@@ -47,7 +51,7 @@ const ALL_COLUMNS = {
   containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => list(container_numbers) },
   ...plainColumns(),
   references: {
-    label: 'Further references',
+    label: 'Additional references',
     width: 10,
     cell: ({ references }) => list(references.map(({ value }) => value)),
   },
@@ -61,7 +65,7 @@ const ALL_COLUMNS = {
     cell: ({ created_at }) => <Time value={created_at} brief />,
   },
   updated: {
-    label: 'Changed',
+    label: 'Updated',
     width: 6.5,
     sort: 'updated_at',
     cell: ({ updated_at }) => <Time value={updated_at} brief />,
@@ -86,7 +90,7 @@ export function ExceptionsBadge({ count }: { readonly count: number }) {
   if (count === 0) return <None />;
   return (
     <Badge color="red" variant="light" tt="none">
-      {count} open
+      {`${count} open`}
     </Badge>
   );
 }
@@ -187,10 +191,10 @@ export function LookMenu({ look }: { readonly look: Look }) {
             </div>
           </Checkbox.Group>
           <Button size="xs" variant="default" onClick={() => look.setColumns(USUAL_COLUMNS)}>
-            Usual columns
+            Reset to default columns
           </Button>
           <Text size="xs" c="dimmed">
-            Columns stand in the address, too.
+            The page URL includes the selected columns.
           </Text>
         </Stack>
       </Popover.Dropdown>

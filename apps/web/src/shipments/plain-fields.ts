@@ -44,12 +44,12 @@ const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
 /** Plain fields in the order in which pages show them. Lists, filters, forms, imports and exports derive from it. */
 export const PLAIN_FIELDS = {
   house_bill: {
-    description: 'Of the forwarder',
+    description: 'Bill of lading of the forwarder',
     column: { name: 'house_bill', width: 9 },
     headers: ['housebill', 'hbl', 'hblnumber', 'hawb', 'housebillnumber', 'housebilloflading'],
   },
   master_bill: {
-    description: 'Of the carrier, or the air waybill',
+    description: 'Bill of lading of the carrier, or air waybill',
     column: { name: 'master_bill', width: 9 },
     headers: [
       'masterbill',
@@ -66,12 +66,12 @@ export const PLAIN_FIELDS = {
   },
   booking_number: {
     shortLabel: 'Booking',
-    description: 'As the carrier confirmed it',
+    description: 'Confirmed by the carrier',
     column: { name: 'booking', width: 8 },
     headers: ['bookingnumber', 'booking', 'bookingno', 'bookingref', 'bookingreference'],
   },
   incoterm: {
-    description: 'Who bears costs and risks, by Incoterms 2020 or 2010',
+    description: 'Division of costs and risks, by Incoterms 2020 or 2010',
     choices: optionsOf(INCOTERM_LABELS),
     column: { name: 'incoterm', width: 5 },
     headers: ['incoterm', 'incoterms', 'deliveryterms', 'termsofdelivery'],

@@ -96,13 +96,12 @@ function NoRows({ list, isNarrowed: narrowed }: { readonly list: ShipmentList; r
 function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed)
     return (
-      <Alert title="Nothing matches">Widen the search, or clear it. What comes to match appears here by itself.</Alert>
+      <Alert title="No matching shipments">Change or clear the filters. New matches appear here automatically.</Alert>
     );
   return (
     <Stack maw={760}>
       <Alert title="No shipments yet">
-        They appear here as soon as a system sends one, or somebody enters one. The steps to it stand below, and always
-        at{' '}
+        Shipments appear here when a system sends them or a user creates them. See the steps below, or go to{' '}
         <Link to="/start" className="link">
           Get started
         </Link>
@@ -125,7 +124,8 @@ function NewShipmentLinks() {
         leftSection={<IconUpload size={16} aria-hidden />}
         renderRoot={(props) => <Link {...props} to="/shipments/import" />}
       >
-        Import
+        {' '}
+        Import shipments{' '}
       </Button>
       <Button
         leftSection={<IconPlus size={16} aria-hidden />}

@@ -66,10 +66,10 @@ export const MODE_LABELS: Readonly<Record<Mode, string>> = {
 };
 export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
   fcl: 'Full container (FCL)',
-  lcl: 'Part container (LCL)',
-  ftl: 'Full truck (FTL)',
-  ltl: 'Part truck (LTL)',
-  air_loose: 'Loose by air',
+  lcl: 'Less than container (LCL)',
+  ftl: 'Full truckload (FTL)',
+  ltl: 'Less than truckload (LTL)',
+  air_loose: 'Air, loose',
   bulk: 'Bulk',
 };
 

@@ -46,7 +46,7 @@ export function PlaceSelect({ value, ...props }: Props) {
   return (
     <SearchSelect
       clearable
-      clearButtonProps={{ 'aria-label': `Clear ${typeof props.label === 'string' ? props.label : 'the port'}` }}
+      clearButtonProps={{ 'aria-label': `Clear ${typeof props.label === 'string' ? props.label : 'port'}` }}
       placeholder="Name or code"
       {...props}
       data={options}
@@ -56,7 +56,7 @@ export function PlaceSelect({ value, ...props }: Props) {
       find={find}
       onSearchChange={setTyped}
       nothingFoundMessage={
-        words === '' ? 'Type a name or a code' : found.isFetching ? 'Searching…' : 'Nothing is called so'
+        words === '' ? 'Type a name or code' : found.isFetching ? 'Searching…' : 'No matching port or airport'
       }
     />
   );

@@ -63,7 +63,7 @@ export function PlaceTime({ value, zone }: PlaceTimeProps) {
       <time dateTime={value}>{momentIn(value, isElsewhere ? zone : OWN_ZONE)}</time>
       {isElsewhere && (
         <Text span size="xs" c="dimmed">
-          {momentIn(value, OWN_ZONE)}, your time
+          {`${momentIn(value, OWN_ZONE)} in your time zone`}
         </Text>
       )}
     </Stack>

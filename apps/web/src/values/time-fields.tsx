@@ -13,9 +13,9 @@ interface Range {
 
 const HOUR_MS = 3_600_000;
 const RECENT = [
-  { label: 'The last hour', ms: HOUR_MS },
-  { label: 'The last 24 hours', ms: 24 * HOUR_MS },
-  { label: 'The last 7 days', ms: 7 * 24 * HOUR_MS },
+  { label: 'Last hour', ms: HOUR_MS },
+  { label: 'Last 24 hours', ms: 24 * HOUR_MS },
+  { label: 'Last 7 days', ms: 7 * 24 * HOUR_MS },
 ] as const;
 
 interface Props {

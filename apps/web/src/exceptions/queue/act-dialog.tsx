@@ -68,13 +68,13 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
             known={known}
           />
           <Text size="sm" c="dimmed">
-            What is assigned counts as acknowledged: somebody deals with it.
+            Assigning an exception also acknowledges it.
           </Text>
         </>
       )}
       {act === 'resolve' && (
         <Select
-          label="How"
+          label="Resolution"
           data={MANUAL_RESOLUTIONS.map((code) => ({ value: code, label: RESOLUTION_LABELS[code] }))}
           value={words.code}
           onChange={(code) => setWords({ ...words, code: code as Resolution['code'] })}
@@ -84,7 +84,7 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
       )}
       <Textarea
         label="Note"
-        description="For the history of the shipment"
+        description="Added to the shipment history"
         value={words.note}
         onChange={(event) => setWords({ ...words, note: event.currentTarget.value })}
         maxLength={1_000}
@@ -132,10 +132,10 @@ function AssigneeField({ value, onChange, me, known }: AssigneeFieldProps) {
   return (
     <Autocomplete
       label="Assignee"
-      description="An e-mail, or what other systems call them; empty for nobody"
+      description="Email address or name of the assignee. Leave empty for unassigned."
       data={[
         { group: 'You', items: [me] },
-        { group: 'Others', items: [...others].sort() },
+        { group: 'Other assignees', items: [...others].sort() },
       ]}
       value={value}
       onChange={onChange}

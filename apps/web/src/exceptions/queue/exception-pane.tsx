@@ -37,7 +37,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) 
     <Paper withBorder p="md" component="section" aria-label="Exception">
       <Group justify="space-between" mb="sm" wrap="nowrap">
         <Text size="xs" c="dimmed">
-          {index < 0 ? 'Not in this list' : `${index + 1} of ${of}${more ? ' and more' : ''}`}
+          {index < 0 ? 'Not in this list' : `${index + 1} of ${of}${more ? '+' : ''}`}
         </Text>
         <Group gap={4} wrap="nowrap">
           <ActionIcon
@@ -56,7 +56,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) 
           >
             <IconChevronDown size={18} />
           </ActionIcon>
-          <ActionIcon variant="default" aria-label="Close the exception (Escape)" onClick={onClose}>
+          <ActionIcon variant="default" aria-label="Close exception details (Escape)" onClick={onClose}>
             <IconX size={18} />
           </ActionIcon>
         </Group>
@@ -113,7 +113,7 @@ function ExceptionActions({
       {assignee !== me && (
         <PermissionGate permission="exceptions:write">
           <Button size="xs" variant="default" onClick={() => acknowledge.mutate({ id, assignee: me })}>
-            Make it mine
+            Assign to me
           </Button>
         </PermissionGate>
       )}
@@ -139,7 +139,7 @@ function ExceptionFacts({ exception, me }: { readonly exception: ShipmentExcepti
       facts={[
         ['Type', EXCEPTION_LABELS[type]],
         ['Container', container_number],
-        ['Assignee', assignee === null ? 'Nobody' : assignee === me ? `You (${me})` : assignee],
+        ['Assignee', assignee === null ? 'Unassigned' : assignee === me ? `You (${me})` : assignee],
         [due?.label ?? 'Due', due && <DueDate key="due" exception={exception} />],
         ...listMeasurements(exception).map(({ label, value, isTime }): [string, ReactNode] => [
           label,
@@ -148,7 +148,7 @@ function ExceptionFacts({ exception, me }: { readonly exception: ShipmentExcepti
         ['Opened', <OpenedFact key="opened" by={detected_by} at={opened_at} />],
         ['Acknowledged', acknowledged_at && <Time key="acknowledged" value={acknowledged_at} />],
         ['Resolved', exception.resolved_at && <Time key="resolved" value={exception.resolved_at} />],
-        ['How', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
+        ['Resolution', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
       ]}
     />
   );
@@ -157,8 +157,8 @@ function ExceptionFacts({ exception, me }: { readonly exception: ShipmentExcepti
 function OpenedFact({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
   return (
     <>
-      <Time value={at} /> ({formatAge(at, Date.now())} ago,{' '}
-      {by === 'system' ? 'by a rule' : by === 'manual' ? 'by hand' : 'by the carrier'})
+      <Time value={at} />{' '}
+      {`(${formatAge(at, Date.now())} ago, ${by === 'system' ? 'by a rule' : by === 'manual' ? 'manually' : 'by the carrier'})`}
     </>
   );
 }
@@ -181,8 +181,8 @@ function ShipmentSummary({ id }: { readonly id: string }) {
           <Facts
             facts={[
               ['Mode', one.mode && MODE_LABELS[one.mode]],
-              ['From', one.origin_port && <PlaceName key="from" code={one.origin_port} />],
-              ['To', one.destination_port && <PlaceName key="to" code={one.destination_port} />],
+              ['Origin', one.origin_port && <PlaceName key="from" code={one.origin_port} />],
+              ['Destination', one.destination_port && <PlaceName key="to" code={one.destination_port} />],
               [one.ata === null ? 'ETA' : 'Arrived', <Eta key="eta" shipment={one} />],
               ['Carrier', one.carrier_scac],
               ['Containers', one.container_numbers.join(', ')],
@@ -193,7 +193,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
           />
           {one.open_exceptions_count > 1 && (
             <Text size="sm" c="dimmed">
-              {one.open_exceptions_count} exceptions of it are open.
+              {`${one.open_exceptions_count} open exceptions in this shipment`}
             </Text>
           )}
         </Stack>
@@ -210,16 +210,16 @@ interface Measurement {
 
 /** Labels of measurements. Due dates are shown elsewhere. */
 const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
-  slip_hours: 'Slipped by',
+  slip_hours: 'ETA delay',
   eta: 'ETA',
   original_eta: 'Original ETA',
   etd: 'ETD',
-  silent_since: 'Silent since',
-  heard_at: 'Last news',
+  silent_since: 'No updates since',
+  heard_at: 'Last update',
   location: 'Stopped at',
-  arrived_at: 'There since',
-  discharged_at: 'Discharged',
-  gated_out_at: 'Left the terminal',
+  arrived_at: 'Stopped since',
+  discharged_at: 'Discharged at',
+  gated_out_at: 'Left the terminal at',
 };
 
 /** The measurements of the rule that opened the exception. */

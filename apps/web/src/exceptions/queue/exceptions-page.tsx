@@ -23,7 +23,7 @@ import { ExceptionQueue } from './queue.tsx';
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {
   all: 'All open',
-  mine: 'Mine',
+  mine: 'Assigned to me',
   unassigned: 'Unassigned',
   resolved: 'Resolved',
 };
@@ -42,10 +42,10 @@ export function ExceptionsPage() {
         about={
           mayWrite ? (
             <span className={classes['keys']}>
-              J and K move, Enter opens, X selects; A acknowledges, M makes it yours, R resolves.
+              Shortcuts: J and K move, Enter opens, X selects, A acknowledges, M assigns to you, R resolves.
             </span>
           ) : (
-            'Your role may read them. To acknowledge or resolve takes exceptions:write.'
+            'You can view exceptions. To acknowledge or resolve them, you need the permission exceptions:write.'
           )
         }
       />
@@ -98,10 +98,10 @@ const AGE_LABELS: Readonly<Record<Age, string>> = {
   '>168': 'More than a week',
 };
 const SORT_LABELS: Readonly<Record<QueueSort, string>> = {
-  '-severity': 'Gravest first',
+  '-severity': 'Most severe first',
   opened_at: 'Oldest first',
   '-opened_at': 'Newest first',
-  due: 'Due soonest',
+  due: 'Due first',
 };
 const toOptions = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
@@ -127,7 +127,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       />
       <LazyMultiSelect
         label="Type"
-        description={sort === 'due' ? 'Those that are due by a known day or time' : undefined}
+        description={sort === 'due' ? 'Types with a due date' : undefined}
         placeholder={search.type === undefined ? 'Any' : ''}
         data={types.map((value) => ({ value, label: EXCEPTION_LABELS[value as keyof typeof EXCEPTION_LABELS] }))}
         value={parseNameList(TYPES, search.type).filter((type) => types.includes(type))}
@@ -140,7 +140,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       {search.view !== 'resolved' && (
         <LazySelect
           label="Status"
-          placeholder="Either"
+          placeholder="Any"
           data={[
             { value: 'open', label: EXCEPTION_STATUS_LABELS.open },
             { value: 'acknowledged', label: EXCEPTION_STATUS_LABELS.acknowledged },
@@ -153,7 +153,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       )}
       <LazySelect
         label="Opened"
-        placeholder="Any time ago"
+        placeholder="Any time"
         data={toOptions(AGE_LABELS).map(({ value, label }) => ({ value, label: `${label} ago` }))}
         value={search.age ?? null}
         onChange={(age) => change({ age: (age as Age | null) ?? undefined })}
@@ -161,7 +161,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         w={200}
       />
       <LazySelect
-        label="Order"
+        label="Sort by"
         data={toOptions(SORT_LABELS)}
         value={sort}
         onChange={(value) => change({ sort: value === '-severity' ? undefined : (value as QueueSearch['sort']) })}
@@ -173,7 +173,8 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
           variant="subtle"
           onClick={() => change({ severity: undefined, type: undefined, status: undefined, age: undefined })}
         >
-          Clear
+          {' '}
+          Clear filters{' '}
         </Button>
       )}
     </Group>

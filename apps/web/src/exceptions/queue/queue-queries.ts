@@ -233,7 +233,8 @@ export function useExceptionActions() {
   const touches = [['exception-count', environment]];
   const acknowledge = useWrite({
     write: write.acknowledge,
-    done: ({ assignee }) => (assignee === null ? 'Acknowledged.' : `Acknowledged, with ${assignee}.`),
+    done: ({ assignee }) =>
+      assignee === null ? 'Exception acknowledged.' : `Exception acknowledged and assigned to ${assignee}.`,
     invalidates: touches,
   });
   return {

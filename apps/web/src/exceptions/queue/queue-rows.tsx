@@ -15,7 +15,7 @@ import { formatAge, findDueDate, isOverdue } from './queue-search.ts';
 const ROW_HEIGHT = 56;
 /** Number of rows before the end at which the next page is read. */
 const PREFETCH_ROWS = 20;
-const COLUMN_LABELS = ['Severity', 'What', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
+const COLUMN_LABELS = ['Severity', 'Exception', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
 /** Rows whose shipments are read in one request. */
 const SHIPMENTS_PER_REQUEST = 50;
 const ROW_STEP_BY_KEY: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
@@ -82,7 +82,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
               <div role="columnheader">
                 <Checkbox
                   size="xs"
-                  aria-label="Select all that are shown"
+                  aria-label="Select all loaded exceptions"
                   checked={all}
                   indeterminate={!all && waiting.some((id) => selected.has(id))}
                   onChange={(event) => onSelect(waiting, event.currentTarget.checked)}
@@ -180,7 +180,8 @@ function ExceptionRow({ index, start, exception, shipment, isOpened, isMine, isS
       <div role="cell">
         {assignee === null ? (
           <Text span c="dimmed" inherit>
-            Nobody
+            {' '}
+            Unassigned{' '}
           </Text>
         ) : isMine ? (
           'You'
@@ -268,7 +269,8 @@ export function DueDate({ exception }: { readonly exception: Shown }) {
       )}{' '}
       {exception.status !== 'resolved' && isOverdue(exception, Date.now()) && (
         <Badge size="sm" color="red" variant="light" tt="none" autoContrast>
-          Past
+          {' '}
+          Overdue{' '}
         </Badge>
       )}
     </>

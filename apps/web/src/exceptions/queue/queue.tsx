@@ -176,7 +176,7 @@ function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: Update
     <div aria-live="polite">
       {(arrived > 0 || missed) && (
         <Button size="xs" variant="light" onClick={onClick} loading={isLoading}>
-          {arrived > 0 ? `${arrived} new: show` : 'It may be old: read anew'}
+          {arrived > 0 ? `Show ${arrived} new` : 'List may be outdated. Refresh'}
         </Button>
       )}
     </div>
@@ -184,12 +184,16 @@ function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: Update
 }
 
 function EmptyQueue({ search }: { readonly search: QueueSearch }) {
-  if (hasFilters(search)) return <Alert title="Nothing matches">Widen what is asked for, or clear it.</Alert>;
+  if (hasFilters(search)) return <Alert title="No matching exceptions">Change or clear the filters.</Alert>;
   if (search.view === 'mine')
-    return <Alert title="Nothing of yours">Take some of those that are unassigned: M makes one yours.</Alert>;
+    return (
+      <Alert title="No exceptions assigned to you">
+        Open the Unassigned view and press M to assign an exception to yourself.
+      </Alert>
+    );
   if (search.view === 'resolved')
-    return <Alert title="Nothing was resolved yet">What you or a rule resolves is listed here.</Alert>;
-  return <Alert title="Nothing waits">Exceptions appear here as soon as a rule or a person opens one.</Alert>;
+    return <Alert title="No resolved exceptions yet">Resolved exceptions appear here.</Alert>;
+  return <Alert title="No open exceptions">Exceptions appear here when a rule or a user opens them.</Alert>;
 }
 
 interface SelectionToolbarProps {
@@ -206,16 +210,17 @@ function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: Select
   if (chosen.length === 0) {
     return (
       <Text size="sm" c="dimmed" aria-live="polite">
-        {count.toLocaleString()}
-        {more && ' and more'} {count === 1 && !more ? 'exception' : 'exceptions'}
-        {isDue && count >= MAX_SORTED_BY_DUE && ' · only the gravest are put in order: narrow it to see the others'}
+        {`${count.toLocaleString()}${more ? '+' : ''} ${count === 1 && !more ? 'exception' : 'exceptions'}`}
+        {isDue &&
+          count >= MAX_SORTED_BY_DUE &&
+          ' · Only the most severe exceptions are sorted. Filter the list to see the others.'}
       </Text>
     );
   }
   return (
-    <Group gap="xs" role="toolbar" aria-label="What to do with those selected">
+    <Group gap="xs" role="toolbar" aria-label="Actions for selected exceptions">
       <Text size="sm" fw={600} aria-live="polite">
-        {chosen.length} selected
+        {`${chosen.length} selected`}
       </Text>
       <Button size="xs" onClick={() => onAct('acknowledge', chosen)}>
         Acknowledge…
@@ -227,7 +232,7 @@ function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: Select
         Resolve…
       </Button>
       <Button size="xs" variant="subtle" onClick={onClear}>
-        Clear the selection
+        Clear selection
       </Button>
     </Group>
   );

@@ -14,22 +14,22 @@ export function listCalls({ id, containers, container_numbers }: Shipment): Name
   const departure = { code: 'vessel_departed', occurred_at: '2026-11-21T09:30:00+08:00', location: 'CNSHA' };
   const all = { classifier: 'all', include_superseded: true, include_retracted: true, limit: 200 } as const;
   const reads: readonly [label: string, path: string, read: NonNullable<NamedCall['read']>][] = [
-    ['The shipment', '', (client) => client.shipments.get(id)],
+    ['Get the shipment', '', (client) => client.shipments.get(id)],
     [
-      'Its milestones, all of them',
+      'List all milestones',
       '/milestones?classifier=all&include_superseded=true&include_retracted=true&limit=200',
       (client) => client.milestones.list(id, all).page(),
     ],
-    ['History of its ETA', '/eta_history', (client) => client.shipments.etaHistory(id).page()],
-    ['Its history', '/history', (client) => client.shipments.history(id).page()],
-    ['Its exceptions', '/exceptions', (client) => client.exceptions.listOf(id).page()],
-    ['Its documents', '/documents', (client) => client.documents.list(id).page()],
-    ['Why it is what it is', '/explanation', (client) => client.shipments.explain(id)],
+    ['List ETA changes', '/eta_history', (client) => client.shipments.etaHistory(id).page()],
+    ['List the history', '/history', (client) => client.shipments.history(id).page()],
+    ['List exceptions', '/exceptions', (client) => client.exceptions.listOf(id).page()],
+    ['List documents', '/documents', (client) => client.documents.list(id).page()],
+    ['Explain status and times', '/explanation', (client) => client.shipments.explain(id)],
   ];
   return [
     ...reads.map(([label, path, read]) => ({ label, method: 'GET' as const, path: shipment + path, read })),
     {
-      label: 'Its events',
+      label: 'List events',
       method: 'GET',
       path: `/v1/events?shipment_id=${id}`,
       read: (client) => client.events.list({ shipment_id: id }).page(),
@@ -39,15 +39,15 @@ export function listCalls({ id, containers, container_numbers }: Shipment): Name
       label: 'Correct a milestone',
       method: 'PATCH',
       path: `${shipment}/milestones/$MILESTONE_ID`,
-      body: { note: 'By the agent' },
+      body: { note: 'Confirmed by the agent' },
     },
     { label: 'Retract a milestone', method: 'DELETE', path: `${shipment}/milestones/$MILESTONE_ID` },
-    { label: 'Change the shipment', method: 'PATCH', path: shipment, body: { booking_number: 'B-1' } },
+    { label: 'Update the shipment', method: 'PATCH', path: shipment, body: { booking_number: 'B-1' } },
     ...(number === undefined
       ? []
       : [
           {
-            label: 'Change a container',
+            label: 'Update a container',
             method: 'PATCH' as const,
             path: `${shipment}/containers/${number}`,
             body: { last_free_day: container?.last_free_day ?? '2026-12-24' },

@@ -13,13 +13,12 @@ export function CallsSection() {
   const shipment = useShipment();
   return (
     <Stack gap="sm">
-      <Card title="The shipment as JSON">
+      <Card title="Shipment as JSON">
         <Snippet text={JSON.stringify(shipment, null, 2)} what="the JSON" />
       </Card>
-      <Card title="The calls of this page">
+      <Card title="API requests of this page">
         <Text size="sm" mb="xs">
-          Put a key of yours into <Code>$API_KEY</Code>; it decides which environment a call is about. Each call is
-          described in the{' '}
+          Replace <Code>$API_KEY</Code> with an API key of this environment. For details of each request, see the{' '}
           <Anchor href="/docs" target="_blank" rel="noreferrer" inherit underline="always">
             API reference
           </Anchor>
@@ -62,13 +61,13 @@ function CallResponse({ path, read }: CallResponseProps) {
   if (!asks) {
     return (
       <Button variant="default" size="xs" mt="xs" onClick={() => setAsks(true)}>
-        Show what it answers
+        Show response
       </Button>
     );
   }
   return (
-    <QueryView query={answer} what="the answer">
-      {(body) => <Snippet text={JSON.stringify(body, null, 2)} what="the answer" />}
+    <QueryView query={answer} what="the response">
+      {(body) => <Snippet text={JSON.stringify(body, null, 2)} what="the response" />}
     </QueryView>
   );
 }

@@ -44,7 +44,7 @@ export function DocumentRow({
           aria-expanded={showsEarlier}
           onClick={() => setShowsEarlier(!showsEarlier)}
         >
-          {earlier.length === 1 ? 'An earlier version' : `${earlier.length} earlier versions`}
+          {earlier.length === 1 ? '1 earlier version' : `${earlier.length} earlier versions`}
         </Button>
       )}
       <Collapse expanded={showsEarlier}>
@@ -89,12 +89,12 @@ function DocumentFacts({ document, actions, children }: DocumentFactsProps) {
           <Text size="sm">{file_name}</Text>
         )}
         <Text size="xs" c="dimmed">
-          {CONTENT_LABELS[content_type]}, {fileSize(size_bytes)}. Sent by {nameOf(uploaded_by)},{' '}
+          {`${CONTENT_LABELS[content_type]}, ${fileSize(size_bytes)}. Uploaded by ${nameOf(uploaded_by)}, `}
           <Time value={document.uploaded_at ?? document.created_at} />.
           {reviewed_by !== null && reviewed_at !== null && (
             <>
               {' '}
-              {document.rejection_reason === null ? 'Approved' : 'Rejected'} by {nameOf(reviewed_by)},{' '}
+              {`${document.rejection_reason === null ? 'Approved' : 'Rejected'} by ${nameOf(reviewed_by)}, `}
               <Time value={reviewed_at} />.
             </>
           )}

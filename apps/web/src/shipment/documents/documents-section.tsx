@@ -50,7 +50,7 @@ export function DocumentsSection() {
     enabled: useHasPermission('documents:read'),
   });
   if (!useHasPermission('documents:read')) {
-    return <Alert title="Documents are not shown to you">Your role does not include documents:read.</Alert>;
+    return <Alert title="You cannot view documents">Your role does not include the permission documents:read.</Alert>;
   }
   return (
     <QueryView query={documents} what="the documents">
@@ -71,9 +71,11 @@ function DocumentList({ seen }: { readonly seen: Seen<readonly ShipmentDocument[
     confirmAction({
       title: `Delete “${document.file_name}”?`,
       children: (
-        <Text size="sm">The file is destroyed. That it was there stays in the history. This cannot be undone.</Text>
+        <Text size="sm">
+          The file is deleted permanently. The history still shows the document. This cannot be undone.
+        </Text>
       ),
-      labels: { confirm: 'Delete', cancel: 'Cancel' },
+      labels: { confirm: 'Delete file', cancel: 'Cancel' },
       confirmProps: { color: 'red' },
       onConfirm: () => review.run({ thing: document, version }, { kind: 'delete' }),
     });
@@ -102,11 +104,11 @@ function DocumentList({ seen }: { readonly seen: Seen<readonly ShipmentDocument[
       )}
       {mayWrite && !mayApprove && (
         <Text size="sm" c="dimmed">
-          You may send documents; to review them your role does not include documents:approve.
+          You can upload documents. To review them, you need the permission documents:approve.
         </Text>
       )}
       {shown.length === 0 ? (
-        <Text c="dimmed">There are no documents yet.</Text>
+        <Text c="dimmed">No documents yet</Text>
       ) : (
         <ul className={classes['documents']} aria-label="Documents">
           {shown.map((one) => (
@@ -116,7 +118,7 @@ function DocumentList({ seen }: { readonly seen: Seen<readonly ShipmentDocument[
       )}
       {all.some(hasNoContent) && (
         <Switch
-          label="Deleted ones, and those whose file never came, too"
+          label="Show deleted and expired documents"
           checked={showsGone}
           onChange={(event) => setShowsGone(event.currentTarget.checked)}
         />
@@ -140,8 +142,7 @@ function DocumentList({ seen }: { readonly seen: Seen<readonly ShipmentDocument[
 function ReadOnlyNotice() {
   return (
     <Text size="sm" c="dimmed">
-      You may look at documents. To send or review them your role does not include documents:write and
-      documents:approve.
+      You can view documents. To upload or review them, you need the permissions documents:write and documents:approve.
     </Text>
   );
 }
@@ -158,7 +159,7 @@ function useOpenedDocument(all: readonly ShipmentDocument[]) {
 
 const REQUIREMENT_STATES = {
   approved: { label: 'Approved', color: 'green', icon: IconCircleCheck },
-  uploaded: { label: 'To be reviewed', color: 'blue', icon: IconClock },
+  uploaded: { label: 'Awaiting review', color: 'blue', icon: IconClock },
   rejected: { label: 'Rejected', color: 'red', icon: IconAlertTriangle },
   missing: { label: 'Missing', color: 'orange', icon: IconAlertTriangle },
 } as const satisfies Record<Fulfilment, object>;
@@ -177,14 +178,15 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="required-documents">
       <Title order={2} size="h5" id="required-documents" mb="xs">
-        Required
+        {' '}
+        Required documents{' '}
       </Title>
       {mode === null ? (
         <Text size="sm" c="dimmed">
-          What is required goes by the mode, which this shipment does not have yet.
+          Required documents depend on the mode. This shipment has no mode yet.
         </Text>
       ) : (
-        <QueryView query={required} what="what is required">
+        <QueryView query={required} what="the required documents">
           {(byMode) => {
             const items = checkRequirements(byMode[mode] ?? [], documents);
             if (items.length === 0) return <NoRequirements mode={mode} />;
@@ -192,7 +194,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
             return (
               <Stack gap="xs">
                 <Text size="sm" c="dimmed">
-                  {humanize(mode)} shipments need these. {present} of {items.length} are here.
+                  {`${humanize(mode)} shipments require these documents. ${present} of ${items.length} are uploaded.`}
                 </Text>
                 <ul className={classes['checklist']}>
                   {items.map(({ type, state, document }) => {
@@ -217,10 +219,11 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
                             size="compact-xs"
                             variant="default"
                             leftSection={<IconUpload size={14} aria-hidden />}
-                            aria-label={`Choose a file: ${DOCUMENT_LABELS[type]}`}
+                            aria-label={`Choose file for ${DOCUMENT_LABELS[type]}`}
                             onClick={() => onChoose(type)}
                           >
-                            Choose a file
+                            {' '}
+                            Choose file{' '}
                           </Button>
                         )}
                       </li>
@@ -239,7 +242,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
 function NoRequirements({ mode }: { readonly mode: string }) {
   return (
     <Text size="sm" c="dimmed">
-      Nothing is required for {mode} shipments. Administrators choose that in the settings.
+      {`No documents are required for ${mode} shipments. Administrators can change this in the settings.`}
     </Text>
   );
 }

@@ -93,7 +93,7 @@ describe('a chosen file', () => {
       { name: 'a.pdf', size: MAX_UPLOAD_BYTES + 1 },
     ].map(findFileError);
     expect(faults).toEqual([
-      expect.stringContaining('Only'),
+      expect.stringContaining('File type not supported'),
       expect.stringContaining('empty'),
       expect.stringContaining('250'),
     ]);

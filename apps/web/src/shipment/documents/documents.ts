@@ -64,7 +64,11 @@ export function contentQuery(environment: Environment, id: string) {
 type Decision =
   { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
 
-const DONE_MESSAGES = { approve: 'Approved.', reject: 'Rejected.', delete: 'The file is deleted.' } as const;
+const DONE_MESSAGES = {
+  approve: 'Document approved.',
+  reject: 'Document rejected.',
+  delete: 'Document deleted.',
+} as const;
 /** The fields on which a decision depends. A change of one is a conflict. */
 export const DECISION_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 

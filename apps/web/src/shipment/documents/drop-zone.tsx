@@ -51,7 +51,8 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   useBlocker({
     // Opening or closing a preview only changes the search parameters of the section.
     shouldBlockFn: ({ current, next }) =>
-      current.pathname !== next.pathname && !globalThis.confirm('Files are being uploaded. Leave, and stop them?'),
+      current.pathname !== next.pathname &&
+      !globalThis.confirm('Files are still uploading. Leave this page and stop the upload?'),
     enableBeforeUnload: true,
     disabled: !uploads.uploads.some(({ state }) => state === 'sending'),
   });
@@ -68,15 +69,15 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
         onDrop={choose}
         onFileDialogCancel={() => (about.current = {})}
         p="sm"
-        inputProps={{ 'aria-label': 'Files of documents' }}
-        aria-label="Drop files here, or choose them"
+        inputProps={{ 'aria-label': 'Document files' }}
+        aria-label="Drop files here, or click to choose them"
       >
         <Group gap="sm" wrap="nowrap">
           <IconUpload size={22} aria-hidden />
           <div>
             <Text size="sm">Drop files here, or click to choose them</Text>
             <Text size="xs" c="dimmed">
-              PDF, pictures, Word, Excel, CSV, text and XML, up to 250 MiB each
+              PDF, images, Word, Excel, CSV, text and XML, up to 250 MiB each
             </Text>
           </div>
         </Group>
@@ -114,7 +115,7 @@ function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads
       </ul>
       {waiting.length > 0 && (
         <Button w="fit-content" loading={isSending} onClick={() => void queue.send(waiting.map(({ key }) => key))}>
-          {waiting.length === 1 ? 'Upload the file' : `Upload ${waiting.length} files`}
+          {waiting.length === 1 ? 'Upload file' : `Upload ${waiting.length} files`}
         </Button>
       )}
     </Stack>
@@ -142,13 +143,13 @@ function UploadRow({
           {file.name}{' '}
           <Text span c="dimmed" size="xs">
             {fileSize(file.size)}
-            {replaces !== undefined && ', takes the place of the one before'}
+            {replaces !== undefined && ', replaces the previous version'}
           </Text>
         </Text>
         <Group gap="xs" wrap="nowrap">
           <SearchSelect
             size="xs"
-            aria-label={`What ${file.name} is`}
+            aria-label={`Document type of ${file.name}`}
             data={TYPE_OPTIONS}
             value={type}
             onChange={(value) => value !== null && onType(value as DocumentType)}
@@ -157,16 +158,16 @@ function UploadRow({
           />
           {children}
           <CloseButton
-            aria-label={state === 'sending' ? `Stop ${file.name}` : `Remove ${file.name}`}
+            aria-label={state === 'sending' ? `Stop upload of ${file.name}` : `Remove ${file.name}`}
             onClick={onRemove}
           />
         </Group>
       </Group>
       {state === 'sending' && (
         <Group gap="xs" wrap="nowrap">
-          <Progress value={percent} flex={1} aria-label={`How much of ${file.name} is sent`} />
+          <Progress value={percent} flex={1} aria-label={`Upload progress of ${file.name}`} />
           <Text size="xs" c="dimmed">
-            {percent < 100 ? `${percent} %` : 'Being checked'}
+            {percent < 100 ? `${percent} %` : 'Checking…'}
           </Text>
         </Group>
       )}

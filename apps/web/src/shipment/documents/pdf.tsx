@@ -28,7 +28,9 @@ export function PdfPreview({ blob, name }: Props) {
   }, [blob]);
   if (isBroken) {
     return (
-      <Alert color="yellow">It cannot be shown here: it is damaged, or needs a password. Download it to look.</Alert>
+      <Alert color="yellow">
+        This PDF cannot be displayed because it is damaged or requires a password. Download it to open it.
+      </Alert>
     );
   }
   return pdf === undefined ? <PdfLoading /> : <PdfPages pdf={pdf} name={name} />;
@@ -64,16 +66,19 @@ function PdfPages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name
           Previous page
         </Button>
         <Text size="sm" aria-live="polite">
-          Page {number} of {pdf.numPages}
+          {`Page ${number} of ${pdf.numPages}`}
         </Text>
         <Button size="xs" variant="default" disabled={number === pdf.numPages} onClick={() => setNumber(number + 1)}>
           Next page
         </Button>
         <Button size="xs" variant="default" onClick={() => setZoom(zoom === 1 ? 2 : 1)} aria-pressed={zoom !== 1}>
-          Larger
+          {' '}
+          Zoom in{' '}
         </Button>
       </Group>
-      {failed === number && <Alert color="yellow">This page cannot be shown. Download the document to look.</Alert>}
+      {failed === number && (
+        <Alert color="yellow">This page cannot be displayed. Download the document to open it.</Alert>
+      )}
       <div className={classes['pages']} tabIndex={0} role="region" aria-label={`Page ${number} of ${name}`}>
         <canvas ref={canvas} className={classes['page']} data-zoom={zoom} aria-hidden />
         <VisuallyHidden>{words.data ?? ''}</VisuallyHidden>

@@ -55,9 +55,9 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
       {!isShown && (
         <Text size="sm">
           {kind === undefined
-            ? 'Browsers cannot show files of this kind.'
-            : `It is large: ${fileSize(document.size_bytes)}.`}{' '}
-          Download it to look.
+            ? 'Browsers cannot display files of this type.'
+            : `This file is too large to preview (${fileSize(document.size_bytes)}).`}{' '}
+          Download the file to open it.
         </Text>
       )}
       {isShown && (
@@ -95,7 +95,7 @@ function ImagePreview({ blob, name }: { readonly blob: Blob; readonly name: stri
     return () => URL.revokeObjectURL(url);
   }, [blob]);
   if (isBroken) {
-    return <Alert color="yellow">The picture is damaged, or in a form that this browser does not know.</Alert>;
+    return <Alert color="yellow">This image is damaged, or this browser does not support its format.</Alert>;
   }
   return <img ref={picture} className={classes['picture']} alt={name} onError={() => setIsBroken(true)} />;
 }
@@ -122,7 +122,7 @@ function TextPreview({ blob, name }: { readonly blob: Blob; readonly name: strin
       </Code>
       {blob.size > MAX_TEXT_BYTES && (
         <Text size="sm" c="dimmed">
-          This is its beginning. Download it for the rest.
+          Only the beginning of the file is shown. Download it to read the rest.
         </Text>
       )}
     </>

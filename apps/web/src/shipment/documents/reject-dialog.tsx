@@ -11,7 +11,7 @@ interface Props {
 
 export function RejectDialog({ document, ...rest }: Props) {
   return (
-    <Modal opened={document !== undefined} onClose={rest.onClose} title="Reject the document">
+    <Modal opened={document !== undefined} onClose={rest.onClose} title="Reject document">
       {document !== undefined && <RejectForm key={document.id} name={document.file_name} {...rest} />}
     </Modal>
   );
@@ -20,13 +20,13 @@ export function RejectDialog({ document, ...rest }: Props) {
 function RejectForm({ name, isPending, onReject, onClose }: Omit<Props, 'document'> & { readonly name: string }) {
   const form = useForm({
     initialValues: { reason: '' },
-    validate: { reason: (reason) => (reason.trim() === '' ? 'Say what is wrong with it' : null) },
+    validate: { reason: (reason) => (reason.trim() === '' ? 'Enter a reason' : null) },
   });
   return (
     <form onSubmit={form.onSubmit(({ reason }) => onReject(reason.trim()))}>
       <Stack>
         <Text size="sm">
-          “{name}” stays rejected: its sender replaces it by another. Whoever sees the document reads the reason.
+          {`“${name}” cannot be approved later. A new version can replace it. Everyone who can view the document sees the reason.`}
         </Text>
         <Textarea {...form.getInputProps('reason')} label="Reason" autosize minRows={2} required data-autofocus />
         <Group justify="end">

@@ -135,7 +135,8 @@ export function contentTypeOf(name: string): DocumentContentType | undefined {
 
 /** The reason for which the service would refuse a file; undefined if there is none. */
 export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
-  if (contentTypeOf(name) === undefined) return `Only ${ACCEPTED_EXTENSIONS.join(', ')} are taken.`;
+  if (contentTypeOf(name) === undefined)
+    return `File type not supported. Use one of: ${ACCEPTED_EXTENSIONS.join(', ')}.`;
   if (size === 0) return 'The file is empty.';
   if (size > MAX_UPLOAD_BYTES) return 'The file is larger than 250 MiB.';
   return undefined;

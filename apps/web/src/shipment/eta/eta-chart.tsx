@@ -48,8 +48,8 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
             tickFormatter={tickFormatter(etas)}
           />
           <Tooltip
-            formatter={(eta) => [formatMoment(eta), 'Arrival']}
-            labelFormatter={(reported) => `Said ${formatMoment(reported)}`}
+            formatter={(eta) => [formatMoment(eta), 'Estimated arrival']}
+            labelFormatter={(reported) => `Reported ${formatMoment(reported)}`}
             wrapperClassName={classes['tooltip'] ?? ''}
             isAnimationActive={false}
           />
@@ -59,7 +59,7 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
               stroke="var(--mantine-color-dimmed)"
               strokeDasharray="4 4"
               label={{
-                value: 'Original',
+                value: 'Original ETA',
                 position: 'insideBottomRight',
                 fill: 'var(--mantine-color-dimmed)',
                 fontSize: 12,

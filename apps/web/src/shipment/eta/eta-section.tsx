@@ -19,14 +19,14 @@ const EtaChart = lazyWithRetry(() => import('./eta-chart.tsx'));
 export function EtaSection() {
   const history = useQuery(etaHistoryQuery(useEnvironment(), useShipment().id));
   return (
-    <QueryView query={history} what="the history of the ETA">
+    <QueryView query={history} what="the ETA history">
       {(changes) =>
         changes.length === 0 ? (
-          <Alert title="No ETA yet">Each estimate of the arrival appears here, with who said it.</Alert>
+          <Alert title="No ETA yet">Each change of the estimated arrival appears here with its source.</Alert>
         ) : (
           <Stack gap="sm">
             {changes.length > 1 && (
-              <Card title="Estimated arrival, as it was known">
+              <Card title="Estimated arrival over time">
                 <Suspense fallback={<Skeleton height={260} />}>
                   <EtaChart changes={changes} />
                 </Suspense>
@@ -45,12 +45,12 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
   return (
     <Table.ScrollContainer minWidth={640}>
-      <Table aria-label="History of the ETA">
+      <Table aria-label="ETA history">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Said</Table.Th>
-            <Table.Th>Arrival</Table.Th>
-            <Table.Th>Moved by</Table.Th>
+            <Table.Th>Reported</Table.Th>
+            <Table.Th>Estimated arrival</Table.Th>
+            <Table.Th>Change</Table.Th>
             <Table.Th>Source</Table.Th>
             <Table.Th>Reason</Table.Th>
           </Table.Tr>

@@ -21,7 +21,7 @@ import type { ExceptionAction } from './exception-queries.ts';
 const ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
   acknowledge: 'Acknowledge',
   assign: 'Assign',
-  remark: 'Add a note',
+  remark: 'Add note',
   resolve: 'Resolve',
 };
 
@@ -51,7 +51,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
       code: 'fixed' as (typeof MANUAL_RESOLUTIONS)[number],
       note: '',
     },
-    validate: { note: (note) => (kind === 'remark' && note.trim() === '' ? 'Say something' : null) },
+    validate: { note: (note) => (kind === 'remark' && note.trim() === '' ? 'Enter a note' : null) },
   });
   const others = [...new Set(known)].filter((one) => one !== me);
   const submit = ({ assignee, code, note }: typeof form.values) => {
@@ -68,10 +68,10 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
           <Autocomplete
             {...form.getInputProps('assignee')}
             label="Assignee"
-            description="An e-mail, or what other systems call them; empty for nobody"
+            description="Email address or name of the assignee. Leave empty for unassigned."
             data={[
               { group: 'You', items: [me] },
-              { group: 'Others', items: others },
+              { group: 'Other assignees', items: others },
             ]}
             clearable
             data-autofocus
@@ -80,7 +80,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
         {kind === 'resolve' && (
           <Select
             {...form.getInputProps('code')}
-            label="How"
+            label="Resolution"
             data={MANUAL_RESOLUTIONS.map((value) => ({ value, label: RESOLUTION_LABELS[value] }))}
             allowDeselect={false}
             data-autofocus
@@ -89,7 +89,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
         <Textarea
           {...form.getInputProps('note')}
           label="Note"
-          description="For the history of the shipment"
+          description="Added to the shipment history"
           autosize
           minRows={2}
           required={kind === 'remark'}
@@ -119,7 +119,7 @@ interface OpenExceptionProps {
 
 export function OpenExceptionDialog({ opened, onClose }: OpenExceptionProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Open an exception">
+    <Modal opened={opened} onClose={onClose} title="Open exception">
       <OpenExceptionForm onClose={onClose} />
     </Modal>
   );
@@ -137,7 +137,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
       detail: '',
       assignee: '',
     },
-    validate: { type: (type) => (type === null ? 'Choose what is wrong' : null) },
+    validate: { type: (type) => (type === null ? 'Choose a type' : null) },
   });
   const open = useWrite({
     write: ({ type, severity, ...words }: typeof form.values) => {
@@ -146,7 +146,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
     },
     invalidates: touches,
     done: ({ status }) =>
-      status === 201 ? 'The exception is open.' : 'One of this type is open already; nothing was changed.',
+      status === 201 ? 'Exception opened.' : 'An exception of this type is already open. Nothing was changed.',
     onDone: onClose,
     showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
@@ -157,14 +157,14 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
     <form onSubmit={form.onSubmit((values) => open.mutate(values))}>
       <Stack>
         {open.isError && (
-          <Alert color="red" role="alert" title="Not opened">
+          <Alert color="red" role="alert" title="Exception not opened">
             {failureText(open.error, Object.keys(form.values))}
           </Alert>
         )}
         <SearchSelect
           {...form.getInputProps('type')}
           value={form.values.type}
-          label="What is wrong"
+          label="Type"
           data={TYPE_OPTIONS}
           required
           data-autofocus
@@ -174,23 +174,23 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
           <SearchSelect
             {...form.getInputProps('container_number')}
             value={form.values.container_number}
-            label="Of"
+            label="Applies to"
             data={[
-              { value: WHOLE_SHIPMENT, label: 'The whole shipment' },
+              { value: WHOLE_SHIPMENT, label: 'Whole shipment' },
               ...container_numbers.map((number) => ({ value: number, label: number })),
             ]}
             allowDeselect={false}
           />
         )}
-        <TextInput {...form.getInputProps('title')} label="Title" description="By what is wrong, unless you name it" />
-        <Textarea {...form.getInputProps('detail')} label="What exactly" autosize minRows={2} />
+        <TextInput {...form.getInputProps('title')} label="Title" description="Defaults to the type" />
+        <Textarea {...form.getInputProps('detail')} label="Description" autosize minRows={2} />
         <Autocomplete {...form.getInputProps('assignee')} label="Assignee" data={[me]} clearable />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
           <Button type="submit" loading={open.isPending}>
-            Open it
+            Open exception
           </Button>
         </Group>
       </Stack>

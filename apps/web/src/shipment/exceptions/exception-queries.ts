@@ -51,10 +51,10 @@ export type ExceptionAction =
   | { readonly kind: 'resolve'; readonly code: (typeof MANUAL_RESOLUTIONS)[number]; readonly note?: string };
 
 const DONE_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
-  acknowledge: 'Acknowledged.',
-  assign: 'Assigned.',
-  remark: 'The note is kept.',
-  resolve: 'Resolved.',
+  acknowledge: 'Exception acknowledged.',
+  assign: 'Assignee changed.',
+  remark: 'Note added.',
+  resolve: 'Exception resolved.',
 };
 /** The fields on which a decision depends. A change of one is a conflict. */
 export const COMPARED_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;

@@ -52,7 +52,7 @@ export function ExceptionsSection() {
             leftSection={<IconPlus size={16} aria-hidden />}
             onClick={() => setIsOpening(true)}
           >
-            Open an exception
+            Open exception
           </Button>
         </PermissionGate>
       </Group>
@@ -81,13 +81,14 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Seen<
   return (
     <>
       {toDo.length === 0 ? (
-        <Alert color="green" title="Nothing is wrong">
-          {over.length === 0 ? 'No exception was ever opened.' : 'All exceptions are resolved.'}
+        <Alert color="green" title="No open exceptions">
+          {over.length === 0 ? 'This shipment never had an exception.' : 'All exceptions are resolved.'}
         </Alert>
       ) : (
-        <Stack component="section" aria-label="To be dealt with" gap="xs">
+        <Stack component="section" aria-label="Unresolved exceptions" gap="xs">
           <Title order={2} size="h5">
-            To be dealt with
+            {' '}
+            Unresolved exceptions{' '}
           </Title>
           {toDo.map((exception) => (
             <ExceptionCard key={exception.id} exception={exception} onDeal={begin(exception)} />
@@ -95,10 +96,11 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Seen<
         </Stack>
       )}
       {over.length > 0 && (
-        <Stack component="section" aria-label="Resolved" gap="xs">
+        <Stack component="section" aria-label="Resolved exceptions" gap="xs">
           <Group>
             <Title order={2} size="h5">
-              Resolved
+              {' '}
+              Resolved exceptions{' '}
             </Title>
             <Button
               size="compact-xs"
@@ -106,7 +108,7 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Seen<
               aria-expanded={showsOver}
               onClick={() => setShowsOver(!showsOver)}
             >
-              {showsOver ? 'Hide' : `Show ${over.length}`}
+              {showsOver ? 'Hide resolved exceptions' : `Show ${over.length} resolved`}
             </Button>
           </Group>
           {showsOver &&
@@ -116,7 +118,8 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Seen<
         </Stack>
       )}
       <Text size="xs" c="dimmed">
-        What a rule opened resolves by itself when it is over; what a person opened, a person resolves.
+        Exceptions opened by a rule are resolved automatically when their cause ends. Exceptions opened by users must be
+        resolved by users.
       </Text>
       {under !== undefined && dealing.conflict === undefined && (
         <DealDialog
@@ -163,8 +166,15 @@ function ExceptionCard({ exception, onDeal }: Props) {
         </Group>
         {detail !== null && <Text size="sm">{withTimes(detail)}</Text>}
         <Text size="xs" c="dimmed">
-          Opened {detected_by === 'system' ? 'by a rule' : 'by hand'}, <Time value={opened_at} />.{' '}
-          {isOver ? <ResolutionText exception={exception} /> : assignee === null ? 'With nobody.' : `With ${assignee}.`}
+          {`Opened ${detected_by === 'system' ? 'by a rule' : 'manually'}, `}
+          <Time value={opened_at} />.{' '}
+          {isOver ? (
+            <ResolutionText exception={exception} />
+          ) : assignee === null ? (
+            'Unassigned.'
+          ) : (
+            `Assigned to ${assignee}.`
+          )}
         </Text>
         <ExceptionActions exception={exception} onDeal={onDeal} />
         <ExceptionHistory exception={exception} />
@@ -200,7 +210,7 @@ function ExceptionActions({ exception: { status, title }, onDeal }: Props) {
         ]
       : [
           ['assign', 'Assign…'],
-          ['remark', 'Add a note…'],
+          ['remark', 'Add note…'],
           ['resolve', 'Resolve…'],
         ];
   return (
@@ -228,11 +238,11 @@ function ExceptionHistory({ exception }: Pick<Props, 'exception'>) {
         aria-expanded={isShown}
         onClick={() => setIsShown(!isShown)}
       >
-        {isShown ? 'Hide what was done' : 'What was done'}
+        {isShown ? 'Hide history' : 'Show history'}
       </Button>
       <Collapse expanded={isShown}>
         {isShown && (
-          <QueryView query={story} what="what was done">
+          <QueryView query={story} what="the history of the exception">
             {(entries) => (
               <ul className={classes['story']}>
                 {entries.map((entry) => {

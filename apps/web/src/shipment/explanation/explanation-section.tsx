@@ -40,12 +40,12 @@ export function ExplanationSection() {
             <ExplainedValues explained={explained} labels={labels} />
           </Card>
           {explained.exceptions.length > 0 && (
-            <Card title="Exceptions: those that are open, and those that will be">
+            <Card title="Open and expected exceptions">
               <ExplainedExceptions exceptions={explained.exceptions} labels={labels} />
             </Card>
           )}
           {explained.milestones.length > 0 && (
-            <Card title="What each milestone does">
+            <Card title="Effect of each milestone">
               <ExplainedMilestones milestones={explained.milestones} labels={labels} />
             </Card>
           )}
@@ -74,9 +74,9 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>What</Table.Th>
-            <Table.Th>Is</Table.Th>
-            <Table.Th>Because</Table.Th>
+            <Table.Th>Field</Table.Th>
+            <Table.Th>Value</Table.Th>
+            <Table.Th>Reason</Table.Th>
             <Table.Th>Milestone</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -130,13 +130,13 @@ function ExplainedMilestones({ milestones, labels }: Props) {
   return (
     <>
       <Table.ScrollContainer minWidth={640}>
-        <Table aria-label="What each milestone does">
+        <Table aria-label="Effect of each milestone">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Milestone</Table.Th>
-              <Table.Th>When and where</Table.Th>
-              <Table.Th>It</Table.Th>
-              <Table.Th>Sets</Table.Th>
+              <Table.Th>Time and place</Table.Th>
+              <Table.Th>Effect</Table.Th>
+              <Table.Th>Updates</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -159,7 +159,7 @@ function ExplainedMilestones({ milestones, labels }: Props) {
                   {milestone.containers.map((effect) => (
                     <div key={effect.container_number}>
                       <Text size="xs" c="dimmed" span>
-                        For {effect.container_number}:{' '}
+                        {`For ${effect.container_number}: `}
                       </Text>
                       <MilestoneEffect effect={effect} />
                     </div>
@@ -173,7 +173,7 @@ function ExplainedMilestones({ milestones, labels }: Props) {
       </Table.ScrollContainer>
       {milestones.length > limit && (
         <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_STEP)}>
-          Show {Math.min(ROWS_PER_STEP, milestones.length - limit)} more of {milestones.length}
+          {`Show ${Math.min(ROWS_PER_STEP, milestones.length - limit)} more of ${milestones.length}`}
         </Button>
       )}
     </>
@@ -196,8 +196,8 @@ function MilestoneEffect({ effect }: { readonly effect: Pick<ExplainedMilestone,
 const EXCEPTION_STATUS_LABELS: Readonly<Record<ExplainedException['status'], string>> = {
   open: 'Open',
   acknowledged: 'Acknowledged',
-  expected: 'Will open',
-  suppressed: 'Kept resolved by a person',
+  expected: 'Expected',
+  suppressed: 'Suppressed by a user',
 };
 
 interface ExplainedExceptionsProps {
@@ -237,29 +237,29 @@ function ExplainedExceptionItem({
       {isExpected && (
         <Text size="sm" component="div">
           {opens_at === null ? (
-            'It opens with the next write.'
+            'The exception opens with the next update of the shipment.'
           ) : (
             <>
-              It opens on <Time value={opens_at} />.
+              Opens on <Time value={opens_at} />.
             </>
           )}
         </Text>
       )}
       {milestone_id !== null && (
         <Text size="sm" component="div">
-          <MilestoneLink id={milestone_id} label="The milestone that showed it" />
+          <MilestoneLink id={milestone_id} label="Milestone that caused the exception" />
         </Text>
       )}
       {resolved_by.length > 0 && (
         <Text size="sm" c="dimmed" component="div">
-          {isExpected ? 'Each of these keeps it from opening:' : 'Each of these resolves it:'}
+          {isExpected ? 'Any of these prevents the exception:' : 'Any of these resolves the exception:'}
           <ul>
             {resolved_by.map((way, index) => (
               <li key={index}>
                 {resolvedByLabel(way, labels)}
                 {way.occurred_from !== null && (
                   <>
-                    , not before <Time value={way.occurred_from} />
+                    , not earlier than <Time value={way.occurred_from} />
                   </>
                 )}
               </li>

@@ -23,10 +23,10 @@ describe('an explanation in words', () => {
     const codes: ResolvedBy['codes'] = ['import_customs_cleared', 'gated_out'];
     expect(resolvedByLabel(way({ codes }), labels)).toBe('a milestone: Import customs cleared or Gated out');
     expect(resolvedByLabel(way({ by: 'field_changed', fields: ['eta', 'legs[0].eta'] }), labels)).toBe(
-      'another ETA or ETA of leg 1',
+      'change of ETA or ETA of leg 1',
     );
     expect(resolvedByLabel(way({ by: 'document_approved', document_types: ['packing_list'] }), labels)).toBe(
-      'a document is approved: Packing list',
+      'approval of a document: Packing list',
     );
   });
 

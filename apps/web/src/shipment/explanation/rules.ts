@@ -11,56 +11,56 @@ export type MilestoneResult = ExplainedMilestone['result'];
 export type ResolvedBy = ExplainedException['resolved_by'][number];
 
 export const STATUS_RULE_LABELS: Readonly<Record<StatusRule, string>> = {
-  no_milestone: 'Nothing that counts has happened yet',
-  highest_rank: 'The furthest that its milestones tell',
-  not_all_delivered: 'Some containers are delivered, others are not',
-  lowest_of_delivered: 'All containers are delivered: it is as far as the last of them',
-  cancelled_by_client: 'It was cancelled by hand',
-  cancelled_by_milestone: 'A milestone cancelled it',
-  earlier_rules: 'Decided by rules of an earlier release, until the next write',
+  no_milestone: 'No milestone that sets the status yet',
+  highest_rank: 'Most advanced status of all milestones',
+  not_all_delivered: 'Not all containers are delivered',
+  lowest_of_delivered: 'All containers are delivered: the least advanced one decides',
+  cancelled_by_client: 'Cancelled by a user or system',
+  cancelled_by_milestone: 'Cancelled by a milestone',
+  earlier_rules: 'Derived by rules of an earlier release, until the next update',
 };
 
 export const TIME_RULE_LABELS: Readonly<Record<TimeRule, string>> = {
-  unknown: 'Nobody says it',
+  unknown: 'Not reported',
   set_by_client: 'Set on the shipment',
-  newest_estimate: 'The newest estimate; of several containers the latest',
-  of_leg: 'That of the first or last leg',
-  actual_time_known: 'It has happened: the estimate stays as it was',
-  at_port: 'The earliest at the shipment’s port',
-  earliest: 'The earliest departure, or the earliest arrival after the last one',
-  earlier_rules: 'Decided by rules of an earlier release, until the next write',
+  newest_estimate: 'Newest estimate; with several containers, the latest of them',
+  of_leg: 'Taken from the first or last leg',
+  actual_time_known: 'Actual time is known, so the estimate no longer changes',
+  at_port: 'Earliest milestone at the port of the shipment',
+  earliest: 'Earliest departure, or earliest arrival after the last departure',
+  earlier_rules: 'Derived by rules of an earlier release, until the next update',
 };
 
 export const RESULT_LABELS: Readonly<Record<MilestoneResult, string>> = {
-  counted: 'Counts',
-  demoted: 'Counts for less',
-  superseded: 'Overtaken',
-  ignored: 'Counts for nothing',
+  counted: 'Counted',
+  demoted: 'Demoted',
+  superseded: 'Superseded',
+  ignored: 'Ignored',
 };
 
 export const MILESTONE_RULE_LABELS: Readonly<Record<MilestoneRule, string>> = {
-  status_of_code: 'as its code says',
-  status_of_mode: 'as its code means in this mode',
-  leaves_status: 'leaves the status alone; exceptions and times may count it',
-  newest_estimate: 'the estimate that sets a time',
-  arrival_on_the_way: 'it arrived at a stop on the way',
-  departed_again: 'it departed again later',
-  rail_departed_again: 'a later train took it on',
-  part_load: 'a part load: others’ goods share the container',
-  unavailable_again: 'it was unavailable again later',
-  cancellation_taken_back: 'the booking was confirmed again later',
-  newer_estimate: 'a newer estimate took its place',
-  later_estimate: 'another container is expected later',
-  destination_estimated: 'the arrival at the destination itself is estimated',
-  set_by_client: 'the time was set on the shipment since',
-  sailing_on: 'the ship left the destination: the goods did not',
-  delivered_before: 'it cancels what is delivered',
-  actual_time_known: 'it estimates what has happened',
-  estimates_nothing: 'an estimate of it sets no time',
-  estimated_elsewhere: 'its place is no port of the shipment',
-  planned: 'plans are kept, and set nothing',
-  container_not_on_shipment: 'its container was taken off the shipment',
-  retracted: 'it was retracted',
+  status_of_code: 'status of the milestone code',
+  status_of_mode: 'status of the milestone code in this mode',
+  leaves_status: 'does not affect the status, but may affect exceptions and times',
+  newest_estimate: 'newest estimate, which sets a time',
+  arrival_on_the_way: 'arrival at an intermediate stop',
+  departed_again: 'departed again later',
+  rail_departed_again: 'departed again later by rail',
+  part_load: 'part load: the container is shared with other shipments',
+  unavailable_again: 'became unavailable later',
+  cancellation_taken_back: 'booking was confirmed again later',
+  newer_estimate: 'replaced by a newer estimate',
+  later_estimate: 'another container has a later estimate',
+  destination_estimated: 'the arrival at the destination has its own estimate',
+  set_by_client: 'the time was set on the shipment later',
+  sailing_on: 'the vessel left the destination without the goods',
+  delivered_before: 'cannot cancel a delivered shipment',
+  actual_time_known: 'the actual time is already known',
+  estimates_nothing: 'estimates of this code set no time',
+  estimated_elsewhere: 'the place is not a port of the shipment',
+  planned: 'planned milestones set no values',
+  container_not_on_shipment: 'the container was removed from the shipment',
+  retracted: 'the milestone was retracted',
 };
 
 /** Turns `legs[1].eta` into "ETA of leg 2". */
@@ -72,7 +72,7 @@ export function fieldLabel(field: string): string {
 
 const FIELD_LABELS: Readonly<Partial<Record<string, string>>> = {
   ...{ status: 'Status', etd: 'ETD', eta: 'ETA', atd: 'ATD', ata: 'ATA' },
-  ...{ last_free_day: 'last free day', empty_return_by: 'day of empty return' },
+  ...{ last_free_day: 'last free day', empty_return_by: 'empty return date' },
 };
 
 /** Labels of milestone codes. Unknown codes are shown as they are. */
@@ -84,13 +84,13 @@ export function resolvedByLabel({ by, codes, fields, document_types }: ResolvedB
   const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');
   const sentences: Readonly<Record<ResolvedBy['by'], string>> = {
     milestone: `a milestone: ${milestones}`,
-    correction: 'the correction or retraction of the milestone behind it',
-    field_changed: `another ${joinWithOr(fields.map(fieldLabel))}`,
-    news: 'any news: a milestone, or another ETA',
-    cancellation_taken_back: 'the shipment is reopened',
-    container_taken_off: 'its container is taken off the shipment',
-    document_uploaded: `a document is uploaded: ${types}`,
-    document_approved: `a document is approved: ${types}`,
+    correction: 'correction or retraction of the milestone that caused the exception',
+    field_changed: `change of ${joinWithOr(fields.map(fieldLabel))}`,
+    news: 'any new milestone or changed ETA',
+    cancellation_taken_back: 'reopening of the shipment',
+    container_taken_off: 'removal of the container from the shipment',
+    document_uploaded: `upload of a document: ${types}`,
+    document_approved: `approval of a document: ${types}`,
   };
   return sentences[by];
 }

@@ -18,7 +18,7 @@ export function HistorySection() {
       {({ pages }) => (
         <Stack gap="xs">
           <Text size="sm" c="dimmed">
-            Everything that was stored, the newest first.
+            All changes, newest first.
           </Text>
           <ol className={classes['entries']} aria-label="History">
             {pages.flatMap(({ data }) => data.map((entry) => <HistoryRow key={entry.id} entry={entry} />))}
@@ -67,7 +67,7 @@ function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
         aria-expanded={showsRaw}
         onClick={() => setShowsRaw(!showsRaw)}
       >
-        {showsRaw ? 'Hide raw' : 'Raw'}
+        {showsRaw ? 'Hide JSON' : 'Show JSON'}
       </Button>
     </li>
   );
@@ -92,7 +92,7 @@ function ChangedValues({ details }: { readonly details: readonly Difference[] })
       </dl>
       {shown.length < details.length && (
         <Button size="compact-xs" variant="subtle" w="fit-content" onClick={() => setShowsAll(true)}>
-          Show {details.length - shown.length} more
+          {`Show ${details.length - shown.length} more changes`}
         </Button>
       )}
     </>
@@ -103,7 +103,7 @@ function RawEntry({ entry }: { readonly entry: HistoryEntry }) {
   const text = JSON.stringify(entry, undefined, 2);
   return (
     <Stack gap={4}>
-      <Code block className={classes['raw']} tabIndex={0} aria-label="The entry as JSON">
+      <Code block className={classes['raw']} tabIndex={0} aria-label="History entry as JSON">
         {text}
       </Code>
       <Group>

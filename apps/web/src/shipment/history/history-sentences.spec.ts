@@ -24,7 +24,7 @@ it.each<[string, HistoryEntry, string]>([
         to: [{ number: 'CSQU3054383', last_free_day: null }],
       },
     }),
-    `changed Container CSQU3054383, last free day from ${formatValue('2026-12-01')} to nothing`,
+    `changed Container CSQU3054383, last free day from ${formatValue('2026-12-01')} to none`,
   ],
   [
     'many fields',
@@ -42,45 +42,45 @@ it.each<[string, HistoryEntry, string]>([
     `recorded “Vessel departed” for ${AT}`,
   ],
   [
-    'an expected one, taken back',
+    'an estimated milestone that was retracted',
     entry('milestone.retracted', {
       milestone: { from: { ...MILESTONE, classifier: 'estimated', location: 'CNSHA' }, to: null },
     }),
-    `took back “Vessel departed” (estimated) at CNSHA for ${AT}`,
+    `retracted “Vessel departed” (estimated) at CNSHA for ${AT}`,
   ],
   [
-    'an exception by hand',
+    'an exception that a user opened',
     entry('exception.opened', { exception: { from: null, to: EXCEPTION } }),
     'opened “Seal broken”, high',
   ],
   [
-    'one that a rule opened at a write',
+    'an exception that a rule opened after a write',
     entry('exception.opened', { exception: { from: null, to: { ...EXCEPTION, detected_by: 'system' } } }),
-    'thereby opened “Seal broken”, high',
+    'triggered “Seal broken”, high',
   ],
   [
-    'one that cleared at a write',
+    'an exception that a rule resolved after a write',
     entry('exception.resolved', { exception: { from: EXCEPTION, to: { ...EXCEPTION, resolution: BY_SYSTEM } } }),
-    'thereby cleared “Seal broken”',
+    'triggered the resolution of “Seal broken”',
   ],
   [
-    'one that a person resolved',
+    'an exception that a user resolved',
     entry('exception.resolved', {
       exception: { from: EXCEPTION, to: { ...EXCEPTION, resolution: { code: 'waived', note: 'Agreed.', by: ANN } } },
     }),
     'resolved “Seal broken” as waived: “Agreed.”',
   ],
   [
-    'one that was taken over',
+    'an exception that was acknowledged and assigned',
     entry('exception.updated', {
       exception: { from: EXCEPTION, to: { ...EXCEPTION, status: 'acknowledged', assignee: 'kim@example.com' } },
     }),
-    'acknowledged “Seal broken” and gave it to kim@example.com',
+    'acknowledged “Seal broken” and assigned it to kim@example.com',
   ],
   [
-    'one that was said something of',
+    'an exception that got a note',
     entry('exception.updated', { exception: { from: EXCEPTION, to: EXCEPTION }, note: { from: null, to: 'Called.' } }),
-    'remarked on “Seal broken”',
+    'added a note to “Seal broken”',
   ],
   [
     'a document',
@@ -123,23 +123,18 @@ it('includes the note', () => {
 
 it.each([
   [ANN, 'Ann'],
-  [{ type: 'user', id: 'usr_2', name: null } as const, 'A person'],
+  [{ type: 'user', id: 'usr_2', name: null } as const, 'A user'],
   [{ type: 'service_account', id: 'sva_1', name: 'feed' } as const, 'feed'],
-  [{ type: 'system', id: 'clock', name: null } as const, 'The clock'],
-  [{ type: 'system', id: 'whatever', name: null } as const, 'The service'],
+  [{ type: 'system', id: 'clock', name: null } as const, 'Scheduled check'],
+  [{ type: 'system', id: 'whatever', name: null } as const, 'System'],
 ])('%o is called %s', (actor, name) => {
   expect(actorLabel(actor)).toBe(name);
 });
 
-it('formats values: labels for enumerations, “nothing” for empty ones', () => {
+it('formats values: labels for enumerations, “none” for empty ones', () => {
   expect(formatValue('false_positive', 'code')).toBe('False positive');
   expect(formatValue('some_unknown_value', 'status')).toBe('Some unknown value');
   expect(formatValue('as_sent', 'external_id')).toBe('as_sent');
-  expect([null, '', [], undefined].map((value) => formatValue(value))).toEqual([
-    'nothing',
-    'nothing',
-    'nothing',
-    'nothing',
-  ]);
+  expect([null, '', [], undefined].map((value) => formatValue(value))).toEqual(['none', 'none', 'none', 'none']);
   expect(formatFieldPath(['legs', '2', 'eta'])).toBe('Leg 2, ETA');
 });

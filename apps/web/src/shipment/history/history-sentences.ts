@@ -20,14 +20,14 @@ interface HistorySentence {
 }
 
 const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
-  clock: 'The clock',
-  settings: 'A change of settings',
-  administration: 'The command line',
+  clock: 'Scheduled check',
+  settings: 'Settings change',
+  administration: 'Command line',
 };
 
 export function actorLabel({ type, id, name }: HistoryEntry['actor']): string {
-  if (type === 'system') return SYSTEM_ACTOR_LABELS[id] ?? 'The service';
-  return name ?? (type === 'user' ? 'A person' : 'A service account');
+  if (type === 'system') return SYSTEM_ACTOR_LABELS[id] ?? 'System';
+  return name ?? (type === 'user' ? 'A user' : 'A service account');
 }
 
 /** The kinds of resources that change as a whole. */
@@ -88,7 +88,7 @@ type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly Differ
 
 const describeMilestoneChange: PartSentence = ({ type }, part, changed) => {
   if (type === 'milestone.corrected') return { did: `corrected ${milestoneText(part)}`, details: changed };
-  const did = type === 'milestone.retracted' ? 'took back' : 'recorded';
+  const did = type === 'milestone.retracted' ? 'retracted' : 'recorded';
   return { did: `${did} ${milestoneText(part)}`, details: [] };
 };
 
@@ -102,13 +102,13 @@ const describeExceptionChange: PartSentence = ({ type, actor, changes }, part, c
 
 /** The history lists an exception that a rule opened under the author of the write that caused it. */
 function openedVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
-  return type === 'system' || detected_by !== 'system' ? 'opened' : 'thereby opened';
+  return type === 'system' || detected_by !== 'system' ? 'opened' : 'triggered';
 }
 
 function describeResolution(actor: HistoryEntry['actor'], part: Fields): string {
   const { by } = fieldsOf(part['resolution']) ?? {};
   if (fieldsOf(by)?.['type'] === 'system')
-    return `${actor.type === 'system' ? '' : 'thereby '}cleared ${exceptionText(part)}`;
+    return `${actor.type === 'system' ? 'resolved' : 'triggered the resolution of'} ${exceptionText(part)}`;
   return `resolved ${exceptionText(part)}${resolutionText(part)}`;
 }
 
@@ -122,20 +122,20 @@ function describeExceptionUpdate(part: Fields, changed: readonly Difference[], h
     ...(assignee === undefined ? [] : [describeAssignment(assignee.to, status === undefined ? about : 'it')]),
   ];
   if (verbs.length > 0) return { did: verbs.join(' and '), details: rest };
-  if (rest.length === 0 && hasNote) return { did: `remarked on ${about}`, details: [] };
+  if (rest.length === 0 && hasNote) return { did: `added a note to ${about}`, details: [] };
   return { did: `updated ${about}`, details: rest.length > 0 ? rest : changed };
 }
 
 function describeAssignment(to: unknown, about: string): string {
-  return to === null ? `took ${about} from who had it` : `gave ${about} to ${String(to)}`;
+  return to === null ? `unassigned ${about}` : `assigned ${about} to ${String(to)}`;
 }
 
 const DOCUMENT_VERBS: Readonly<Record<string, string>> = {
-  'document.requested': 'is about to send',
-  'document.uploaded': 'sent',
+  'document.requested': 'requested an upload URL for',
+  'document.uploaded': 'uploaded',
   'document.approved': 'approved',
   'document.rejected': 'rejected',
-  'document.expired': 'gave up waiting for',
+  'document.expired': 'stopped waiting for the file of',
   'document.deleted': 'deleted',
 };
 
@@ -229,7 +229,7 @@ export function useActorName(shipmentId: string): (actor: Pick<HistoryEntry['act
   const names = new Map(entries.map(({ actor }) => [actor.id, actor.name]));
   return ({ type, id }) => {
     if (id === user?.id) return 'you';
-    if (type === 'system') return 'the service';
-    return names.get(id) ?? (type === 'user' ? 'a person' : 'a service account');
+    if (type === 'system') return 'the system';
+    return names.get(id) ?? (type === 'user' ? 'a user' : 'a service account');
   };
 }

@@ -21,18 +21,18 @@ const FIELD_LABELS: Readonly<Record<string, string>> = {
   original_eta: 'Original ETA',
   external_id: 'Your reference',
   carrier_scac: 'Carrier',
-  origin_port: 'Port of loading',
-  destination_port: 'Port of discharge',
-  status_milestone_id: 'Milestone of the status',
+  origin_port: 'Origin',
+  destination_port: 'Destination',
+  status_milestone_id: 'Status milestone',
   container_numbers: 'Containers',
   imo: 'IMO number',
-  id: 'Id',
+  id: 'ID',
 };
 const PART_LABELS: Readonly<Record<string, string>> = {
   containers: 'Container',
   legs: 'Leg',
   references: 'Reference',
-  metadata: 'Metadata',
+  metadata: 'Custom fields',
 };
 
 /** Turns a path into "Container CSQU3054383, last free day". */
@@ -75,10 +75,10 @@ const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
 /** A stored value in words, in the user's time zone and language. */
 export function formatValue(value: unknown, field = ''): string {
-  if (value === null || value === undefined || value === '') return 'nothing';
+  if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return formatText(value, field);
-  if (Array.isArray(value)) return value.map((item) => formatValue(item, field)).join(', ') || 'nothing';
+  if (Array.isArray(value)) return value.map((item) => formatValue(item, field)).join(', ') || 'none';
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
 }

@@ -18,24 +18,22 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) 
     <Modal
       opened={conflict !== undefined}
       onClose={() => conflict?.keepTheirs()}
-      title={`Somebody else changed ${what} meanwhile`}
+      title={`Another user changed ${what}`}
       // A click beside the dialog is no decision.
       closeOnClickOutside={false}
       size="lg"
     >
       {conflict !== undefined && (
         <Stack>
-          <Text size="sm">Nothing of yours was written.</Text>
+          <Text size="sm">Your change was not saved.</Text>
           <Since entries={conflict.since} />
           <Changes conflict={conflict} fields={fields} />
-          {conflict.keepMine === undefined && (
-            <Text size="sm">What you were about to do cannot be done to it any more.</Text>
-          )}
+          {conflict.keepMine === undefined && <Text size="sm">Your action is no longer possible.</Text>}
           <Group justify="end">
             <Button variant={conflict.keepMine ? 'default' : 'filled'} onClick={conflict.keepTheirs} data-autofocus>
-              Take theirs
+              Keep their change
             </Button>
-            {conflict.keepMine !== undefined && <Button onClick={conflict.keepMine}>Keep mine</Button>}
+            {conflict.keepMine !== undefined && <Button onClick={conflict.keepMine}>Apply my change</Button>}
           </Group>
         </Stack>
       )}
@@ -71,8 +69,8 @@ function Changes<Thing>({
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>What</Table.Th>
-            <Table.Th>As you saw it</Table.Th>
+            <Table.Th>Field</Table.Th>
+            <Table.Th>Before</Table.Th>
             <Table.Th>Now</Table.Th>
           </Table.Tr>
         </Table.Thead>

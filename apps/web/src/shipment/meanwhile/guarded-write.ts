@@ -109,7 +109,7 @@ export class ChangedMeanwhile<Thing> extends Error {
     readonly seen: Seen<Thing>,
     readonly now: Seen<Thing>,
   ) {
-    super('It was changed meanwhile.');
+    super('Another user changed this resource.');
     this.name = 'ChangedMeanwhile';
   }
 }

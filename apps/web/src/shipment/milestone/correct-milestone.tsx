@@ -67,7 +67,7 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
         write: (ifMatch) =>
           client.milestones.correct(shipment.id, id, changesOf(seen.thing, form.values, zone), { ifMatch }),
       }),
-    done: 'The milestone is corrected.',
+    done: 'Milestone corrected.',
     invalidates: touches,
     onDone: onClose,
     showsError: (error) => {
@@ -103,7 +103,7 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
     <form onSubmit={form.onSubmit(() => correct.mutate(seen))}>
       <Stack>
         {correct.isError && (
-          <Alert color="red" role="alert" title="Nothing was corrected">
+          <Alert color="red" role="alert" title="Milestone not corrected">
             {failureText(correct.error, Object.keys(form.values))}
           </Alert>
         )}
@@ -113,7 +113,8 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
             Cancel
           </Button>
           <Button type="submit" loading={correct.isPending} disabled={isSame}>
-            Correct
+            {' '}
+            Save correction{' '}
           </Button>
         </Group>
       </Stack>
@@ -138,8 +139,8 @@ function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: Mileston
   if (theirs.retracted_at !== null) {
     return (
       <Stack>
-        <Alert color="yellow" role="alert" title="It was retracted meanwhile">
-          {who ?? 'Somebody else'} took this milestone back: it can no longer be corrected.
+        <Alert color="yellow" role="alert" title="This milestone was retracted">
+          {`${who ?? 'Another user'} retracted this milestone. It can no longer be corrected.`}
         </Alert>
         <Group justify="end">
           <Button onClick={onClose}>Close</Button>
@@ -155,7 +156,7 @@ function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: Mileston
     yours:
       field in mine ? shown({ ...theirs, ...mine, label: mine.code ?? theirs.label } as Milestone, field) : undefined,
   }));
-  return <ChangedFields what="The milestone" who={who} fields={fields} {...choice} />;
+  return <ChangedFields what="the milestone" who={who} fields={fields} {...choice} />;
 }
 
 function shown(milestone: Milestone, field: MilestoneField): string {

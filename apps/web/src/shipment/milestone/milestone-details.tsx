@@ -54,19 +54,19 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
       </Group>
       {retracted_at !== null && (
         <Alert color="yellow" title="Retracted">
-          It stays on record, and counts for nothing since <Time value={retracted_at} />.
+          The milestone has no effect since <Time value={retracted_at} />.
         </Alert>
       )}
       {retracted_at === null && superseded_at !== null && (
         <Alert title="Replaced">
-          A newer estimate took its place on <Time value={superseded_at} />.
+          Replaced by a newer estimate on <Time value={superseded_at} />.
         </Alert>
       )}
       <Facts
         facts={[
-          ['When', <PlaceTime key="when" value={milestone.occurred_at} zone={zone} />],
-          ['Where', <PlaceOrText key="where" name={location} />],
-          ['Container', milestone.container_number ?? 'All'],
+          ['Time', <PlaceTime key="when" value={milestone.occurred_at} zone={zone} />],
+          ['Location', <PlaceOrText key="where" name={location} />],
+          ['Container', milestone.container_number ?? 'All containers'],
           ['Source', sourceOf(milestone)],
           ['Reason', milestone.reason_code && reasonLabel(milestone.reason_code)],
           ['Vessel', milestone.vessel],
@@ -80,7 +80,7 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
       {milestone.revision > 1 && (
         <Stack gap="xs">
           <Title order={3} size="h6">
-            What became of it
+            Corrections
           </Title>
           <QueryView query={history} what="the corrections">
             {(changes) => changes.map((change) => <Change key={change.at} change={change} />)}
@@ -90,7 +90,7 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
       <Modal
         opened={corrects}
         onClose={() => setCorrects(false)}
-        title="Correct the milestone"
+        title="Correct milestone"
         size="lg"
         closeOnClickOutside={false}
       >
@@ -110,15 +110,15 @@ function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; read
     read: (thing) => readMilestone(environment, thing),
     isSame: isSameRevision,
     canStill: ({ retracted_at }) => retracted_at === null,
-    done: 'The milestone is retracted.',
+    done: 'Milestone retracted.',
   });
   const ask = () =>
     confirmAction({
       title: `Retract “${milestone.label}”?`,
       children: (
         <Text size="sm">
-          It stays on record, and counts for nothing: status, times and exceptions are as if it had never been. This
-          cannot be undone; it can be recorded again.
+          The milestone stays in the history, but no longer affects status, times and exceptions. This cannot be undone,
+          but you can record the milestone again.
         </Text>
       ),
       labels: { confirm: 'Retract', cancel: 'Cancel' },
@@ -148,7 +148,8 @@ function Change({ change: { at, actor, from, to } }: { readonly change: Mileston
   return (
     <div>
       <Text size="sm">
-        {to === null ? 'Retracted' : 'Corrected'} by {actor.name ?? 'the platform'}, <Time value={at} />
+        {`${to === null ? 'Retracted' : 'Corrected'} by ${actor.name ?? 'the system'}, `}
+        <Time value={at} />
       </Text>
       {from !== null &&
         to !== null &&

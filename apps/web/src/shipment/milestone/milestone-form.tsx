@@ -38,14 +38,14 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
       <SearchSelect
         {...form.getInputProps('code')}
         value={form.values.code}
-        label="What happened"
+        label="Milestone"
         placeholder={codes.isPending ? 'Loading…' : 'Type to search'}
         data={codeOptions(codes.data ?? [], shipment.mode)}
         required
         data-autofocus
       />
       <SegmentedControl
-        aria-label="Whether it happened, or is expected"
+        aria-label="Actual, estimated or planned"
         value={form.values.classifier}
         onChange={(value) => form.setFieldValue('classifier', value as Classifier)}
         data={CLASSIFIERS}
@@ -55,14 +55,14 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
       <Select
         {...form.getInputProps('container_number')}
         label="Container"
-        placeholder="All of the shipment"
+        placeholder="All containers"
         data={containersOf(shipment.container_numbers, corrects)}
         disabled={shipment.container_numbers.length === 0 && corrects?.container_number == null}
         clearable
       />
       <Group grow align="start">
         <TextInput {...form.getInputProps('vessel')} label="Vessel" />
-        <TextInput {...form.getInputProps('voyage')} label="Voyage, flight, train or trip" />
+        <TextInput {...form.getInputProps('voyage')} label="Voyage, flight, train or trip number" />
       </Group>
       <SearchSelect
         {...form.getInputProps('reason_code')}
@@ -75,12 +75,12 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
       <TextInput
         {...form.getInputProps('external_id')}
         label="Your reference"
-        description="The same one again corrects this milestone."
+        description="Recording the same reference again corrects this milestone."
       />
       {mayFeed && corrects === undefined && (
         <Select
           label="Source"
-          description="All but “by hand” are feeds."
+          description="All sources except “Manual” are data feeds."
           value={form.values.source}
           onChange={(value) => form.setFieldValue('source', (value ?? 'manual') as Source)}
           error={form.errors['source']}
@@ -104,15 +104,15 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   const zones = [...new Set([...(there == null ? [] : [there]), zone, OWN_ZONE, 'UTC'])];
   const labels: Readonly<Record<string, string>> = {
     UTC: 'UTC',
-    [OWN_ZONE]: `${OWN_ZONE}, mine`,
-    ...(there != null && { [there]: `${there}, the place’s` }),
+    [OWN_ZONE]: `${OWN_ZONE} (your time zone)`,
+    ...(there != null && { [there]: `${there} (local time of the place)` }),
   };
   return (
     <Stack gap={4}>
       <Group grow align="start">
-        <TextInput {...form.getInputProps('occurred_at')} label="When" type="datetime-local" {...TIMES} required />
+        <TextInput {...form.getInputProps('occurred_at')} label="Time" type="datetime-local" {...TIMES} required />
         <Select
-          label="By the clocks of"
+          label="Time zone"
           value={zone}
           onChange={(value) => value !== null && onZone(value)}
           data={zones.map((value) => ({ value, label: labels[value] ?? value }))}
@@ -121,7 +121,7 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
       </Group>
       {at !== undefined && zone !== OWN_ZONE && (
         <Text size="xs" c="dimmed">
-          {momentIn(at, OWN_ZONE)}, your time
+          {`${momentIn(at, OWN_ZONE)} in your time zone`}
         </Text>
       )}
     </Stack>
@@ -144,8 +144,8 @@ function Where({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   return (
     <Autocomplete
       {...form.getInputProps('location')}
-      label="Where"
-      description="A port or airport by name or code, or any text."
+      label="Location"
+      description="Name or code of a port or airport, or any text."
       data={[...places.keys()]}
       filter={({ options }) => options}
       renderOption={({ option: { value } }) => (

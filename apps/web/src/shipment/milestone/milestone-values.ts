@@ -78,10 +78,10 @@ function instantIfAny(wallClock: string, zone: string): string {
 
 /** Labels of the fields that can be corrected. */
 export const FIELD_LABELS = {
-  code: 'What happened',
-  classifier: 'Kind',
-  occurred_at: 'When',
-  location: 'Where',
+  code: 'Milestone',
+  classifier: 'Classifier',
+  occurred_at: 'Time',
+  location: 'Location',
   container_number: 'Container',
   reason_code: 'Reason',
   vessel: 'Vessel',
@@ -136,8 +136,8 @@ export function codeOptions(codes: readonly MilestoneCode[], mode: Shipment['mod
   const unusual = codes.filter((code) => !isUsual(code));
   if (unusual.length === 0) return items(codes);
   return [
-    { group: `Usual by ${mode}`, items: items(codes.filter(isUsual)) },
-    { group: 'Others', items: items(unusual) },
+    { group: `Common for ${mode}`, items: items(codes.filter(isUsual)) },
+    { group: 'Other milestones', items: items(unusual) },
   ];
 }
 

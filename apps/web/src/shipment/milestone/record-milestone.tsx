@@ -20,15 +20,15 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
     mode: 'controlled',
     initialValues: blankMilestone(new Date().toISOString(), OWN_ZONE),
     validate: {
-      code: (code) => (code === '' ? 'Say what happened' : null),
-      occurred_at: (at) => (at === '' ? 'Say when' : null),
+      code: (code) => (code === '' ? 'Choose a milestone' : null),
+      occurred_at: (at) => (at === '' ? 'Enter a time' : null),
     },
   });
   const record = useWrite({
     write: (values: typeof form.values) => client.milestones.record(shipment.id, bodyOf(values, zone)),
     invalidates: touches,
     onDone: ({ label, warnings }) => {
-      notifications.show({ message: `${label} is recorded.`, color: 'green' });
+      notifications.show({ message: `Milestone “${label}” recorded.`, color: 'green' });
       for (const { message } of warnings) notifications.show({ message, color: 'yellow', autoClose: 10_000 });
       onClose();
     },
@@ -41,17 +41,19 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
     <form onSubmit={form.onSubmit((values) => record.mutate(values))}>
       <Stack>
         {shipment.status === 'cancelled' && (
-          <Alert color="yellow">The shipment is cancelled: what you record is kept, and leaves its status alone.</Alert>
+          <Alert color="yellow">
+            This shipment is cancelled. Milestones you record are stored, but do not change its status.
+          </Alert>
         )}
         {record.isError && (
-          <Alert color="red" role="alert" title="Nothing was recorded">
+          <Alert color="red" role="alert" title="Milestone not recorded">
             {failureText(record.error, Object.keys(form.values))}
           </Alert>
         )}
         <MilestoneInputs form={form} zone={zone} onZone={setZone} />
         <details>
           <Text component="summary" size="sm">
-            The same as a call
+            Show API request
           </Text>
           <CurlCommand
             method="POST"
@@ -64,7 +66,8 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
             Cancel
           </Button>
           <Button type="submit" loading={record.isPending}>
-            Record
+            {' '}
+            Record milestone{' '}
           </Button>
         </Group>
       </Stack>

@@ -16,7 +16,7 @@ import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf
 /** Loaded when the form is opened. */
 const EditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
 
-const KINDS = { demurrage: 'At the terminal', detention: 'Until it is back empty' } as const;
+const KINDS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
 
 /** The containers, ordered by the end of their free time, the soonest first. */
 export function ContainersTable() {
@@ -26,7 +26,7 @@ export function ContainersTable() {
   const [edited, setEdited] = useState<string>();
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone ?? 'UTC';
   const today = dayIn(new Date().toISOString(), zone);
-  if (containers.length === 0) return <Text size="sm">It has no containers.</Text>;
+  if (containers.length === 0) return <Text size="sm">No containers</Text>;
   const facts = freeTimeFacts(shipment, milestones);
   const rows = containers
     .map((container) => ({ container, free: freeTimeOf(container, facts, today) }))
@@ -42,7 +42,7 @@ export function ContainersTable() {
               <Table.Th>Status</Table.Th>
               <Table.Th>Free time</Table.Th>
               <Table.Th>Last milestone</Table.Th>
-              <Table.Th>Size, seal</Table.Th>
+              <Table.Th>Size and seal</Table.Th>
               <Table.Th>
                 <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
@@ -62,7 +62,7 @@ export function ContainersTable() {
                   </Link>
                   {container.valid_check_digit === false && (
                     <Text size="xs" className="late">
-                      wrong check digit
+                      Invalid check digit
                     </Text>
                   )}
                 </Table.Td>
@@ -86,7 +86,7 @@ export function ContainersTable() {
                     <ActionIcon
                       variant="subtle"
                       color="gray"
-                      aria-label={`Change ${container.number}`}
+                      aria-label={`Edit container ${container.number}`}
                       onClick={() => setEdited(container.number)}
                     >
                       <IconPencil size={18} />

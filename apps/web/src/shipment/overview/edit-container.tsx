@@ -45,7 +45,7 @@ export default function EditContainer({ number, onClose }: Props) {
         isSame: isSameContainer,
         write: (ifMatch) => client.shipments.patchContainer(shipment.id, number, changes, { ifMatch }),
       }),
-    done: `${number} is changed.`,
+    done: `Container ${number} saved.`,
     invalidates: touches,
     onDone: onClose,
     showsError: (error) => {
@@ -78,7 +78,7 @@ export default function EditContainer({ number, onClose }: Props) {
     <form onSubmit={form.onSubmit(() => write.mutate(seen))}>
       <Stack>
         {write.isError && (
-          <Alert color="red" role="alert" title="Nothing was changed">
+          <Alert color="red" role="alert" title="Container not saved">
             {failureText(write.error, Object.keys(form.values))}
           </Alert>
         )}
@@ -94,14 +94,14 @@ export default function EditContainer({ number, onClose }: Props) {
           type="date"
           {...DAYS}
           label={CONTAINER_FIELDS.last_free_day}
-          description="At the terminal, without demurrage; a day there."
+          description="Last day at the terminal without demurrage, in local time."
         />
         <TextInput
           {...form.getInputProps('empty_return_by')}
           type="date"
           {...DAYS}
           label={CONTAINER_FIELDS.empty_return_by}
-          description="Without detention; a day there."
+          description="Last day for the empty return without detention, in local time."
         />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
@@ -144,5 +144,5 @@ function ContainerChanged({ before, theirs, mine, ...choice }: ChangedProps) {
       now: theirs?.[field] ?? '—',
       yours: field in mine ? (mine[field] ?? '—') : undefined,
     }));
-  return <ChangedFields what="The container" who={history.data} fields={fields} {...choice} />;
+  return <ChangedFields what="the container" who={history.data} fields={fields} {...choice} />;
 }

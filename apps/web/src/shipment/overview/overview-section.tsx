@@ -32,14 +32,14 @@ export function OverviewSection() {
   );
 }
 
-const STATES = { left: 'Left', here: 'Here now', ahead: 'Ahead' } as const;
+const STATES = { left: 'Departed', here: 'At this stop', ahead: 'Upcoming' } as const;
 
 /** The places of the journey in order, with times in the time zone of the place and of the user. */
 function LegsStrip() {
   const { legs } = useShipment();
   const stops = stopsOf(legs);
   const places = usePlaces(stops.map(({ place }) => place));
-  if (stops.length === 0) return <Alert title="No journey yet">It has neither legs nor ports.</Alert>;
+  if (stops.length === 0) return <Alert title="No journey yet">Add an origin and a destination, or legs.</Alert>;
   return (
     <ol className={classes['strip']}>
       {stops.map((stop, index) => (
@@ -93,8 +93,8 @@ function When({ name, when: { estimated, actual }, zone }: WhenProps) {
 function Onward({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg: Leg }) {
   const by = [mode && MODE_LABELS[mode], carrier_scac, vessel, voyage].filter(Boolean);
   return (
-    <Text size="xs" className={classes['onward']}>
-      {by.length === 0 ? 'onward' : by.join(' · ')} →
+    <Text size="xs" className={classes['Next leg']}>
+      {by.length === 0 ? 'Next leg' : by.join(' · ')} →
     </Text>
   );
 }
@@ -134,11 +134,11 @@ function References() {
         ...PLAIN_FIELD_NAMES.map((name) => [factLabel(name, shipment), shipment[name]] as const),
         ...references.map(({ type, value }) => [type, value] as const),
         ['Mode', mode && MODE_LABELS[mode]],
-        ['Load', load_type && LOAD_TYPE_LABELS[load_type]],
+        ['Load type', load_type && LOAD_TYPE_LABELS[load_type]],
         ...Object.entries(metadata ?? {}),
-        ['Id', shipment.id],
+        ['ID', shipment.id],
         ['Created', <Time key="created" value={shipment.created_at} />],
-        ['Changed', <Time key="changed" value={shipment.updated_at} />],
+        ['Updated', <Time key="changed" value={shipment.updated_at} />],
       ]}
     />
   );

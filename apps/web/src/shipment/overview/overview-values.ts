@@ -123,7 +123,7 @@ export function freeTimeLabel({ daysLeft }: FreeTime): string {
 /** Labels of the fields that can be edited. */
 export const CONTAINER_FIELDS = {
   size_type: 'Size and type',
-  seal_number: 'Seal',
+  seal_number: 'Seal number',
   last_free_day: 'Last free day',
   empty_return_by: 'Empty return by',
 } as const;

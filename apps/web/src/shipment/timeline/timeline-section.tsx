@@ -28,7 +28,7 @@ export function TimelineSection() {
       <Group align="end">
         <LazySelect
           label="Container"
-          placeholder="All"
+          placeholder="All containers"
           data={shipment.container_numbers}
           value={search.container ?? null}
           onChange={(container) => change({ container: container ?? undefined })}
@@ -37,7 +37,7 @@ export function TimelineSection() {
           disabled={shipment.container_numbers.length === 0}
         />
         <Switch
-          label="Replaced and retracted ones too"
+          label="Show replaced and retracted milestones"
           checked={search.past ?? false}
           onChange={(event) => change({ past: event.currentTarget.checked || undefined })}
           mb={8}
@@ -53,7 +53,7 @@ export function TimelineSection() {
               position="right"
               size="md"
               title="Milestone"
-              closeButtonProps={{ 'aria-label': 'Close the milestone' }}
+              closeButtonProps={{ 'aria-label': 'Close milestone details' }}
             >
               <OpenedMilestone milestone={all.find(({ id }) => id === search.milestone)} />
             </Drawer>
@@ -68,14 +68,14 @@ function Steps({ all, search }: { readonly all: readonly Milestone[]; readonly s
   const rows = timelineRows(all, { container: search.container, past: search.past ?? false });
   if (rows.length > 0) return <TimelineTable rows={rows} />;
   return (
-    <Alert title={all.some(stands) ? 'Nothing of this container' : 'Nothing has been recorded yet'}>
-      Milestones appear here as soon as a system sends them, or somebody records one.
+    <Alert title={all.some(stands) ? 'No milestones for this container' : 'No milestones yet'}>
+      Milestones appear here when a system sends them or a user records them.
     </Alert>
   );
 }
 
 function OpenedMilestone({ milestone }: { readonly milestone: Milestone | undefined }) {
-  if (milestone === undefined) return <Alert title="There is no such milestone on this shipment" color="yellow" />;
+  if (milestone === undefined) return <Alert title="Milestone not found on this shipment" color="yellow" />;
   return <MilestoneDetails milestone={milestone} key={milestone.id} />;
 }
 
@@ -92,7 +92,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
       <Table className={classes['timeline']} aria-label="Timeline">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>What and where</Table.Th>
+            <Table.Th>Milestone and place</Table.Th>
             {hasContainers && <Table.Th>Container</Table.Th>}
             <Table.Th>Planned</Table.Th>
             <Table.Th>Estimated</Table.Th>
@@ -110,7 +110,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
                     <PlaceOrText name={row.location} />
                   </Text>
                 </Table.Th>
-                {hasContainers && <Table.Td data-label="Container">{row.container ?? 'All'}</Table.Td>}
+                {hasContainers && <Table.Td data-label="Container">{row.container ?? 'All containers'}</Table.Td>}
                 <MilestoneCell data-label="Planned" milestones={row.planned} zone={zone} />
                 <MilestoneCell data-label="Estimated" milestones={row.estimated} zone={zone} />
                 <MilestoneCell data-label="Actual" milestones={row.actual} zone={zone} slip={slipOf(row)} />
@@ -121,7 +121,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
       </Table>
       {rows.length > limit && (
         <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_STEP)}>
-          Show {Math.min(ROWS_PER_STEP, rows.length - limit)} more of {rows.length}
+          {`Show ${Math.min(ROWS_PER_STEP, rows.length - limit)} more of ${rows.length}`}
         </Button>
       )}
     </>
@@ -147,7 +147,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
             search={(now) => ({ ...now, milestone: milestone.id })}
             resetScroll={false}
             className={classes['open']}
-            aria-label={`${milestone.label}, ${milestone.classifier}: look at it`}
+            aria-label={`Open ${milestone.label} (${milestone.classifier})`}
           >
             <PlaceTime value={milestone.occurred_at} zone={milestone.timezone ?? zone} />
           </Link>
@@ -159,7 +159,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
       ))}
       {slip !== undefined && slip !== 0 && (
         <Text size="xs" fw={600} className={slip > 0 ? 'late' : 'early'}>
-          {slipLabel(slip)} to the plan
+          {`${slipLabel(slip)} against the plan`}
         </Text>
       )}
     </Table.Td>

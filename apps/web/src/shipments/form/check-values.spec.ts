@@ -16,7 +16,7 @@ describe('check values', () => {
     it('checks container numbers by mode, but accepts a wrong check digit', () => {
       expect(checkValues({ ...GOOD, container_numbers: ['CSQU3054384'] })).toEqual({});
       expect(checkValues({ ...GOOD, container_numbers: ['CSQU3054383', 'BOX 1'] })).toEqual({
-        container_numbers: 'Not a container number: BOX 1',
+        container_numbers: 'Not a valid container number: BOX 1',
       });
     });
 
@@ -90,7 +90,7 @@ describe('form errors', () => {
 
     it('use the labels of the form', () => {
       expect(labelOf('legs[1].etd')).toBe('Legs, 2');
-      expect(labelOf('origin_port')).toBe('From');
+      expect(labelOf('origin_port')).toBe('Origin');
       expect(labelOf('no_field')).toBeUndefined();
       expect(labelOf(null)).toBeUndefined();
     });

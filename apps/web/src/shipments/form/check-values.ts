@@ -24,21 +24,21 @@ export function checkValues(values: ShipmentValues): Record<string, string> {
   };
   const { mode, container_numbers: containers } = values;
   const hasReference = values.external_id.trim() !== '' || values.house_bill.trim() !== '' || containers.length > 0;
-  check('external_id', !hasReference, 'Give a reference of your own, a house bill or a container.');
+  check('external_id', !hasReference, 'Enter your reference, a house bill or a container number.');
 
   const wrong = containers.filter((number) => !isContainerNumber(number, mode));
-  check('container_numbers', wrong.length > 0, `Not a container number: ${wrong.join(', ')}`);
-  check('container_numbers', containers.length > MAX_CONTAINERS, `At most ${MAX_CONTAINERS} containers`);
+  check('container_numbers', wrong.length > 0, `Not a valid container number: ${wrong.join(', ')}`);
+  check('container_numbers', containers.length > MAX_CONTAINERS, `Enter at most ${MAX_CONTAINERS} containers`);
   checkJourney('', values, mode, check);
   values.legs.forEach((leg, index) => checkJourney(`legs.${index}.`, leg, leg.mode ?? mode, check));
   values.references.forEach(({ type, value }, index) => {
-    check(`references.${index}.type`, type.trim() === '', 'Say what kind it is');
-    check(`references.${index}.value`, value.trim() === '', 'Give the reference, or remove the row');
+    check(`references.${index}.type`, type.trim() === '', 'Enter the type of the reference');
+    check(`references.${index}.value`, value.trim() === '', 'Enter the reference, or remove the row');
   });
   const names = values.metadata.map(({ name }) => name.trim());
   names.forEach((name, index) => {
-    check(`metadata.${index}.name`, name === '', 'Give it a name, or remove the row');
-    check(`metadata.${index}.name`, names.indexOf(name) < index, 'There is one of this name already');
+    check(`metadata.${index}.name`, name === '', 'Enter a name, or remove the row');
+    check(`metadata.${index}.name`, names.indexOf(name) < index, 'This name is already used');
   });
   return errors;
 }
@@ -49,12 +49,14 @@ type Check = (path: string, isWrong: boolean, message: string) => void;
 function checkJourney(prefix: string, journey: Journey, mode: ShipmentValues['mode'], check: Check): void {
   const carrier = normaliseCode(journey.carrier_scac);
   const mayBeAirline = mode === 'air' || mode === 'courier';
-  const forms = mayBeAirline ? 'Two to four letters, or an airline’s two characters' : 'Two to four letters (SCAC)';
+  const forms = mayBeAirline
+    ? 'Enter a SCAC of two to four letters, or a two-character airline code'
+    : 'Enter a SCAC of two to four letters';
   check(`${prefix}carrier_scac`, carrier !== '' && !isCarrierCode(carrier, mode), forms);
   for (const field of ['origin_port', 'destination_port'] as const) {
     const port = journey[field];
     const isWrong = port !== null && !isPortCode(port, mode);
-    check(`${prefix}${field}`, isWrong, 'An airport’s three letters do not go with this mode: choose the port');
+    check(`${prefix}${field}`, isWrong, 'Airport codes are not valid for this mode. Choose a port.');
   }
 }
 

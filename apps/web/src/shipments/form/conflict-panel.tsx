@@ -28,18 +28,18 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
     <Alert color="yellow" role="region" aria-labelledby="conflict" maw="48rem">
       <Stack>
         <Title order={2} size="h5" id="conflict" tabIndex={-1} ref={heading}>
-          {namesOf(conflict)} changed this shipment while you did
+          {`${namesOf(conflict)} changed this shipment while you were editing`}
         </Title>
         {both.length > 0 && (
           <>
             <Group justify="space-between">
-              <Text size="sm">You both changed these. Which is right?</Text>
+              <Text size="sm">Fields with conflicting changes. Choose which value to keep:</Text>
               <Group gap="xs">
                 <Button size="xs" variant="default" onClick={() => chooseAll('mine')}>
-                  Keep all mine
+                  Use all my values
                 </Button>
                 <Button size="xs" variant="default" onClick={() => chooseAll('theirs')}>
-                  Keep all theirs
+                  Use all their values
                 </Button>
               </Group>
             </Group>
@@ -47,13 +47,13 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
               <Radio.Group
                 key={field}
                 label={FIELD_LABELS[field]}
-                description={`It was ${shownValue(before, field)}`}
+                description={`Before: ${shownValue(before, field)}`}
                 value={choices[field] ?? null}
                 onChange={(choice) => choose(field, choice as Choice)}
               >
                 <Stack gap={6} mt={6}>
-                  <Radio value="mine" label={`Mine: ${shownValue(mine, field)}`} />
-                  <Radio value="theirs" label={`Theirs: ${shownValue(now, field)}`} description={<By by={by} />} />
+                  <Radio value="mine" label={`Your value: ${shownValue(mine, field)}`} />
+                  <Radio value="theirs" label={`Their value: ${shownValue(now, field)}`} description={<By by={by} />} />
                 </Stack>
               </Radio.Group>
             ))}
@@ -61,7 +61,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
         )}
         {others.length > 0 && (
           <div>
-            <Text size="sm">Changed meanwhile, and kept as it is now:</Text>
+            <Text size="sm">Changes by others, which are kept:</Text>
             <List size="sm">
               {others.map(({ field, by }) => (
                 <List.Item key={field}>
@@ -72,11 +72,11 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
           </div>
         )}
         {own.length > 0 && (
-          <Text size="sm">Of yours alone, and saved too: {own.map((field) => FIELD_LABELS[field]).join(', ')}</Text>
+          <Text size="sm">{`Your changes without conflicts: ${own.map((field) => FIELD_LABELS[field]).join(', ')}`}</Text>
         )}
         <Group justify="end">
           <Button variant="default" disabled={!isChosen} onClick={() => onBack(merged(mine, conflict, choices))}>
-            Back to the form
+            Back to form
           </Button>
           <Button disabled={!isChosen} onClick={() => onSave(merged(mine, conflict, choices))}>
             Save
@@ -100,7 +100,7 @@ function By({ by }: Pick<FieldChange, 'by'>) {
 function namesOf({ both, others }: Conflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
   const each = [...new Set(names)];
-  return each.length === 0 ? 'Somebody' : each.join(' and ');
+  return each.length === 0 ? 'Another user' : each.join(' and ');
 }
 
 const NOTHING = '—';

@@ -24,7 +24,7 @@ export function EditShipmentPage() {
     <QueryView query={found} what="the shipment">
       {(shipment) => (
         <Stack>
-          <PageHeader title={`Edit ${titleOf(shipment)}`} about="Only what you change is sent." />
+          <PageHeader title={`Edit ${titleOf(shipment)}`} about="Only changed fields are sent." />
           <WritersOnly>
             <EditShipment key={shipment.id} shipment={shipment} />
           </WritersOnly>
@@ -55,7 +55,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
     showsError: () => true,
     onDone: (saved) => {
       if (saved.kind === 'conflict') return setConflict(saved.conflict);
-      notifySaved('The shipment is saved.', saved.warnings);
+      notifySaved('Shipment saved.', saved.warnings);
       done();
     },
   });
@@ -95,11 +95,11 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
     <>
       <Leaving isDirty={() => !isSaved.current && changed.length > 0} />
       {isChangedMeanwhile(base, shipment, form.values) && (
-        <Alert color="yellow" role="status" title="Somebody changed this shipment meanwhile">
+        <Alert color="yellow" role="status" title="Another user changed this shipment">
           <Group gap="xs">
-            Nothing is overwritten before you have seen it.
+            Review the changes before you save. Nothing is overwritten until then.
             <Button size="compact-xs" variant="default" loading={compare.isPending} onClick={() => compare.mutate()}>
-              Compare
+              Review changes
             </Button>
           </Group>
         </Alert>

@@ -44,7 +44,7 @@ function FormFailure({ error, others, isPaused }: Props) {
   if (isPaused) {
     return (
       <Alert color="orange" role="status" title="Waiting for the connection">
-        It is saved as soon as you are back online. Keep this page open.
+        The shipment is saved when you are back online. Keep this page open.
       </Alert>
     );
   }
@@ -64,7 +64,7 @@ function FormFailure({ error, others, isPaused }: Props) {
         )}
         {requestId !== undefined && (
           <Text size="xs" c="dimmed">
-            Request <Code>{requestId}</Code>
+            Request ID: <Code>{requestId}</Code>
           </Text>
         )}
       </Stack>
@@ -79,7 +79,7 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
     return;
   }
   notifications.show({
-    title: `${message} But look at this:`,
+    title: `${message} Check these warnings:`,
     color: 'yellow',
     autoClose: false,
     message: (
@@ -98,15 +98,16 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
 export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
   const leaving = useBlocker({ shouldBlockFn: isDirty, enableBeforeUnload: isDirty, withResolver: true });
   return (
-    <Modal opened={leaving.status === 'blocked'} onClose={() => leaving.reset?.()} title="Leave without saving?">
+    <Modal opened={leaving.status === 'blocked'} onClose={() => leaving.reset?.()} title="Discard unsaved changes?">
       <Stack>
-        <Text size="sm">What you entered is not saved.</Text>
+        <Text size="sm">Your changes will be lost.</Text>
         <Group justify="end">
           <Button variant="default" onClick={() => leaving.reset?.()} data-autofocus>
-            Stay
+            Keep editing
           </Button>
           <Button color="red" onClick={() => leaving.proceed?.()}>
-            Leave
+            {' '}
+            Discard changes{' '}
           </Button>
         </Group>
       </Stack>
@@ -119,8 +120,8 @@ export function WritersOnly({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
   if (useHasPermission('shipments:write')) return children;
   return (
-    <Alert color="yellow" title="Your role may not write shipments">
-      You are {role} here, which does not include <code>shipments:write</code>. An administrator can change that.
+    <Alert color="yellow" title="You cannot create or edit shipments">
+      {`Your role, ${role}, does not include the permission shipments:write. Ask an administrator to change your role.`}
     </Alert>
   );
 }

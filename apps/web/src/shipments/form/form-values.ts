@@ -78,18 +78,18 @@ export const SHIPMENT_FIELDS = Object.keys(EMPTY_VALUES) as readonly ShipmentFie
 export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   external_id: 'Your reference',
   mode: 'Mode',
-  load_type: 'Load',
+  load_type: 'Load type',
   ...eachPlainField((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
-  origin_port: 'From',
-  destination_port: 'To',
+  origin_port: 'Origin',
+  destination_port: 'Destination',
   etd: 'Departure (ETD)',
   eta: 'Arrival (ETA)',
   shipper: 'Shipper',
   consignee: 'Consignee',
   references: 'References',
-  metadata: 'Own data',
+  metadata: 'Custom fields',
   legs: 'Legs',
 };
 

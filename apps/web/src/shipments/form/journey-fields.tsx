@@ -22,20 +22,24 @@ export function JourneyFields({ form, leg }: Props) {
       <Select
         {...form.getInputProps(`${prefix}mode`)}
         label="Mode"
-        placeholder={leg === undefined ? 'Choose' : 'As the shipment'}
+        placeholder={leg === undefined ? 'Select a mode' : 'Same as shipment'}
         data={MODE_OPTIONS}
         clearable
-        clearButtonProps={{ 'aria-label': 'Clear the mode' }}
+        clearButtonProps={{ 'aria-label': 'Clear mode' }}
       />
       <TextInput
         {...form.getInputProps(`${prefix}carrier_scac`)}
         label="Carrier"
-        placeholder="SCAC, as MAEU"
+        placeholder="SCAC, such as MAEU"
         autoCapitalize="characters"
         spellCheck={false}
       />
-      <PlaceSelect {...form.getInputProps(`${prefix}origin_port`)} value={values.origin_port} label="From" />
-      <PlaceSelect {...form.getInputProps(`${prefix}destination_port`)} value={values.destination_port} label="To" />
+      <PlaceSelect {...form.getInputProps(`${prefix}origin_port`)} value={values.origin_port} label="Origin" />
+      <PlaceSelect
+        {...form.getInputProps(`${prefix}destination_port`)}
+        value={values.destination_port}
+        label="Destination"
+      />
       <TimeInput
         {...form.getInputProps(`${prefix}etd`)}
         value={values.etd}
@@ -66,7 +70,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
     <Stack gap="sm">
       {legs.length === 0 && (
         <Text size="sm" c="dimmed">
-          Without any there is one leg, from the shipment’s first port to its last.
+          Without legs, the journey is one leg from origin to destination.
         </Text>
       )}
       {legs.map((_, index) => (
@@ -80,7 +84,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
         onClick={add}
         disabled={legs.length >= MAX_LEGS}
       >
-        Add a leg
+        Add leg
       </Button>
     </Stack>
   );
@@ -94,7 +98,8 @@ function Leg({ form, index }: { readonly form: ShipmentForm; readonly index: num
     <Paper withBorder p="sm" role="group" aria-label={`Leg ${index + 1}`}>
       <Group justify="space-between" mb="xs">
         <Title order={3} size="h6">
-          Leg {index + 1}
+          {' '}
+          {`Leg ${index + 1}`}{' '}
         </Title>
         <Group gap={4}>
           <ActionIcon
@@ -128,7 +133,7 @@ function Leg({ form, index }: { readonly form: ShipmentForm; readonly index: num
       <div className={classes['fields']}>
         <JourneyFields form={form} leg={index} />
         <TextInput {...form.getInputProps(`legs.${index}.vessel`)} label="Vessel" />
-        <TextInput {...form.getInputProps(`legs.${index}.voyage`)} label="Voyage, flight or trip" />
+        <TextInput {...form.getInputProps(`legs.${index}.voyage`)} label="Voyage, flight or trip number" />
       </div>
     </Paper>
   );

@@ -12,7 +12,7 @@ import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 export function NewShipmentPage() {
   return (
     <Stack>
-      <PageHeader title="New shipment" about="A reference of your own, a house bill or a container is enough." />
+      <PageHeader title="New shipment" about="Enter at least your reference, a house bill or a container number." />
       <WritersOnly>
         <NewShipment />
       </WritersOnly>
@@ -56,7 +56,7 @@ function NewShipment() {
     showsError: () => true,
     onDone: ({ id, warnings }) => {
       isSaved.current = true;
-      notifySaved('The shipment is created.', warnings);
+      notifySaved('Shipment created.', warnings);
       void navigate({ to: '/shipments/$id', params: { id } });
     },
   });
@@ -69,7 +69,7 @@ function NewShipment() {
       <Leaving isDirty={() => !isSaved.current && form.isDirty()} />
       <ShipmentFormFields
         form={form}
-        submit="Create the shipment"
+        submit="Create shipment"
         isPending={create.isPending && !create.isPaused}
         failure={refusal.shown(create.isPaused)}
         onSubmit={submit}
@@ -80,14 +80,13 @@ function NewShipment() {
 }
 
 function ReferenceTaken({ id }: { readonly id: string | undefined }) {
-  if (id === undefined) return 'There is a shipment of this reference already.';
+  if (id === undefined) return 'A shipment with this reference already exists.';
   return (
     <>
-      There is{' '}
       <Link to="/shipments/$id" params={{ id }}>
-        a shipment of this reference
+        A shipment with this reference
       </Link>{' '}
-      already.
+      already exists.
     </>
   );
 }

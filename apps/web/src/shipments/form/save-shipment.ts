@@ -125,5 +125,5 @@ export function merged(
 
 /** The name of an actor. */
 export function actorName({ type, name }: HistoryEntry['actor']): string {
-  return name ?? { user: 'Somebody', service_account: 'A system', system: 'The platform' }[type];
+  return name ?? { user: 'Another user', service_account: 'A service account', system: 'The system' }[type];
 }

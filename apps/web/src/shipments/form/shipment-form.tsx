@@ -29,7 +29,7 @@ export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
 
 interface Props {
   readonly form: ShipmentForm;
-  /** "Create the shipment" */
+  /** "Create shipment" */
   readonly submit: string;
   /** True for an existing shipment, whose own reference cannot be changed. */
   readonly isThere?: boolean;
@@ -53,7 +53,7 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
             <TextInput
               {...form.getInputProps('external_id')}
               label="Your reference"
-              description={isThere ? 'It never changes' : 'Unique in this workspace; as PO-1001'}
+              description={isThere ? 'Cannot be changed' : 'Unique in this workspace, such as PO-1001'}
               readOnly={isThere}
               variant={isThere ? 'filled' : 'default'}
               data-autofocus={isThere ? undefined : true}
@@ -68,11 +68,11 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
             <JourneyFields form={form} />
             <Select
               {...form.getInputProps('load_type')}
-              label="Load"
-              placeholder="Choose"
+              label="Load type"
+              placeholder="Select a value"
               data={LOAD_TYPE_OPTIONS}
               clearable
-              clearButtonProps={{ 'aria-label': 'Clear the load' }}
+              clearButtonProps={{ 'aria-label': 'Clear load type' }}
             />
           </div>
         </Section>
@@ -82,29 +82,29 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
         <Section title="Parties">
           <div className={classes['fields']}>
             <TextInput {...form.getInputProps('shipper.name')} label="Shipper" />
-            <TextInput {...form.getInputProps('shipper.external_id')} label="Your number of the shipper" />
+            <TextInput {...form.getInputProps('shipper.external_id')} label="Shipper number" />
             <TextInput {...form.getInputProps('consignee.name')} label="Consignee" />
-            <TextInput {...form.getInputProps('consignee.external_id')} label="Your number of the consignee" />
+            <TextInput {...form.getInputProps('consignee.external_id')} label="Consignee number" />
           </div>
         </Section>
         <Section title="Legs">
           <LegFields form={form} />
         </Section>
-        <Section title="Further references">
-          <PairRows form={form} field="references" first="Kind" firstExample="purchase_order" one="a reference" />
+        <Section title="Additional references">
+          <PairRows form={form} field="references" first="Type" firstExample="purchase_order" one="reference" />
         </Section>
-        <Section title="Own data" about="Names and values of your own, which the service keeps as they are">
-          <PairRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="a value" />
+        <Section title="Custom fields" about="Your own names and values, stored unchanged">
+          <PairRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="custom field" />
         </Section>
         <div className={classes['foot']}>
           <Stack gap="xs">
             {failure}
             {Object.keys(form.errors).length > 0 && (
-              <Alert color="red" role="alert" title="Some fields need another look">
+              <Alert color="red" role="alert" title="Some fields have errors">
                 <Group gap="xs">
-                  They say what is wrong.
+                  Correct the marked fields.
                   <Button size="compact-xs" variant="default" onClick={(event) => showFirst(event.currentTarget.form)}>
-                    Show the first
+                    Go to first error
                   </Button>
                 </Group>
               </Alert>
@@ -134,9 +134,9 @@ function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly
       value={form.values[name] === '' ? null : form.values[name]}
       onChange={(value) => form.setFieldValue(name, value ?? '')}
       data={choices}
-      placeholder="Choose"
+      placeholder="Select a value"
       clearable
-      clearButtonProps={{ 'aria-label': `Clear the ${label.toLowerCase()}` }}
+      clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
     />
   );
 }
@@ -178,7 +178,7 @@ function ContainerField({ form }: { readonly form: ShipmentForm }) {
       <TagsInput
         {...input}
         label="Container numbers"
-        description="Type or paste them, with commas or line breaks between"
+        description="Type or paste numbers, separated by commas or line breaks"
         placeholder={form.values.container_numbers.length === 0 ? 'CSQU3054383' : undefined}
         splitChars={[',', ';', '\n', '\t']}
         onChange={(texts) => form.setFieldValue('container_numbers', containerNumbersIn(texts))}
@@ -188,8 +188,7 @@ function ContainerField({ form }: { readonly form: ShipmentForm }) {
       <Stack gap={2} aria-live="polite">
         {doubtful.map((number) => (
           <Text key={number} size="sm" className="late">
-            <b>{number}</b>: its check digit would be {checkDigitOf(number)}. Look whether a digit is mistyped; saved as
-            it is, it opens an exception.
+            {`${number}: the check digit should be ${checkDigitOf(number)}. Check for a typing error. If you save this number, an exception opens.`}
           </Text>
         ))}
       </Stack>
@@ -202,10 +201,10 @@ const MAX_PAIRS = 50;
 interface PairRowsProps {
   readonly form: ShipmentForm;
   readonly field: 'references' | 'metadata';
-  /** The label of the first column, such as "Kind". */
+  /** The label of the first column, such as "Type". */
   readonly first: string;
   readonly firstExample: string;
-  /** "a reference" */
+  /** "reference" */
   readonly one: string;
 }
 
@@ -250,7 +249,7 @@ function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
         onClick={add}
         disabled={rows.length >= MAX_PAIRS}
       >
-        Add {one}
+        {`Add ${one}`}
       </Button>
     </Stack>
   );

@@ -58,7 +58,12 @@ describe('rows of a file', () => {
     const { items, errors } = checkRows(sheet, { ...READING, mapping: ['external_id', 'incoterm'] });
     expect(items).toEqual([{ rows: [2], body: { external_id: 'A', incoterm: 'FOB' } }]);
     expect(errors).toEqual([
-      { row: 3, column: 'Incoterms', value: 'CFX', message: expect.stringMatching(/^is no incoterm: write EXW, FCA/) },
+      {
+        row: 3,
+        column: 'Incoterms',
+        value: 'CFX',
+        message: expect.stringMatching(/^is not a valid incoterm. Use one of: EXW, FCA/),
+      },
     ]);
   });
 
@@ -73,8 +78,8 @@ describe('rows of a file', () => {
     const { items, errors } = check(['A', 'ocean'], ['A', 'air']);
     expect(items).toEqual([]);
     expect(errors).toMatchObject([
-      { row: 3, message: expect.stringContaining('another mode') },
-      { row: 2, message: expect.stringContaining('row 3, which is wrong') },
+      { row: 3, message: expect.stringContaining('a different mode') },
+      { row: 2, message: expect.stringContaining('row 3, which has errors') },
     ]);
   });
 
@@ -114,6 +119,6 @@ describe('rows of a file', () => {
 
   it('need a container number of the right form, but no valid check digit', () => {
     const { errors } = check(['A', '', '', '', 'CSQU3054384'], ['B', '', '', '', 'BOX 1']);
-    expect(errors).toEqual([{ row: 3, column: 'Box', value: 'BOX1', message: 'is no container number' }]);
+    expect(errors).toEqual([{ row: 3, column: 'Box', value: 'BOX1', message: 'is not a valid container number' }]);
   });
 });

@@ -103,7 +103,7 @@ class Row {
     for (const number of containerNumbersIn(value.split(SEVERAL))) {
       // The columns to the left are read by now. If a later column sets the mode, the service checks the number.
       if (isContainerNumber(number, MODES.get(mode) ?? 'multimodal')) this.containers.push(number);
-      else this.refuse('is no container number', column, number);
+      else this.refuse('is not a valid container number', column, number);
     }
   }
 }
@@ -118,12 +118,16 @@ export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, read
     if (!isFilled(cells)) return;
     const row = new Row(index + firstRow, headers, cells, reading.mapping);
     if (cells.length > headers.length)
-      row.refuse(`has ${cells.length} cells for ${headers.length} columns: a cell with a separator in it needs quotes`);
+      row.refuse(
+        `has ${cells.length} cells for ${headers.length} columns. Put quotes around cells that contain a separator.`,
+      );
     const body = bodyOf(row, reading);
     const known = items.get(body.external_id ?? '');
     const differing = known === undefined ? undefined : differingField(known.body, body);
     if (differing !== undefined)
-      row.refuse(`has the reference of row ${known?.rows[0]}, but another ${differing}: one of the two is wrong`);
+      row.refuse(
+        `has the same reference as row ${known?.rows[0]}, but a different ${differing}. Correct one of the rows.`,
+      );
     errors.push(...row.errors);
     const reference = row.text('external_id');
     if (row.errors.length > 0) {
@@ -136,7 +140,7 @@ export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, read
   });
   for (const [reference, because] of wrong) {
     const rows = items.get(reference)?.rows ?? [];
-    const message = `is of the same shipment as row ${because}, which is wrong`;
+    const message = `belongs to the same shipment as row ${because}, which has errors`;
     errors.push(...rows.map((row) => ({ row, column: '', value: '', message })));
     items.delete(reference);
   }
@@ -157,7 +161,7 @@ function differingField(one: Body, other: Body): string | undefined {
 
 function bodyOf(row: Row, reading: Reading): Body {
   if (row.text('external_id') === undefined)
-    row.refuse('has no reference of yours: without one it would be made anew each time it is imported');
+    row.refuse('has no reference. Without one, each import would create the shipment again.');
   const mode = row.read('mode', readMode);
   const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
   const carrier_scac = row.read('carrier_scac', (value) => readCarrier(value, mode));
@@ -204,7 +208,7 @@ function zoneFor({ zone, zoneOf }: Reading, port: string | undefined): string | 
 
 function readMode(value: string): Mode {
   const mode = MODES.get(value.toLowerCase());
-  if (mode === undefined) throw new Error(`is no mode: write ${Object.keys(MODE_LABELS).join(', ')}`);
+  if (mode === undefined) throw new Error(`is not a mode. Use one of: ${Object.keys(MODE_LABELS).join(', ')}`);
   return mode;
 }
 
@@ -212,7 +216,8 @@ function readLoadType(value: string) {
   const found = (Object.keys(LOAD_TYPE_LABELS) as (keyof typeof LOAD_TYPE_LABELS)[]).find(
     (type) => type === value.toLowerCase().replaceAll(/[ -]/g, '_'),
   );
-  if (found === undefined) throw new Error(`is no load: write ${Object.keys(LOAD_TYPE_LABELS).join(', ')}`);
+  if (found === undefined)
+    throw new Error(`is not a load type. Use one of: ${Object.keys(LOAD_TYPE_LABELS).join(', ')}`);
   return found;
 }
 
@@ -220,20 +225,22 @@ function readPlain(name: PlainFieldName, text: string): string {
   const value = plainValue(name, text);
   if (value !== undefined) return value;
   const { label, choices = [] } = plainField(name);
-  throw new Error(`is no ${label.toLowerCase()}: write ${choices.map((choice) => choice.value).join(', ')}`);
+  throw new Error(
+    `is not a valid ${label.toLowerCase()}. Use one of: ${choices.map((choice) => choice.value).join(', ')}`,
+  );
 }
 
 function readPort(row: Row, target: 'origin_port' | 'destination_port', mode: Mode | undefined): string | undefined {
   return row.read(target, (value) => {
     const code = normaliseCode(value);
-    if (!isPortCode(code, mode ?? null)) throw new Error('is no code of a port, as NLRTM');
+    if (!isPortCode(code, mode ?? null)) throw new Error('is not a port code such as NLRTM');
     return code;
   });
 }
 
 function readCarrier(value: string, mode: Mode | undefined): string {
   const code = normaliseCode(value);
-  if (!isCarrierCode(code, mode ?? 'air')) throw new Error('is no code of a carrier, as MAEU');
+  if (!isCarrierCode(code, mode ?? 'air')) throw new Error('is not a carrier code such as MAEU');
   return code;
 }
 

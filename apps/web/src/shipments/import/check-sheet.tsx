@@ -43,7 +43,7 @@ export function CheckSheet(props: Props) {
     networkMode: 'always',
   });
   return (
-    <QueryView query={remembered} what="what columns were the last time">
+    <QueryView query={remembered} what="column settings of earlier imports">
       {(known) => <Check {...props} guess={guessMapping(props.sheet.headers, known)} />}
     </QueryView>
   );
@@ -92,21 +92,20 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
     <Stack className={classes['narrow']}>
       <Paper withBorder p="md" component="section" aria-label="Columns">
         <Title order={2} size="h5">
-          {sheet.name}: what its columns are
+          {`Columns of ${sheet.name}`}
         </Title>
         <MapColumns sheet={sheet} mapping={mapping} onChange={setMapping} />
         {replaced.length > 0 && (
           <Text size="sm" c="dimmed" mt="xs">
-            Of shipments that are there already, a row replaces these whole: {replaced.join(', ')}. Leave their columns
-            out to keep what is there.
+            {`For existing shipments, a row replaces all ${replaced.join(', ')}. Ignore these columns to keep the current values.`}
           </Text>
         )}
         <div className={classes['options']}>
           <Select
-            label="Times without an offset are"
+            label="Time zone of times without offset"
             data={[
-              { value: 'port', label: 'local to the port' },
-              { value: 'own', label: `of ${OWN_ZONE}` },
+              { value: 'port', label: 'Local time at the port' },
+              { value: 'own', label: OWN_ZONE },
               { value: 'utc', label: 'UTC' },
             ]}
             value={zone}
@@ -114,10 +113,10 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
             allowDeselect={false}
           />
           <Select
-            label="In dates as 03/04/2027 comes first"
+            label="Order of dates such as 03/04/2027"
             data={[
-              { value: 'day-first', label: 'the day' },
-              { value: 'month-first', label: 'the month' },
+              { value: 'day-first', label: 'Day first' },
+              { value: 'month-first', label: 'Month first' },
             ]}
             value={dayOrder}
             onChange={(value) => setDayOrder((value as DayOrder | null) ?? dayOrder)}
@@ -126,20 +125,21 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
         </div>
       </Paper>
       {!isNamed && (
-        <Alert color="yellow" title="Which column is your reference?">
-          Shipments go by it: choose “Your reference” for the column that tells one from another.
+        <Alert color="yellow" title="Select the reference column">
+          Choose “Your reference” for the column that identifies each shipment.
         </Alert>
       )}
       <FailedLookups lookups={zones.failed} />
       {isChecked && <CheckedRows checked={checked} wrong={wrong} />}
       {problem !== undefined && (
-        <Alert color="red" role="alert" title="The import did not begin">
+        <Alert color="red" role="alert" title="Import not started">
           {problem}
         </Alert>
       )}
       <Group justify="space-between">
         <Text size="sm" aria-live="polite">
-          {isChecked && `${counted(checked.items.length, 'good shipment')}, ${counted(wrong, 'row')} with errors`}
+          {isChecked &&
+            `${counted(checked.items.length, 'shipment')} ready to import, ${counted(wrong, 'row')} with errors`}
         </Text>
         <Group>
           <Button variant="default" onClick={onBack}>
@@ -181,7 +181,7 @@ function CheckedRows({ checked, wrong }: { readonly checked: Checked; readonly w
       {wrong > 0 && (
         <Paper withBorder p="md" component="section" aria-label="Errors">
           <Title order={2} size="h5" mb="xs">
-            {counted(wrong, 'row')} with errors will be left out
+            {`${counted(wrong, 'row')} with errors will be skipped`}
           </Title>
           <RowErrors errors={checked.errors} />
         </Paper>
@@ -210,9 +210,9 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
       <Table>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Column of the file</Table.Th>
-            <Table.Th>For example</Table.Th>
-            <Table.Th w={220}>Is</Table.Th>
+            <Table.Th>Column in file</Table.Th>
+            <Table.Th>Examples</Table.Th>
+            <Table.Th w={220}>Field</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -223,13 +223,13 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
               <Table.Td className={classes['sample']}>{samplesOf(sheet, index)}</Table.Td>
               <Table.Td>
                 <Select
-                  aria-label={`What “${header}” is`}
+                  aria-label={`Field for column “${header}”`}
                   data={OPTIONS}
                   value={mapping[index] ?? null}
                   onChange={(target) => onChange(withTarget(mapping, index, target as Target | null))}
-                  placeholder="Left out"
+                  placeholder="Ignored"
                   clearable
-                  clearButtonProps={{ 'aria-label': `Leave “${header}” out` }}
+                  clearButtonProps={{ 'aria-label': `Ignore column “${header}”` }}
                   searchable
                 />
               </Table.Td>
@@ -259,7 +259,7 @@ function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">
       <Title order={2} size="h5" mb="xs">
-        The first shipments, as they will be
+        Preview of the first shipments
       </Title>
       <Table.ScrollContainer minWidth={760}>
         <Table>
@@ -267,8 +267,8 @@ function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
             <Table.Tr>
               <Table.Th>Your reference</Table.Th>
               <Table.Th>Mode</Table.Th>
-              <Table.Th>From</Table.Th>
-              <Table.Th>To</Table.Th>
+              <Table.Th>Origin</Table.Th>
+              <Table.Th>Destination</Table.Th>
               <Table.Th>ETD</Table.Th>
               <Table.Th>ETA</Table.Th>
               <Table.Th>Containers</Table.Th>

@@ -19,7 +19,7 @@ describe('columns', () => {
 
     it('report the parts of a shipment that they replace as a whole', () => {
       expect(replacedWhole(['external_id', 'mode', null])).toEqual([]);
-      expect(replacedWhole(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual(['legs', 'own data']);
+      expect(replacedWhole(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual(['legs', 'custom fields']);
     });
 
     it('have each meaning once, unless it may repeat', () => {
@@ -49,10 +49,10 @@ describe('dates', () => {
     });
 
     it.each([
-      ['tomorrow', 'UTC', 'is no date: write'],
-      ['2027-02-30', 'UTC', 'is no date that there is'],
-      ['2027-02-03 25:00', 'UTC', 'is no date that there is'],
-      ['2027-02-03', undefined, 'the zone of its port is not known'],
+      ['tomorrow', 'UTC', 'is not a date'],
+      ['2027-02-30', 'UTC', 'is not a valid date'],
+      ['2027-02-03 25:00', 'UTC', 'is not a valid date'],
+      ['2027-02-03', undefined, 'the time zone of the port is unknown'],
     ])('refuses %s in %s', (text, zone, message) => {
       expect(() => readMoment(text, 'day-first', zone)).toThrow(message);
     });

@@ -5,22 +5,22 @@ import { eachPlainField } from '../plain-fields.ts';
 export const TARGETS = {
   external_id: 'Your reference',
   mode: 'Mode',
-  load_type: 'Load',
+  load_type: 'Load type',
   ...eachPlainField((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
-  origin_port: 'From',
-  destination_port: 'To',
+  origin_port: 'Origin',
+  destination_port: 'Destination',
   etd: 'Departure (ETD)',
   eta: 'Arrival (ETA)',
   vessel: 'Vessel',
   voyage: 'Voyage',
   'shipper.name': 'Shipper',
-  'shipper.external_id': 'Number of the shipper',
+  'shipper.external_id': 'Shipper number',
   'consignee.name': 'Consignee',
-  'consignee.external_id': 'Number of the consignee',
-  reference: 'Further reference',
-  metadata: 'Own data',
+  'consignee.external_id': 'Consignee number',
+  reference: 'Additional reference',
+  metadata: 'Custom fields',
 } as const;
 export type Target = keyof typeof TARGETS;
 /** The meaning of each column; null for an ignored one. */
@@ -100,8 +100,8 @@ const REPLACED_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[]
   ['legs', 'vessel', 'voyage'],
   ['shipper', 'shipper.name', 'shipper.external_id'],
   ['consignee', 'consignee.name', 'consignee.external_id'],
-  ['further references', 'reference'],
-  ['own data', 'metadata'],
+  ['additional references', 'reference'],
+  ['custom fields', 'metadata'],
 ];
 
 /** The parts of existing shipments that a row with a value for them replaces as a whole. */
@@ -167,15 +167,15 @@ interface Written {
  */
 export function readMoment(text: string, order: DayOrder, zone: string | undefined): string {
   const written = writtenIso(text) ?? writtenInParts(text, order);
-  if (written === undefined) throw new Error('is no date: write it as 2026-12-24 or 2026-12-24 18:00');
+  if (written === undefined) throw new Error('is not a date. Use a date such as 2026-12-24 or 2026-12-24 18:00.');
   const { date, hour, minute, offset } = written;
   const wall = `${date}T${hour.padStart(2, '0')}:${minute}`;
-  if (!isDay(date) || Number(hour) > 23 || Number(minute) > 59) throw new Error('is no date that there is');
+  if (!isDay(date) || Number(hour) > 23 || Number(minute) > 59) throw new Error('is not a valid date');
   if (offset !== undefined) return new Date(`${wall}${offset}`).toISOString();
   if (zone === undefined)
-    throw new Error('has no offset, and the zone of its port is not known: write +01:00 behind it');
+    throw new Error('has no UTC offset, and the time zone of the port is unknown. Add an offset such as +01:00.');
   const at = instantOf(wall, zone);
-  if (at === undefined) throw new Error('is no date that there is');
+  if (at === undefined) throw new Error('is not a valid date');
   return at;
 }
 

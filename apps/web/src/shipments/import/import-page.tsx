@@ -25,10 +25,7 @@ export function ImportPage() {
       <Anchor component={Link} to="/shipments" size="sm" w="fit-content">
         Shipments
       </Anchor>
-      <PageHeader
-        title="Import shipments"
-        about="From a CSV file. Nothing is sent before you have seen what comes of it."
-      />
+      <PageHeader title="Import shipments" about="Import a CSV file. You review the result before anything is sent." />
       <WritersOnly>
         <Imports />
       </WritersOnly>
@@ -61,8 +58,9 @@ function Imports() {
   return (
     <Stack className={classes['narrow']}>
       {kept.isError && (
-        <Alert color="yellow" title="This browser keeps nothing">
-          Imports need its storage, so that a closed tab loses nothing: allow it for this page, or leave private mode.
+        <Alert color="yellow" title="Browser storage is not available">
+          Imports need browser storage to continue after a tab is closed. Allow storage for this page, or leave private
+          mode.
         </Alert>
       )}
       {kept.data?.map((record) => (
@@ -70,7 +68,7 @@ function Imports() {
       ))}
       {kept.data !== undefined && kept.data.length > 0 && (
         <Title order={2} size="h5">
-          Another file
+          Import another file
         </Title>
       )}
       <ChooseFile onSheet={setSheet} />
@@ -126,7 +124,7 @@ function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
       )}
       <Dropzone
         onDrop={([file]) => file !== undefined && choose(file)}
-        onReject={() => setProblem(`Choose one file of at most ${MAX_BYTES / 1024 / 1024} MB.`)}
+        onReject={() => setProblem(`Choose one CSV file of at most ${MAX_BYTES / 1024 / 1024} MB.`)}
         multiple={false}
         maxSize={MAX_BYTES}
         inputProps={{ 'aria-label': 'CSV file' }}
@@ -134,22 +132,21 @@ function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
       >
         <Stack align="center" gap={4} p="xl">
           <IconFileTypeCsv size={40} aria-hidden />
-          <Text fw={600}>Drop a CSV file here, or choose one</Text>
+          <Text fw={600}>Drop a CSV file here, or click to choose one</Text>
           <Text size="sm" c="dimmed">
-            Up to {MAX_ROWS.toLocaleString()} rows; the first line names the columns
+            {`Up to ${MAX_ROWS.toLocaleString()} rows. The first line must contain the column names.`}
           </Text>
         </Stack>
       </Dropzone>
       <List size="sm">
         <List.Item>
-          Each shipment needs a reference of yours: a row whose reference is there already changes what that shipment
-          has in the columns of the file.
+          Each row needs your reference. If a shipment with this reference exists, the row updates the shipment.
         </List.Item>
-        <List.Item>Rows of one reference are one shipment, with a container each.</List.Item>
-        <List.Item>Empty cells leave what is there.</List.Item>
+        <List.Item>Rows with the same reference become one shipment with several containers.</List.Item>
+        <List.Item>Empty cells do not change existing values.</List.Item>
       </List>
       <Anchor component="button" size="sm" w="fit-content" onClick={() => example.mutate()}>
-        Download an example
+        Download an example file
       </Anchor>
     </Stack>
   );

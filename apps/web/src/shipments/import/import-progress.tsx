@@ -14,7 +14,7 @@ import { type ImportRecord, importStore, wrongRows } from './import-store.ts';
 const PHASES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
   running: { label: 'Importing', color: 'blue' },
   waiting: { label: 'Waiting', color: 'orange' },
-  stopped: { label: 'Not finished', color: 'orange' },
+  stopped: { label: 'Paused', color: 'orange' },
   done: { label: 'Finished', color: 'green' },
 };
 const nothing = () => () => undefined;
@@ -63,8 +63,7 @@ export function ImportProgress({ record: kept, onRemoved }: Props) {
           aria-label={`Progress of ${name}`}
         />
         <Text size="sm" role="status">
-          {sent.toLocaleString()} of {shipments.toLocaleString()} shipments sent: {created.toLocaleString()} created,{' '}
-          {changed.toLocaleString()} already there; {wrong.length.toLocaleString()} rows left out.
+          {`${sent.toLocaleString()} of ${shipments.toLocaleString()} shipments sent: ${created.toLocaleString()} created, ${changed.toLocaleString()} updated, ${wrong.length.toLocaleString()} rows skipped.`}
         </Text>
         {why !== undefined && !isDone && (
           <Alert color="orange" role="status">
@@ -83,7 +82,7 @@ function Outcome({ state: { record, phase } }: { readonly state: RunState }) {
   if (isUnderWay(phase)) {
     return (
       <Text size="sm" c="dimmed">
-        You may look at other pages. Should this tab be closed, it can go on from here when you come back.
+        The import continues while you use other pages. If you close this tab, you can continue the import later.
       </Text>
     );
   }
@@ -92,7 +91,7 @@ function Outcome({ state: { record, phase } }: { readonly state: RunState }) {
       {errors.length > 0 && <RowErrors errors={errors} />}
       {warnings.length > 0 && phase === 'done' && (
         <details>
-          <summary>Imported, but worth a look: {warnings.length.toLocaleString()}</summary>
+          <summary>{`Imported with warnings: ${warnings.length.toLocaleString()}`}</summary>
           <RowErrors errors={warnings.map(({ row, message }) => ({ row, column: '', value: '', message }))} />
         </details>
       )}
@@ -120,14 +119,14 @@ function Actions({ state: { record, phase, isLost = false }, run, onRun, onRemov
   }
   return (
     <Group>
-      {phase === 'stopped' && !isLost && <Button onClick={() => onRun(startRun(record, environment))}>Go on</Button>}
+      {phase === 'stopped' && !isLost && <Button onClick={() => onRun(startRun(record, environment))}>Continue</Button>}
       {record.wrong.length > 0 && (
         <Button variant="default" onClick={() => save.mutate()}>
-          Download the rows with errors
+          Download rows with errors
         </Button>
       )}
       <Button variant="subtle" color="gray" loading={remove.isPending} onClick={() => remove.mutate()}>
-        {phase === 'done' || isLost ? 'Remove from this list' : 'Give up the rest'}
+        {phase === 'done' || isLost ? 'Remove from list' : 'Cancel import'}
       </Button>
     </Group>
   );
@@ -148,13 +147,13 @@ const SHOWN = 200;
 export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) {
   return (
     <div>
-      <div className={classes['errors']} tabIndex={0} role="region" aria-label="What is wrong">
+      <div className={classes['errors']} tabIndex={0} role="region" aria-label="Errors by row">
         <Table stickyHeader>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Row</Table.Th>
               <Table.Th>Column</Table.Th>
-              <Table.Th>What is wrong</Table.Th>
+              <Table.Th>Error</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -174,7 +173,7 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
       </div>
       {errors.length > SHOWN && (
         <Text size="sm" c="dimmed">
-          And {(errors.length - SHOWN).toLocaleString()} more
+          {`And ${(errors.length - SHOWN).toLocaleString()} more errors`}
         </Text>
       )}
     </div>

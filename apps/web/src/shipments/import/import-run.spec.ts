@@ -108,7 +108,7 @@ describe('an import', () => {
   });
 
   it.each([
-    { what: 'it is removed', change: () => ({ record: undefined, batches: [] }), why: 'given up in another tab' },
+    { what: 'it is removed', change: () => ({ record: undefined, batches: [] }), why: 'cancelled in another tab' },
     { what: 'a batch is gone', change: (kept: object) => ({ ...kept, batches: [] }), why: 'Choose the file again' },
   ])('stops when $what during a request, and sends nothing more', async ({ change, why }) => {
     const [store, { api, calls }] = [storeOf(planned()), service()];
@@ -141,7 +141,7 @@ describe('an import', () => {
     const sender = async () => (calls.length < 2 ? WHOSE.owner : 'bob');
     const run = new ImportRun(planned().record, { api, sender, store, wait: async () => undefined });
     await run.run();
-    expect(run.state()).toMatchObject({ phase: 'stopped', why: expect.stringContaining('Somebody else') });
+    expect(run.state()).toMatchObject({ phase: 'stopped', why: expect.stringContaining('Another user') });
     expect(calls).toHaveLength(2);
     expect(store.kept.record).toMatchObject({ done: 2 });
   });

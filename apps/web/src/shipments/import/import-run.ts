@@ -13,10 +13,10 @@ import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store
 
 /** Pause before a retry if the service names none. */
 const RETRY_SECONDS = 3;
-const OTHER_USER = 'Somebody else is signed in with this browser now: it goes on when you are.';
-const REMOVED = 'This import was given up in another tab. What was sent until then stays; nothing more is sent.';
-const INCOMPLETE = 'This browser no longer has the rest of the file. Choose the file again to import what is missing.';
-const ELSEWHERE = 'Another tab of this browser is sending this import. It goes on here if that tab stops.';
+const OTHER_USER = 'Another user is signed in with this browser. The import continues when you sign in again.';
+const REMOVED = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
+const INCOMPLETE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
+const ELSEWHERE = 'This import is running in another tab. It continues here if that tab stops.';
 /** Warnings that are kept at most. */
 const MAX_WARNINGS = 500;
 
@@ -70,7 +70,7 @@ export class ImportRun {
   /** The service completes the batch under way; the next run finds it done. */
   readonly stop = (): void => {
     this.ended.abort();
-    this.show({ phase: 'stopped', why: 'It goes on when you say so.' });
+    this.show({ phase: 'stopped', why: 'The import is paused.' });
   };
 
   /** Aborted when the run is stopped. */
@@ -132,7 +132,7 @@ export class ImportRun {
         if (found === undefined) throw error;
         pause = found;
       }
-      this.show({ phase: 'waiting', why: `${pause.why} It goes on by itself.` });
+      this.show({ phase: 'waiting', why: `${pause.why} The import continues automatically.` });
       await this.parts.wait(pause.seconds, this.ended.signal);
     }
   }
@@ -156,13 +156,14 @@ function pauseFor(error: unknown): { readonly seconds: number; readonly why: str
   if (error instanceof ConnectionError) return { seconds: RETRY_SECONDS, why: 'The service cannot be reached.' };
   if (!(error instanceof ApiError)) return undefined;
   const seconds = error.retryAfter ?? RETRY_SECONDS;
-  if (error instanceof RateLimitError) return { seconds, why: 'As many requests as are allowed were sent.' };
-  if (error.code === 'idempotency_in_progress') return { seconds, why: 'The service is still at it.' };
+  if (error instanceof RateLimitError) return { seconds, why: 'The request limit is reached.' };
+  if (error.code === 'idempotency_in_progress')
+    return { seconds, why: 'The service is still processing the previous request.' };
   return error instanceof InternalError ? { seconds, why: 'The service is busy.' } : undefined;
 }
 
 function stopReason(error: unknown): string {
-  if (error instanceof AuthenticationError) return 'Your session ended: sign in again, and let it go on.';
+  if (error instanceof AuthenticationError) return 'Your session has ended. Sign in again to continue the import.';
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -195,6 +196,6 @@ export function withAnswers(record: ImportRecord, items: readonly SentItem[], an
 function faultsOf(
   answer: Answers[number] | undefined,
 ): readonly { readonly param: string; readonly message: string }[] {
-  const { details = [], message = 'was not answered' } = answer?.error ?? {};
+  const { details = [], message = 'The service returned no result for this row.' } = answer?.error ?? {};
   return details.length > 0 ? details : [{ param: '', message }];
 }

@@ -56,7 +56,7 @@ export class ImportStore {
         request.result.createObjectStore('remembered');
       };
       request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error ?? new Error('This browser keeps nothing.'));
+      request.onerror = () => reject(request.error ?? new Error('This browser cannot store data.'));
     });
     return this.opened;
   }
@@ -69,7 +69,8 @@ export class ImportStore {
     });
     const ended = new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
-      transaction.onabort = () => reject(transaction.error ?? new Error('This browser has no room for it.'));
+      transaction.onabort = () =>
+        reject(transaction.error ?? new Error('This browser has no storage space left for the import.'));
     });
     change((name) => transaction.objectStore(name));
     return ended;
@@ -79,7 +80,7 @@ export class ImportStore {
     const request = ask((await this.open()).transaction(name).objectStore(name));
     return new Promise((resolve, reject) => {
       request.onsuccess = () => resolve(request.result as T);
-      request.onerror = () => reject(request.error ?? new Error('This browser cannot read what it kept.'));
+      request.onerror = () => reject(request.error ?? new Error('This browser cannot read the stored import.'));
     });
   }
 

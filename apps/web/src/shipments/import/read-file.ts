@@ -31,7 +31,7 @@ export function decode(bytes: Uint8Array): string {
 /** @throws Error that describes the fault of the file */
 export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
   if (bytes.length > MAX_BYTES)
-    throw new Error(`The file is larger than ${MAX_BYTES / 1024 / 1024} MB: import it in parts.`);
+    throw new Error(`The file is larger than ${MAX_BYTES / 1024 / 1024} MB. Split the file.`);
   const { parse } = (await import('papaparse')).default;
   const text = decode(bytes);
   // Empty lines count, so that rows have the numbers that spreadsheets show; the guess ignores them.
@@ -39,19 +39,18 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
   const { data, errors } = parse<string[]>(text, { delimiter });
   const open = errors.find(({ code }) => code === 'MissingQuotes');
   if (open !== undefined)
-    throw new Error(
-      `A quote that begins in or before line ${(open.row ?? 0) + 1} has no end: what follows cannot be told apart.`,
-    );
+    throw new Error(`A quote that begins in or before line ${(open.row ?? 0) + 1} is not closed.`);
   const top = data.findIndex(isFilled);
   const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(isFilled) + 1);
   if (headers.length < 2 && rows.length === 0)
-    throw new Error('There are no rows in it: the first line names the columns.');
-  if (headers.some((header) => header.includes('\0'))) throw new Error('It is no text: save it as CSV first.');
-  if (rows.length === 0) throw new Error('There are no rows below the names of the columns.');
+    throw new Error('The file has no rows. The first line must contain the column names.');
+  if (headers.some((header) => header.includes('\0')))
+    throw new Error('This is not a text file. Save it as CSV first.');
+  if (rows.length === 0) throw new Error('The file has column names but no rows.');
   if (rows.length > MAX_ROWS)
-    throw new Error(`It has ${rows.length} rows; ${MAX_ROWS} can be imported at once: import it in parts.`);
+    throw new Error(`The file has ${rows.length} rows. At most ${MAX_ROWS} can be imported at once. Split the file.`);
   if (headers.length > MAX_COLUMNS)
-    throw new Error(`It has ${headers.length} columns; ${MAX_COLUMNS} can be imported: leave some out.`);
+    throw new Error(`The file has ${headers.length} columns. At most ${MAX_COLUMNS} can be imported. Remove some.`);
   const trimmed = headers.map((header, index) => header.trim() || `Column ${index + 1}`);
   return {
     name,

@@ -4,19 +4,19 @@ import { Fragment } from 'react';
 const KEYS: readonly { readonly keys: readonly string[]; readonly does: string }[] = [
   { keys: ['J', '↓'], does: 'Next shipment' },
   { keys: ['K', '↑'], does: 'Previous shipment' },
-  { keys: ['Page ↓', 'Page ↑'], does: 'A page further, or back' },
-  { keys: ['Home', 'End'], does: 'First, or last that is loaded' },
-  { keys: ['Enter'], does: 'Open it' },
-  { keys: ['X'], does: 'Select it, or not' },
-  { keys: ['Shift J', 'Shift K'], does: 'Select further' },
-  { keys: ['Esc'], does: 'Select none' },
-  { keys: ['/'], does: 'Search' },
-  { keys: ['?'], does: 'These keys' },
+  { keys: ['Page ↓', 'Page ↑'], does: 'Next or previous page of rows' },
+  { keys: ['Home', 'End'], does: 'First or last loaded shipment' },
+  { keys: ['Enter'], does: 'Open the shipment' },
+  { keys: ['X'], does: 'Select or deselect the shipment' },
+  { keys: ['Shift J', 'Shift K'], does: 'Extend the selection' },
+  { keys: ['Esc'], does: 'Clear the selection' },
+  { keys: ['/'], does: 'Search shipments' },
+  { keys: ['?'], does: 'Show keyboard shortcuts' },
 ];
 
 export function KeysHelp({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys">
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">
       <Table withRowBorders={false}>
         <Table.Tbody>
           {KEYS.map(({ keys, does }) => (

@@ -43,7 +43,7 @@ describe('list news', () => {
   });
 
   it('reports that changes may be missing', () => {
-    expect(newsText(listNews(list, { ...NONE, missed: true }))).toBe('the connection was away');
+    expect(newsText(listNews(list, { ...NONE, missed: true }))).toBe('connection was lost');
     expect(newsText(listNews(list, NONE))).toBeUndefined();
   });
 });

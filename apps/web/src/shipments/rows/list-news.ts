@@ -52,7 +52,7 @@ export function newsText({ fresh, gone, missed }: ListNews): string | undefined 
   const parts = [
     ...(fresh > 0 ? [`${fresh} new`] : []),
     ...(gone.size > 0 ? [`${gone.size} no longer ${gone.size === 1 ? 'matches' : 'match'}`] : []),
-    ...(missed ? ['the connection was away'] : []),
+    ...(missed ? ['connection was lost'] : []),
   ];
   return parts.length === 0 ? undefined : parts.join(', ');
 }

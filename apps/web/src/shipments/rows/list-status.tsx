@@ -35,7 +35,7 @@ export function ListStatus({ list, query, look, onHelp }: Props) {
               leftSection={<IconRefresh size={14} aria-hidden />}
               onClick={list.readAnew}
             >
-              {text} · Show
+              {`${text} · Refresh`}
             </Button>
           )}
         </div>
@@ -47,8 +47,8 @@ export function ListStatus({ list, query, look, onHelp }: Props) {
           variant="subtle"
           color="gray"
           className={classes['keys']}
-          aria-label="Keys"
-          title="Keys (?)"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
           onClick={onHelp}
         >
           <IconKeyboard size={18} />
@@ -60,7 +60,7 @@ export function ListStatus({ list, query, look, onHelp }: Props) {
 
 function countText(count: number, more: boolean): string {
   const number = count.toLocaleString();
-  if (more) return `${number} and more`;
+  if (more) return `${number}+ shipments`;
   return count === 1 ? '1 shipment' : `${number} shipments`;
 }
 
@@ -99,16 +99,16 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
       </Button>
       <Modal opened={count !== undefined} onClose={stop} title="Export CSV" closeOnClickOutside={false}>
         <Stack>
-          <Text role="status">{(count ?? 0).toLocaleString()} shipments so far …</Text>
+          <Text role="status">{`${(count ?? 0).toLocaleString()} shipments exported so far…`}</Text>
           {fixedSort(query) !== (query.sort ?? USUAL_SORT) && (
             <Text size="sm" c="dimmed">
-              The file is in the order of creation: in others, a row that changes meanwhile would be left out or
-              repeated.
+              The file is sorted by creation date. Other orders could skip or repeat shipments that change during the
+              export.
             </Text>
           )}
           <Group justify="end">
             <Button variant="default" onClick={stop}>
-              Stop
+              Stop export{' '}
             </Button>
           </Group>
         </Stack>

@@ -36,7 +36,7 @@ export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
       className={columns === undefined ? classes['card'] : classes['row']}
       data-virtual
       data-gone={isGone || undefined}
-      title={isGone ? 'It changed, and does not match any more' : undefined}
+      title={isGone ? 'This shipment has changed and no longer matches the filters' : undefined}
       style={{ transform: `translateY(${start}px)` }}
     >
       <div role="cell" className={classes['select']}>

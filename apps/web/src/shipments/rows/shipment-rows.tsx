@@ -189,8 +189,8 @@ function RowsHead({ columns, sort, onSort, count, selected, onSelectAll }: RowsH
       <div role="columnheader">
         <Checkbox
           size="xs"
-          aria-label={`Select the ${count} that are loaded`}
-          title={`Select the ${count} that are loaded`}
+          aria-label={`Select all ${count} loaded shipments`}
+          title={`Select all ${count} loaded shipments`}
           checked={count > 0 && selected === count}
           indeterminate={selected > 0 && selected < count}
           onChange={(event) => onSelectAll(event.currentTarget.checked)}

@@ -50,7 +50,7 @@ export function FilterBar({ state }: { readonly state: SearchState }) {
         />
         <LazySelect
           className={classes['order']}
-          label="Order"
+          label="Sort by"
           data={SORTS}
           value={search.sort ?? USUAL_SORT}
           onChange={(sort) => change({ sort: sort as ShipmentSort })}
@@ -97,7 +97,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
       id={SEARCH_BOX}
       className={classes['search']}
       label="Search"
-      placeholder="Reference, container, party, vessel"
+      placeholder="Reference, container, party or vessel"
       leftSection={<IconSearch size={16} aria-hidden />}
       value={typed}
       onChange={(event) => {
@@ -115,7 +115,7 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
   if (names.length === 0) return null;
   const clear = () => replace({ sort: search.sort, columns: search.columns });
   return (
-    <Group gap={6} role="group" aria-label="Narrowed by">
+    <Group gap={6} role="group" aria-label="Active filters">
       {names
         .filter((name) => name !== 'q')
         .map((name) => (
@@ -125,7 +125,7 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
             withRemoveButton
             onRemove={() => change({ [name]: undefined })}
             removeButtonProps={{
-              'aria-label': `Take out ${filterLabel(name)}`,
+              'aria-label': `Remove filter ${filterLabel(name)}`,
               'aria-hidden': false,
               tabIndex: 0,
             }}
@@ -134,7 +134,7 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
           </Pill>
         ))}
       <Button size="compact-sm" variant="subtle" onClick={clear}>
-        Clear all
+        Clear filters
       </Button>
     </Group>
   );

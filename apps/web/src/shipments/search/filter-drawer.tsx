@@ -22,8 +22,8 @@ const NUMBERS = [OWN_REFERENCE, ...filtersOfKind('container'), ...REFERENCES].fi
 const PARTIES = filtersOfKind('carrier', 'party');
 const HINTS: Partial<Record<FilterName, string>> = {
   carrier_scac: 'SCAC or IATA code',
-  shipper: 'Your code of it; its name is found by the search',
-  consignee: 'Your code of it; its name is found by the search',
+  shipper: 'Your code for the party. To find a name, use the search.',
+  consignee: 'Your code for the party. To find a name, use the search.',
 };
 
 interface Props {
@@ -71,8 +71,8 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
           onChange={(values) => change({ status: values.length === 0 ? undefined : values.join(',') })}
           clearable
         />
-        <YesNo name="active" yes="On the way or to be" no="Delivered, ended or cancelled" {...fields} />
-        <YesNo name="has_open_exceptions" yes="With some" no="Without any" {...fields} />
+        <YesNo name="active" yes="Active" no="Delivered, ended or cancelled" {...fields} />
+        <YesNo name="has_open_exceptions" yes="With open exceptions" no="Without open exceptions" {...fields} />
         <Select
           label={filterLabel('mode')}
           placeholder="Any"
@@ -101,13 +101,13 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
             onChange={(code) => change({ [name]: code ?? undefined })}
           />
         ))}
-        <Divider label="Days, in your time zone" />
+        <Divider label="Dates in your time zone" />
         <Fragment key={clearings}>
           <Days from="eta_from" to="eta_to" {...fields} />
           <Days from="created_from" to="created_to" {...fields} />
           <Days from="updated_since" {...fields} />
         </Fragment>
-        <Divider label="Numbers, whole" />
+        <Divider label="Exact numbers" />
         {[...NUMBERS, ...PARTIES].map((name) => (
           <TextInput
             key={name}
@@ -119,9 +119,9 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
         ))}
         <Group justify="end">
           <Button variant="default" onClick={clear}>
-            Clear
+            Clear filters{' '}
           </Button>
-          <Button type="submit">Show</Button>
+          <Button type="submit">Apply filters</Button>
         </Group>
       </Stack>
     </form>

@@ -59,8 +59,8 @@ export function filterLabel(name: FilterName): string {
 export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
   '-created_at': 'Newest first',
   created_at: 'Oldest first',
-  '-updated_at': 'Last changed first',
-  updated_at: 'Longest unchanged first',
+  '-updated_at': 'Last updated first',
+  updated_at: 'Least recently updated first',
   eta: 'ETA, soonest first',
   '-eta': 'ETA, latest first',
 };

@@ -38,26 +38,27 @@ export function SelectionBar({ selected, onSelect }: Props) {
     <>
       <ActionBar
         opened={selected.length > 0 && dialog === undefined}
-        aria-label="What to do with the selected shipments"
+        aria-label="Actions for selected shipments"
         className={classes['bar']}
       >
         <Text size="sm" fw={600} role="status" className={classes['count']}>
-          {selected.length} selected
+          {`${selected.length} selected`}
         </Text>
         <Button size="xs" variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>
           Export CSV
         </Button>
         <PermissionGate permission="exceptions:write">
           <Button size="xs" variant="default" onClick={() => ask('exceptions')}>
-            Open an exception…
+            Open exception…
           </Button>
         </PermissionGate>
         <PermissionGate permission="shipments:write">
           <Button size="xs" variant="light" color="red" onClick={() => ask('cancel')}>
-            Cancel…
+            {' '}
+            Cancel shipments…{' '}
           </Button>
         </PermissionGate>
-        <ActionBar.CloseButton aria-label="Select none" onClick={() => onSelect(NOTHING)} />
+        <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(NOTHING)} />
       </ActionBar>
       {dialog?.kind === 'cancel' && <CancelSeveral shipments={dialog.shipments} onDone={onDone} onClose={close} />}
       {dialog?.kind === 'exceptions' && <OpenExceptions shipments={dialog.shipments} onDone={onDone} onClose={close} />}
@@ -80,21 +81,19 @@ function CancelSeveral({ shipments, ...props }: SeveralProps) {
     const { warnings: _, ...cancelled } = await client.shipments.cancel(id);
     showShipments(queries, environment, [cancelled]);
   };
-  const label = shipments.length === 1 ? 'Cancel the shipment' : `Cancel ${shipments.length} shipments`;
+  const label = shipments.length === 1 ? 'Cancel shipment' : `Cancel ${shipments.length} shipments`;
   return (
     <BulkActionDialog
       title="Cancel shipments"
       items={shipments}
       nameOf={nameOf}
       action={{ label, color: 'red' }}
-      cancel="Leave it"
+      cancel="Keep shipments"
       write={cancel}
       done="cancelled"
       {...props}
     >
-      <Text size="sm">
-        Those that were delivered stay as they are. A cancelled shipment can be reopened on its page.
-      </Text>
+      <Text size="sm">Delivered shipments are not changed. You can reopen a cancelled shipment on its page.</Text>
       <Names shipments={shipments} />
     </BulkActionDialog>
   );
@@ -107,7 +106,7 @@ function Names({ shipments }: { readonly shipments: readonly Shipment[] }) {
       {shipments.slice(0, NAMED).map((shipment) => (
         <List.Item key={shipment.id}>{nameOf(shipment)}</List.Item>
       ))}
-      {others > 0 && <List.Item>and {others} more</List.Item>}
+      {others > 0 && <List.Item>{`and ${others} more`}</List.Item>}
     </List>
   );
 }
@@ -136,14 +135,14 @@ function OpenExceptions({ shipments, ...props }: SeveralProps) {
     const texts = { title: title.trim() || null, detail: detail.trim() || null, assignee: assignee.trim() || null };
     return client.exceptions.open(id, { type, severity, ...texts });
   };
-  const label = shipments.length === 1 ? 'Open the exception' : `Open ${shipments.length} exceptions`;
+  const label = shipments.length === 1 ? 'Open exception' : `Open ${shipments.length} exceptions`;
   return (
     <BulkActionDialog
-      title="Open an exception"
+      title="Open exception"
       items={shipments}
       nameOf={nameOf}
       action={{ label }}
-      cancel="Leave it"
+      cancel="Cancel"
       write={open}
       done="opened"
       {...props}
@@ -157,11 +156,11 @@ function OpenExceptions({ shipments, ...props }: SeveralProps) {
         allowDeselect={false}
       />
       <Select label="Severity" data={SEVERITIES} allowDeselect={false} {...form.getInputProps('severity')} />
-      <TextInput label="Title" description="Its type, unless told" maxLength={1000} {...form.getInputProps('title')} />
-      <Textarea label="What exactly is wrong" maxLength={1000} autosize {...form.getInputProps('detail')} />
-      <TextInput label="Assigned to" maxLength={1000} {...form.getInputProps('assignee')} />
+      <TextInput label="Title" description="Defaults to the type" maxLength={1000} {...form.getInputProps('title')} />
+      <Textarea label="Description" maxLength={1000} autosize {...form.getInputProps('detail')} />
+      <TextInput label="Assignee" maxLength={1000} {...form.getInputProps('assignee')} />
       <Text size="xs" c="dimmed">
-        A shipment that has one of this type already keeps it as it is.
+        Shipments that already have an open exception of this type are not changed.
       </Text>
     </BulkActionDialog>
   );

@@ -24,16 +24,17 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
           <ViewLink view={view} isShown={isView(view, search)} />
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`What to do with the view ${view.name}`}>
+              <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Actions for view ${view.name}`}>
                 <IconDots size={14} />
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
               <Menu.Item onClick={() => setSaved((now) => [...withView(now, { ...view, search })])}>
-                Replace by what is shown
+                Replace with current filters
               </Menu.Item>
               <Menu.Item color="red" onClick={() => setSaved((now) => [...withoutView(now, view.name)])}>
-                Delete
+                {' '}
+                Delete view{' '}
               </Menu.Item>
             </Menu.Dropdown>
           </Menu>
@@ -95,13 +96,13 @@ function NameForm({ taken, onName }: NameFormProps) {
       <Stack>
         <TextInput
           label="Name"
-          description="Filters, order and columns are kept in this browser. To share them, share the address."
+          description="Filters, sort order and columns are stored in this browser. To share them, share the page URL."
           required
           maxLength={60}
           pattern=".*\S.*"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
-          error={isTaken && 'A view that everybody has is called so.'}
+          error={isTaken && 'This name belongs to a built-in view.'}
           data-autofocus
         />
         <Group justify="end">

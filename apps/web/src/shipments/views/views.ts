@@ -10,8 +10,8 @@ export interface View {
 
 /** Built-in views. */
 export const COMMON_VIEWS: readonly View[] = [
-  { name: 'All', search: {} },
-  { name: 'On the way', search: { active: true } },
+  { name: 'All shipments', search: {} },
+  { name: 'Active', search: { active: true } },
   { name: 'With exceptions', search: { has_open_exceptions: true, sort: '-updated_at' } },
   { name: 'Arriving in 7 days', search: { active: true, eta_from: 'today', eta_to: 'today+7', sort: 'eta' } },
   {
