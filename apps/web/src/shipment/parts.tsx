@@ -9,7 +9,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** A titled part of a page. */
+/** Titled card of a page. */
 export function Card({ title, children }: Props) {
   return (
     <Paper withBorder p="sm" component="section" aria-label={title}>
@@ -25,14 +25,14 @@ interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
-/** Names and values; entries without a value are left out. */
+/** List of names and values. Entries without a value are hidden. */
 export function Facts({ facts }: FactsProps) {
   return (
     <dl className={classes['facts']}>
       {facts
         .filter(([, value]) => value !== null && value !== undefined && value !== '')
         .map(([name, value], index) => (
-          // Names may repeat.
+          // Names may repeat, so the index is part of the key.
           <div key={`${name} ${index}`}>
             <dt>{name}</dt>
             <dd>{value}</dd>
@@ -58,14 +58,14 @@ interface ChangedField {
   readonly label: string;
   readonly before: ReactNode;
   readonly now: ReactNode;
-  /** Undefined if the user's form does not change the field. */
+  /** Value in the user's form. Undefined if the form does not change the field. */
   readonly yours: ReactNode;
 }
 
 interface ChangedFieldsProps {
-  /** "the container" */
+  /** Name of the resource, such as "the container". */
   readonly what: string;
-  /** Undefined if unknown. */
+  /** Name of the other user. Undefined if unknown. */
   readonly who: string | null | undefined;
   readonly fields: readonly ChangedField[];
   readonly isPending: boolean;
@@ -73,7 +73,9 @@ interface ChangedFieldsProps {
   readonly onTakeTheirs: () => void;
 }
 
-/** Shows a conflict with another user's change, and lets the user choose. Nothing is written yet. */
+/**
+ * Shows a conflict with another user's change, before anything is saved. The user saves or discards their own changes.
+ */
 export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: ChangedFieldsProps) {
   return (
     <Stack>

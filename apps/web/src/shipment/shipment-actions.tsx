@@ -12,10 +12,10 @@ import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
 import { useGuardedWrite } from './meanwhile/guarded-write.ts';
 import { titleOf, useShipment } from './shipment-queries.ts';
 
-/** Loaded when a form is opened. */
+/** The form is loaded when it is opened. */
 const RecordMilestone = lazyWithRetry(() => import('./milestone/record-milestone.tsx'));
 
-/** The service refuses to cancel these as well. */
+/** Statuses in which the API refuses to cancel a shipment. */
 const DELIVERED: readonly string[] = ['delivered', 'completed', 'returned'];
 
 const ConflictDialog = onDemand(
@@ -23,7 +23,7 @@ const ConflictDialog = onDemand(
   ({ conflict }) => conflict !== undefined,
 );
 
-/** Fields that the dialog compares if the shipment was changed before it is cancelled or reopened. */
+/** Fields that the conflict dialog compares if the shipment changed before it is cancelled or reopened. */
 const SHOWN_FIELDS = [
   ...(['status', 'external_id', 'mode', 'load_type'] as const),
   ...PLAIN_FIELD_NAMES,
@@ -31,7 +31,7 @@ const SHOWN_FIELDS = [
   ...(['container_numbers', 'legs', 'references', 'metadata'] as const),
 ] as const;
 
-/** The actions on the whole shipment. */
+/** Buttons and menu with the actions on the shipment. */
 export function ShipmentActions() {
   const [records, { open, close }] = useDisclosure(false);
   return (
@@ -126,7 +126,10 @@ function mayCancel({ status }: Shipment): boolean {
   return status !== 'cancelled' && !DELIVERED.includes(status);
 }
 
-/** A shipment that a milestone cancelled is reopened by retracting or correcting the milestone. */
+/**
+ * Checks if the shipment can be reopened. If a milestone cancelled the shipment, the milestone must be retracted or
+ * corrected instead.
+ */
 function mayReopen({ status, status_milestone_id }: Shipment): boolean {
   return status === 'cancelled' && status_milestone_id === null;
 }

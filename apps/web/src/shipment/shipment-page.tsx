@@ -27,7 +27,7 @@ import {
 } from './shipment-queries.ts';
 import { type Next, whatComesNext } from './what-comes-next.ts';
 
-/** The page of a shipment: a summary, and below it the section that the address names. */
+/** Page of a shipment: a summary, and below it the section that the URL names. */
 export function ShipmentPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id' });
   const found = useQuery(shipmentQuery(useEnvironment(), id));
@@ -58,11 +58,11 @@ type Name = 'timeline' | 'eta' | 'exceptions' | 'documents' | 'history' | 'expla
 interface Section {
   readonly to: '/shipments/$id' | `/shipments/$id/${Name}`;
   readonly label: string;
-  /** The number of items in the section, shown if it is not 0. */
+  /** Number of items in the section. Hidden if 0. */
   readonly count?: (shipment: Shipment) => number;
 }
 
-/** A section is a route below `/shipments/$id` and a folder beside this file. */
+/** Sections of the page. Each is a route below `/shipments/$id` and a folder in this directory. */
 const SECTIONS: readonly Section[] = [
   { to: '/shipments/$id', label: 'Overview' },
   { to: '/shipments/$id/timeline', label: 'Timeline' },
@@ -78,7 +78,7 @@ function SectionLinks() {
   const shipment = useShipment();
   const links = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  // On a narrow screen some sections are out of view.
+  // On narrow screens, some tabs are out of view.
   useEffect(() => {
     links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [pathname]);
@@ -108,7 +108,7 @@ function SectionLinks() {
   );
 }
 
-/** The summary: status, arrival, exceptions and what comes next. */
+/** Summary of the shipment: status, arrival, exceptions and next events. */
 function Glance() {
   const shipment = useShipment();
   const isOverview = useMatchRoute()({ to: '/shipments/$id' }) !== false;
@@ -241,7 +241,7 @@ function WhatComesNext() {
   const [shipment, environment] = [useShipment(), useEnvironment()];
   const milestones = useQuery(milestonesQuery(environment, shipment.id));
   const explanation = useQuery(explanationQuery(environment, shipment.id));
-  // Items become overdue while the page is open.
+  // Updates each minute, since events become overdue while the page is open.
   const [now, setNow] = useState(() => Date.now());
   useInterval(() => setNow(Date.now()), 60_000, { autoInvoke: true });
   const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, now };

@@ -10,7 +10,7 @@ export function shipmentQuery(environment: Environment, id: string) {
   });
 }
 
-/** Reads up to 100 shipments and caches each as if it had been read alone. */
+/** Query of up to 100 shipments by id. Each shipment is also cached as a single resource. */
 export function shipmentsQuery(queries: QueryClient, environment: Environment, ids: readonly string[]) {
   return queryOptions({
     queryKey: ['shipments-by-id', environment, ids],
@@ -28,7 +28,7 @@ export function shipmentsQuery(queries: QueryClient, environment: Environment, i
   });
 }
 
-/** All milestones: planned and estimated, replaced and retracted too. */
+/** Query of all milestones, including planned, estimated, replaced and retracted ones. */
 export function milestonesQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['milestones', environment, id],
@@ -46,7 +46,7 @@ export function explanationQuery(environment: Environment, id: string) {
   });
 }
 
-/** The changes of the ETA, the newest first. */
+/** Query of the ETA changes, newest first. */
 export function etaHistoryQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['eta-history', environment, id],
@@ -56,34 +56,37 @@ export function etaHistoryQuery(environment: Environment, id: string) {
 
 export const ShipmentContext = createContext<Shipment | undefined>(undefined);
 
-/** The shipment of the page, kept up to date by events. */
+/** Returns the shipment of the page, which events keep up to date. */
 export function useShipment(): Shipment {
   const shipment = useContext(ShipmentContext);
   if (shipment === undefined) throw new Error('useShipment must be called within a shipment page');
   return shipment;
 }
 
-/** The title of a shipment on its pages and in the exceptions queue. The list uses `nameOf`, which never shows a container. */
+/**
+ * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `nameOf`, which never
+ * shows a container.
+ */
 export function titleOf({ external_id, house_bill, container_numbers, id }: Shipment): string {
   return external_id ?? house_bill ?? container_numbers[0] ?? id;
 }
 
-/** The version in an ETag; 0, which no resource has, without one. */
+/** Parses the version from an ETag. Returns 0, which is never a version, if there is none. */
 export function versionIn(etag: string | undefined): number {
   return Number(/^"(\d+)"$/.exec(etag ?? '')?.[1] ?? 0);
 }
 
-/** The state of the timeline as the address holds it. */
+/** State of the timeline in the page URL. */
 export interface TimelineSearch {
-  /** Shows this container only. */
+  /** Number of the only container to show. */
   readonly container?: string | undefined;
-  /** Includes retracted and replaced milestones. */
+  /** True to include retracted and replaced milestones. */
   readonly past?: true | undefined;
-  /** The id of the opened milestone. */
+  /** Id of the opened milestone. */
   readonly milestone?: string | undefined;
 }
 
-/** Reads an address; invalid parts are ignored. */
+/** Parses the state of the timeline from the page URL. Ignores invalid parameters. */
 export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch {
   const text = (name: string) => (typeof raw[name] === 'string' && raw[name] !== '' ? raw[name] : undefined);
   const values = {
@@ -94,7 +97,7 @@ export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** The state of the documents as the address holds it: the opened document. */
+/** State of the documents section in the page URL. */
 interface DocumentSearch {
   readonly document?: string;
 }
@@ -105,15 +108,15 @@ export function readDocumentSearch({ document }: Record<string, unknown>): Docum
 
 export type EtaChange = ItemOf<'listEtaHistory'>;
 
-/** The estimate from a moment on; both in milliseconds. */
+/** ETA from a point in time on. Both times are in milliseconds. */
 interface EtaPoint {
   readonly reported: number;
   readonly eta: number | null;
 }
 
 /**
- * The points of the chart in order, up to now: the last estimate still applies.
- * @param changes the newest first, as the API lists them
+ * Builds the points of the ETA chart in order. The last estimate extends to the current time.
+ * @param changes ETA changes from the API, newest first
  */
 export function etaPoints(changes: readonly EtaChange[], now: number): EtaPoint[] {
   const time = (eta: string | null) => (eta === null ? null : Date.parse(eta));

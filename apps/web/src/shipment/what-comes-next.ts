@@ -3,29 +3,29 @@ import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
 import { freeTimeFacts, runningFreeTime } from './overview/overview-values.ts';
 import { stands } from './timeline/timeline-rows.ts';
 
-/** An expected event or a coming exception. */
+/** An expected event, or an exception that will open. */
 export interface Next {
   readonly label: string;
-  /** A time, or a date in the time zone of the place. */
+  /** Time of the event, or a date in the time zone of the place. */
   readonly at: string;
   readonly isDay: boolean;
   readonly place: string | null;
   readonly container: string | null;
-  /** The time has passed without the event. */
+  /** True if the time has passed without the event. */
   readonly isOverdue: boolean;
 }
 
 interface Situation {
   readonly shipment: Shipment;
   readonly milestones: readonly Milestone[];
-  /** Undefined until it is read. */
+  /** Explanation of the shipment. Undefined until it is loaded. */
   readonly explanation: AnswerOf<'explainShipment'> | undefined;
   readonly now: number;
 }
 
 type Expected = Omit<Next, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
 
-/** The next expected events, the soonest first; none for a shipment that has ended. */
+/** Lists the next expected events, soonest first. Empty for a shipment that has ended. */
 export function whatComesNext({ shipment, milestones, explanation, now }: Situation): Next[] {
   if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
   const legs = legEvents(shipment);
@@ -43,12 +43,12 @@ export function whatComesNext({ shipment, milestones, explanation, now }: Situat
     .toSorted((a, b) => a.at.localeCompare(b.at));
 }
 
-/** A day is over when it has ended everywhere on Earth. */
+/** Returns the end of the event in milliseconds. A day ends when it has ended in every time zone. */
 function endOf({ at, isDay }: Expected): number {
   return Date.parse(at) + (isDay ? 36 * 3_600_000 : 0);
 }
 
-/** Departures and arrivals, beginning with the latest leg on which something happened. */
+/** Expected departures and arrivals, from the latest leg that has started. */
 function legEvents({ legs }: Shipment): Expected[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
@@ -66,7 +66,7 @@ function legEvents({ legs }: Shipment): Expected[] {
     ]);
 }
 
-/** Estimates and plans of events that have not happened and that no later event has overtaken. */
+/** Estimated and planned milestones that have not happened and that no later milestone has overtaken. */
 function milestoneEvents(milestones: readonly Milestone[]): Expected[] {
   const standing = milestones.filter(stands);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
@@ -79,7 +79,7 @@ function milestoneEvents(milestones: readonly Milestone[]): Expected[] {
         (done.code === expected.code ? samePlace(done, expected) : done.sequence > expected.sequence),
     );
   const open = standing.filter((milestone) => milestone.classifier !== 'actual' && !isDone(milestone));
-  // Estimates come first: a plan of the same event is outdated.
+  // Estimates sort before plans of the same event, which are outdated.
   const byStep = Map.groupBy(
     open.toSorted((a, b) => a.classifier.localeCompare(b.classifier) || b.recorded_at.localeCompare(a.recorded_at)),
     ({ code, location, container_number }) => [code, location, container_number].join(' '),
@@ -97,7 +97,7 @@ function samePlace(one: Milestone, other: Milestone): boolean {
 
 const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
 
-/** The running free days. */
+/** Ends of the running free time of each container. */
 function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): Expected[] {
   const facts = freeTimeFacts(shipment, milestones);
   return shipment.containers.flatMap((container) => {
@@ -108,7 +108,7 @@ function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): Exp
   });
 }
 
-/** Exceptions that will open at a known time. */
+/** Expected exceptions with a known opening time. */
 function comingExceptions(explanation: AnswerOf<'explainShipment'> | undefined): Expected[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null

@@ -1,6 +1,6 @@
 import type { Shipment } from '@tracking/client';
 
-/** Makes a shipment for specs, with the given fields. */
+/** Builds a shipment with the given fields, for specs. */
 export function aShipment(fields: Partial<Shipment> = {}): Shipment {
   const empty = {
     carrier_scac: null,

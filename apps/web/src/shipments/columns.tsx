@@ -13,9 +13,9 @@ import { Eta, ShipmentStatus } from './shipment-facts.tsx';
 
 interface Column {
   readonly label: string;
-  /** The minimum width, in rem. */
+  /** Minimum width of the column, in rem. */
   readonly width: number;
-  /** The sort of the API for this column, if there is one. */
+  /** Sort parameter of the API for this column. Undefined if the API cannot sort by it. */
   readonly sort?: 'created_at' | 'updated_at' | 'eta';
   readonly cell: (shipment: Shipment) => ReactNode;
 }
@@ -24,7 +24,7 @@ const text = (value: string | null | undefined) => (value == null || value === '
 const list = (values: readonly string[]) => text(values.join(', '));
 const party = (value: Shipment['shipper']) => text(value?.name ?? value?.external_id);
 
-/** The columns of a list in their order, besides the one that names the shipment. */
+/** Columns of the shipment list in display order, after the reference column. */
 const ALL_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
   mode: { label: 'Mode', width: 4, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
@@ -113,7 +113,9 @@ const USUAL_COLUMNS: readonly ColumnName[] = [
   'updated',
 ];
 
-/** Known columns of a text, in their standard order; undefined if there is none. */
+/**
+ * Parses a comma-separated list of column names and sorts it in display order. Returns undefined if no name is known.
+ */
 function readColumns(text: string | undefined): readonly ColumnName[] | undefined {
   const named = new Set(text?.split(','));
   const columns = COLUMN_NAMES.filter((name) => named.has(name));
@@ -123,8 +125,8 @@ function readColumns(text: string | undefined): readonly ColumnName[] | undefine
 type Density = 'comfortable' | 'compact';
 
 /**
- * The appearance of the list. Columns come from the address, otherwise from this browser's last choice; the density from the
- * last choice.
+ * Returns the selected columns and density of the list. Columns come from the page URL, otherwise from the last choice
+ * in this browser.
  */
 export function useLook({ search, change }: SearchState) {
   const [density, setDensity] = useLocalStorage<Density>({
@@ -143,7 +145,7 @@ export function useLook({ search, change }: SearchState) {
     density,
     setDensity,
     columns: readColumns(search.columns) ?? own,
-    /** The address has the columns too, so that a shared link shows the same ones. */
+    /** Stores the columns in this browser and in the page URL, so that a shared link shows the same columns. */
     setColumns: (names: readonly string[]) => {
       const columns = readColumns(names.join(',')) ?? USUAL_COLUMNS;
       const isUsual = columns.join() === USUAL_COLUMNS.join();

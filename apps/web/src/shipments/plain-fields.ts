@@ -6,17 +6,17 @@ interface Choice {
   readonly label: string;
 }
 
-/** The appearance of a field that holds one text, or one of a few values. Its label is that of the filter of its name. */
+/** Display settings of a text or enum field of a shipment. The label comes from the list filter of the same name. */
 interface PlainFieldRow {
-  /** The label where space is scarce. */
+  /** Shorter label for narrow columns. */
   readonly shortLabel?: string;
-  /** Explains the field in the form. */
+  /** Description of the field in forms. */
   readonly description: string;
-  /** The values, if only some are possible. */
+  /** Allowed values. Undefined if any text is allowed. */
   readonly choices?: readonly Choice[];
-  /** The column of lists: its name in addresses, and its narrowest width in rem. */
+  /** Column in lists: name in page URLs, and minimum width in rem. */
   readonly column: { readonly name: string; readonly width: number };
-  /** Headers of the field in imported files, in small letters and digits alone. */
+  /** Known headers of the field in imported files, in lower-case letters and digits. */
   readonly headers: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
   DAT: 'DAT: delivered at terminal (2010)',
 };
 
-/** Plain fields in the order in which pages show them. Lists, filters, forms, imports and exports derive from it. */
+/** Plain fields in display order. Lists, filters, forms, imports and exports derive from this table. */
 export const PLAIN_FIELDS = {
   house_bill: {
     description: 'Bill of lading of the forwarder',
@@ -88,7 +88,7 @@ export function plainField(name: PlainFieldName): PlainField {
   return { label: SHIPMENT_FILTERS[name].label, ...PLAIN_FIELDS[name] };
 }
 
-/** One property for each plain field, in their order. */
+/** Builds an object with one property per plain field. */
 export function eachPlainField<T>(of: (name: PlainFieldName, field: PlainField) => T): Record<PlainFieldName, T> {
   const entries = PLAIN_FIELD_NAMES.map((name) => [name, of(name, plainField(name))] as const);
   return Object.fromEntries(entries) as Record<PlainFieldName, T>;
@@ -97,13 +97,13 @@ export function eachPlainField<T>(of: (name: PlainFieldName, field: PlainField) 
 /** Values of plain fields by name. */
 export type PlainValues = { readonly [Name in PlainFieldName]?: NonNullable<Shipment[Name]> | undefined };
 
-/** The values that a text for each field stands for, as far as the fields have such values. */
+/** Parses one text per plain field. Texts that are not allowed values are left out. */
 export function plainValues(textOf: (name: PlainFieldName) => string | undefined): PlainValues {
   const valueOf = (name: PlainFieldName, text: string | undefined) => text && plainValue(name, text);
   return eachPlainField((name) => valueOf(name, textOf(name))) as PlainValues;
 }
 
-/** A text as a value of the field; undefined if the field does not have such a value. */
+/** Parses a text as a value of the field. Returns undefined if the value is not allowed. */
 export function plainValue(name: PlainFieldName, text: string): string | undefined {
   const { choices } = plainField(name);
   if (choices === undefined) return text;

@@ -30,7 +30,7 @@ export function ShipmentStatus({ status }: { readonly status: Status }) {
 
 const HOUR_MS = 3_600_000;
 
-/** Hours between the original ETA and the current one; undefined if one is unknown. */
+/** Returns the hours between the original and the current ETA, or undefined if one is unknown. */
 export function slipHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
   if (eta === null || original_eta === null) return undefined;
   return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);
@@ -60,7 +60,7 @@ export function Eta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'o
   );
 }
 
-/** "+30 h", "−4 d". */
+/** Formats a delay, such as "+30 h" or "−4 d". */
 export function slipLabel(hours: number): string {
   const size = Math.abs(hours);
   const text = size < 48 ? `${size} h` : `${Math.round(size / 24)} d`;

@@ -41,7 +41,7 @@ export function ShipmentsPage() {
   const [isHelped, help] = useDisclosure(false);
   const [selection, setSelection] = useState(NOTHING);
   const selected = useMemo(() => selectedOf(selection, rows), [selection, rows]);
-  // A selection applies only to rows that were shown together.
+  // A new search clears the selection.
   const [shown, setShown] = useState(query);
   if (shown !== query) {
     setShown(query);
@@ -57,7 +57,7 @@ export function ShipmentsPage() {
         <NoRows list={list} isNarrowed={isNarrowed(search)} />
       ) : (
         <ShipmentRows
-          // A reread list is shown from its beginning.
+          // The new key scrolls a refreshed list to its beginning.
           key={list.readAt}
           list={list}
           look={look}
@@ -114,7 +114,7 @@ function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
   );
 }
 
-/** Links to create and import shipments, for users who may write them. */
+/** Buttons to create and import shipments, for users who may write shipments. */
 function NewShipmentLinks() {
   if (!useHasPermission('shipments:write')) return null;
   return (

@@ -7,46 +7,51 @@ const AIRLINE = /^(?:[A-Z][A-Z0-9]|[0-9][A-Z])$/;
 const UN_LOCODE = /^[A-Z]{2}[A-Z2-9]{3}$/;
 const IATA_AIRPORT = /^[A-Z]{3}$/;
 
-/** Null if the mode is unknown. */
+/** Mode of a shipment. Null if unknown. */
 type MaybeMode = Mode | null;
 
-/** Normalises a code as the API does: trimmed, in upper case, without spaces and hyphens. */
+/** Normalises a code like the API: upper case, without spaces and hyphens. */
 export function normaliseCode(text: string): string {
   return text.replace(/[\s-]+/g, '').toUpperCase();
 }
 
-/** Checks a normalised number: ISO 6346 and swap bodies; for air and multimodal also unit load devices. */
+/**
+ * Validates a normalised container number (ISO 6346 or swap body). Air and multimodal also accept unit load devices.
+ */
 export function isContainerNumber(number: string, mode: MaybeMode): boolean {
   if (CONTAINER.test(number)) return true;
   return (mode === 'air' || mode === 'multimodal') && UNIT_LOAD_DEVICE.test(number);
 }
 
-/** The check digit of a container number (ISO 6346); undefined if the number has none. */
+/** Calculates the check digit of a container number (ISO 6346). Undefined if the number has none. */
 export function checkDigitOf(number: string): number | undefined {
   if (!CONTAINER.test(number)) return undefined;
   const sum = [...number.slice(0, 10)].reduce((total, char, place) => total + valueOf(char) * 2 ** place, 0);
   return (sum % 11) % 10;
 }
 
-/** Letters count from 10 up, without the multiples of 11. */
+/** Letters have values from 10 on, without multiples of 11. */
 function valueOf(char: string): number {
   if (char <= '9') return Number(char);
   const letter = char.charCodeAt(0) - 55;
   return letter + Math.floor((letter - 1) / 10);
 }
 
-/** The number with the right check digit, if only that is wrong; otherwise undefined. Takes a normalised number. */
+/**
+ * Returns the normalised number with the correct check digit. Undefined if the check digit is already correct, or if
+ * more is wrong.
+ */
 export function withRightCheckDigit(number: string): string | undefined {
   const digit = checkDigitOf(number);
   return digit === undefined || number.endsWith(String(digit)) ? undefined : `${number.slice(0, 10)}${digit}`;
 }
 
-/** Checks a normalised SCAC; for air and courier also the two characters of an airline. */
+/** Validates a normalised SCAC. Air and courier also accept two-character airline codes. */
 export function isCarrierCode(code: string, mode: MaybeMode): boolean {
   return SCAC.test(code) || ((mode === 'air' || mode === 'courier') && AIRLINE.test(code));
 }
 
-/** Checks a normalised UN/LOCODE; by air, courier, multimodal or without a mode also the three letters of an airport. */
+/** Validates a normalised UN/LOCODE. Air, courier, multimodal and an unknown mode also accept airport codes. */
 export function isPortCode(code: string, mode: MaybeMode): boolean {
   const mayBeAirport = mode === 'air' || mode === 'courier' || mode === 'multimodal' || mode === null;
   return UN_LOCODE.test(code) || (mayBeAirport && IATA_AIRPORT.test(code));
@@ -73,7 +78,7 @@ export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
   bulk: 'Bulk',
 };
 
-/** Options of a select. */
+/** Converts labels to options of a select field. */
 export const MODE_OPTIONS = optionsOf(MODE_LABELS);
 export const LOAD_TYPE_OPTIONS = optionsOf(LOAD_TYPE_LABELS);
 
@@ -83,7 +88,7 @@ export function optionsOf<Value extends string>(labels: Readonly<Record<Value, s
 
 export type Status = Shipment['status'];
 
-/** Ordered as they follow each other. */
+/** Labels of statuses, in the order of a journey. */
 export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   pending: 'Pending',
   booked: 'Booked',
@@ -98,23 +103,23 @@ export const STATUS_LABELS: Readonly<Record<Status, string>> = {
   cancelled: 'Cancelled',
 };
 export const STATUSES = Object.keys(STATUS_LABELS) as readonly Status[];
-/** Statuses that the filter `active` leaves out: delivered or beyond, or cancelled. */
+/** Statuses that the filter `active` excludes: delivered or later, and cancelled. */
 export const INACTIVE_STATUSES: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
-/** The name by which people know a shipment: their own reference if it has one. */
+/** Returns the name of a shipment in lists: its reference if there is one. */
 export function nameOf({ external_id, house_bill, booking_number, master_bill, id }: Shipment): string {
   return external_id ?? house_bill ?? booking_number ?? master_bill ?? id;
 }
 
-/** An option of a select. */
+/** Option of a select field. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
 /**
- * The option that a typed text means: the one with this label, or the only one whose label contains the text. Undefined if
- * there is none.
+ * Finds the option for a typed text: the one with this label, or the only one whose label contains the text. Undefined
+ * if there is none.
  */
 export function choiceOf(text: string, choices: readonly Choice[]): Choice | undefined {
   const words = text.trim().toLowerCase();

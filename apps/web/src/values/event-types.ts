@@ -1,6 +1,6 @@
 import type { operations } from '@tracking/client';
 
-/** All public event types. The event log holds only those of shipments. */
+/** All public event types. The event log contains only events of shipments. */
 export type EventType = operations['testWebhookEndpoint']['requestBody']['content']['application/json']['type'];
 export type ShipmentEventType = Exclude<EventType, 'webhook_endpoint.failing' | 'webhook_delivery.dead_lettered'>;
 
@@ -8,7 +8,7 @@ interface TypeWords {
   readonly group: 'Shipments' | 'Milestones' | 'Exceptions' | 'Documents' | 'Webhooks';
   readonly label: string;
   readonly about: string;
-  /** True if endpoints that subscribe to the standard types receive it. */
+  /** True if endpoints with the standard subscription receive the type. */
   readonly standard: boolean;
 }
 
@@ -96,7 +96,7 @@ export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
 export const eventLabel = (type: EventType): string => WORDS[type].label;
 export const eventAbout = (type: EventType): string => WORDS[type].about;
 
-/** The event types in groups, filtered by a search in their names and descriptions. */
+/** Groups the event types that match a search by name or description. */
 export function eventGroups(search = ''): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
   const wanted = search.trim().toLowerCase();
   const fits = (type: EventType) =>
@@ -105,7 +105,7 @@ export function eventGroups(search = ''): readonly { readonly group: string; rea
   return [...groups].map(([group, types]) => ({ group, types }));
 }
 
-/** Grouped options of a select. */
+/** Options of a select field, in groups. */
 export const EVENT_TYPE_OPTIONS = eventGroups().map(({ group, types }) => ({
   group,
   items: types.map((type) => ({ value: type, label: WORDS[type].label })),

@@ -1,13 +1,13 @@
-/** A cell that a spreadsheet would read as a formula. */
+/** Matches cells that spreadsheets would evaluate as formulas. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 const ESCAPED = /^'(?=[=+\-@\t\r\n])/;
 
-/** Makes spreadsheets read a file as UTF-8. */
+/** Byte order mark, which makes spreadsheets read a file as UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Creates a writer of CSV in parts; the first part begins the file. A cell that looks like a formula gets an apostrophe in
- * front.
+ * Creates a writer of CSV in parts. The first part starts with the byte order mark. Cells that look like formulas start
+ * with an apostrophe.
  */
 export async function csvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
   const { unparse } = (await import('papaparse')).default;
@@ -19,27 +19,27 @@ export async function csvWriter(): Promise<(rows: readonly (readonly string[])[]
   };
 }
 
-/** Writes a whole CSV file. */
+/** Writes a complete CSV file. */
 export async function writeCsv(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
   const write = await csvWriter();
   return write([headers, ...rows]);
 }
 
-/** Removes the apostrophe that `csvWriter` put in front of a cell. */
+/** Removes the apostrophe that `csvWriter` adds to a cell. */
 export function unescaped(cell: string): string {
   return cell.replace(ESCAPED, '');
 }
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB'] as const;
 
-/** "1.4 MB" */
+/** Formats a file size, such as "1.4 MB". */
 export function fileSize(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
   const format = new Intl.NumberFormat(undefined, { maximumSignificantDigits: power === 0 ? 21 : 3 });
   return `${format.format(bytes / 1_000 ** power)} ${UNITS[power] ?? ''}`;
 }
 
-/** Offers a file for download. */
+/** Downloads a blob as a file. */
 export function save(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
@@ -49,7 +49,7 @@ export function save(blob: Blob, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-/** Offers a CSV text for download. */
+/** Downloads a CSV text as a file. */
 export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

@@ -9,20 +9,20 @@ import { type FindChoice, SearchSelect } from './search-select.tsx';
 const CODE = /^([A-Z]{3}|[A-Z]{2}[A-Z2-9]{3})$/;
 
 interface Props extends Omit<ComponentProps<typeof SearchSelect>, 'data' | 'find'> {
-  /** A code. */
+  /** Code of the selected port or airport. */
   readonly value: string | null;
 }
 
 /**
- * Chooses a port or airport by name or code. A code that the service does not know can be used, but has to be picked or
- * entered, since words may look like codes.
+ * Field to choose a port or airport by name or code. A code that the API does not know must be picked or confirmed with
+ * Enter, since words can look like codes.
  */
 export function PlaceSelect({ value, ...props }: Props) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const [typed, setTyped] = useState('');
   const [words] = useDebouncedValue(typed.trim(), 150);
   const { data: chosen } = useQuery({ ...placeQuery(environment, value ?? ''), enabled: value !== null });
-  // The field shows the chosen place, which is not a search.
+  // The field shows the selected place, so its text is not a search.
   const isChosen = value !== null && words === labelOf(value, chosen);
   const found = useQuery({
     ...placesQuery(environment, isChosen ? '' : words),
@@ -50,7 +50,7 @@ export function PlaceSelect({ value, ...props }: Props) {
       placeholder="Name or code"
       {...props}
       data={options}
-      // The service has filtered already.
+      // The API has already filtered the options.
       filter={({ options: all }) => all}
       value={value}
       find={find}
@@ -62,7 +62,7 @@ export function PlaceSelect({ value, ...props }: Props) {
   );
 }
 
-/** The options: what was found, what is chosen, and the typed text if it is a code. */
+/** Builds the options: search results, the selected place, and the typed text if it is a code. */
 function optionsOf(
   found: readonly Place[],
   value: string | null,

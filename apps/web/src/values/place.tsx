@@ -5,11 +5,11 @@ import { type Place, placeQuery } from './places.ts';
 import { OWN_ZONE, isSameClock, momentIn } from './zones.ts';
 
 interface Props {
-  /** UN/LOCODE or IATA code; null shows a dash. */
+  /** UN/LOCODE or IATA code. Null shows a dash. */
   readonly code: string | null;
 }
 
-/** The name of a port or airport, if it is known, and its code. */
+/** Name of a port or airport, if known, with its code. */
 export function PlaceName({ code }: Props) {
   const { data: place } = useQuery({ ...placeQuery(useEnvironment(), code ?? ''), enabled: code !== null });
   if (code === null)
@@ -29,10 +29,10 @@ export function PlaceName({ code }: Props) {
   );
 }
 
-/** Matches codes among values that may also be free text. */
+/** Matches a UN/LOCODE or IATA code. */
 const CODE = /^[A-Z]{2}[A-Z2-9]{3}$|^[A-Z]{3}$/;
 
-/** The known places by code. Values that are no codes are ignored. */
+/** Returns the known places by code. Ignores texts that are not codes. */
 export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string, Place> {
   const environment = useEnvironment();
   const codes = [...new Set(names)].filter((name) => name !== null && CODE.test(name)) as string[];
@@ -42,19 +42,19 @@ export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string
   });
 }
 
-/** The place of a milestone, which is a code or free text. */
+/** Location of a milestone: a port code or free text. */
 export function PlaceOrText({ name }: { readonly name: string | null }) {
   return name === null || CODE.test(name) ? <PlaceName code={name} /> : <>{name}</>;
 }
 
 interface PlaceTimeProps {
-  /** ISO 8601; null shows a dash. */
+  /** ISO 8601 time. Null shows a dash. */
   readonly value: string | null;
-  /** IANA time zone of the place, if it is known. */
+  /** IANA time zone of the place, if known. */
   readonly zone: string | null | undefined;
 }
 
-/** A time in the time zone of its place, and below it the user's if the clocks differ. */
+/** Time in the time zone of the place. A second line shows the user's local time if it differs. */
 export function PlaceTime({ value, zone }: PlaceTimeProps) {
   if (value === null) return <Text span inherit c="dimmed" children="—" />;
   const isElsewhere = zone !== null && zone !== undefined && !isSameClock(value, zone, OWN_ZONE);

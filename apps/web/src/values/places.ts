@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { TrackingClient } from '@tracking/client';
 import { type Environment, api } from '../session/api.ts';
 
-/** The place of a code; null if the service does not know it. Simultaneous requests are sent as one. */
+/** Query of a place by code. Null if the code is unknown. Simultaneous queries share one request. */
 export function placeQuery(environment: Environment, code: string) {
   return queryOptions({
     queryKey: ['place', environment, code],
@@ -11,7 +11,7 @@ export function placeQuery(environment: Environment, code: string) {
   });
 }
 
-/** Places by words of their names or the beginning of their codes, including IATA codes. */
+/** Query of places by words of their names, or by the start of their codes. */
 export function placesQuery(environment: Environment, words: string) {
   return queryOptions({
     queryKey: ['places', environment, words],
@@ -23,14 +23,14 @@ export function placesQuery(environment: Environment, words: string) {
 
 export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
 
-/** Codes per request, whose query may have 1,000 characters. */
+/** Maximum number of codes per request, since the query string is limited to 1,000 characters. */
 const MAX_CODES = 120;
-/** Time in which the codes of one rendering are gathered. */
+/** Milliseconds during which codes are collected for one request. */
 const GATHER_MS = 10;
 
 type PendingPlace = ReturnType<typeof Promise.withResolvers<Place | null>>;
 
-/** Gathers codes into few requests. */
+/** Collects place codes into few requests. */
 export class PlaceAsker {
   private waiting = new Map<string, PendingPlace>();
 

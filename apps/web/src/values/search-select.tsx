@@ -11,23 +11,23 @@ import { type Choice, choiceOf } from './codes.ts';
 
 const NO_CHOICE = 'Choose an entry from the list, or clear the field.';
 
-/** Finds the choice that a typed text means. `isEntered` is true after Enter and false when the field loses the focus. */
+/** Finds the option for a typed text. `isEntered` is true after Enter, and false when the field loses the focus. */
 export type FindChoice = (text: string, isEntered: boolean) => Choice | undefined | Promise<Choice | undefined>;
 
 interface Typing {
-  /** The text of the current choice. */
+  /** Label of the selected option. */
   readonly shown: string;
   readonly find: FindChoice;
   readonly onFound: (choice: Choice) => void;
-  /** The text after a choice is taken. */
+  /** Returns the text of the field after an option is selected. */
   readonly textOf: (choice: Choice) => string;
   readonly error?: ReactNode;
   readonly onSearchChange?: ((text: string) => void) | undefined;
 }
 
 /**
- * Keeps the text that is typed into a searchable select. Enter, or leaving the field, takes the choice that the text means. If
- * it means none, the text stays with an error, and a form around the field is not submitted.
+ * Keeps the typed text of a searchable select field. Enter or leaving the field selects the matching option. If no
+ * option matches, the text stays with an error, and the form cannot be submitted.
  */
 function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typing) {
   const [text, setText] = useState(shown);
@@ -50,14 +50,14 @@ function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typi
   const attempt = (isEntered: boolean) => {
     const typed = latest.current;
     const finish = (choice: Choice | undefined) => {
-      // The text may have changed while the service was asked.
+      // The user may have changed the text during the request.
       if (latest.current !== typed) return;
       if (choice === undefined) return setIsRefused(true);
       onFound(choice);
       change(textOf(choice));
     };
     const found = find(typed, isEntered);
-    // A known choice is taken synchronously: the click that left the field may submit the form.
+    // A known option is selected synchronously, since the click that left the field may submit the form.
     if (!(found instanceof Promise)) return finish(found);
     found.then(finish, () => finish(undefined));
   };
@@ -72,7 +72,7 @@ function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typi
     wrapperProps: {
       ref: wrapper,
       onKeyDown: (event: KeyboardEvent) => {
-        // Enter on an option that was reached by arrow keys has chosen it already.
+        // Enter has already selected an option that was reached by arrow keys.
         if (event.key !== 'Enter' || event.nativeEvent.isComposing || event.defaultPrevented || !isField(event)) return;
         if (!isUntaken) return;
         event.preventDefault();
@@ -95,11 +95,11 @@ interface SearchSelectProps extends Omit<
 > {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-  /** How a typed text is understood; by default, by the labels of the options. */
+  /** Finds the option for a typed text. By default, compares the labels of the options. */
   readonly find?: FindChoice;
 }
 
-/** A select of one option that is searched by typing. */
+/** Select field with search for one option. */
 export function SearchSelect({ value, onChange, find, error, onSearchChange, ...props }: SearchSelectProps) {
   const choices = useChoices(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
@@ -121,7 +121,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
   return <Select {...props} {...typing} value={value} onChange={(next) => onChange(next)} searchable />;
 }
 
-/** The choice of an emptied field. */
+/** Selection of an empty field. */
 const NOTHING: Choice = { value: '', label: '' };
 
 interface SearchMultiSelectProps extends Omit<
@@ -132,7 +132,7 @@ interface SearchMultiSelectProps extends Omit<
   readonly onChange: (value: string[]) => void;
 }
 
-/** A select of several options that is searched by typing. */
+/** Select field with search for several options. */
 export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchMultiSelectProps) {
   const choices = useChoices(props.data);
   const typing = useTyping({
@@ -159,7 +159,7 @@ function useChoices(data: SelectProps['data']): readonly Choice[] {
   );
 }
 
-/** A select of one option, optionally with a search. */
+/** Props of a select field for one option, optionally with search. */
 export interface OneOfProps extends Omit<SelectProps, 'value' | 'onChange'> {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
@@ -173,7 +173,7 @@ export function OneOf({ searchable, ...props }: OneOfProps) {
   return searchable ? <SearchSelect {...props} /> : <Select {...props} onChange={(next) => props.onChange(next)} />;
 }
 
-/** A select of several options, optionally with a search. */
+/** Select field for several options, optionally with search. */
 export function SomeOf({ searchable, ...props }: SomeOfProps) {
   return searchable ? <SearchMultiSelect {...props} /> : <MultiSelect {...props} />;
 }

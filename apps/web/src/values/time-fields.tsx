@@ -24,7 +24,8 @@ interface Props {
 }
 
 /**
- * A range of times in the user's time zone. A recent range is fixed when it is chosen, so that the address keeps its meaning.
+ * Fields for a time range in the user's time zone. A recent range is stored as fixed times, so that a shared URL keeps
+ * its meaning.
  */
 export function TimeRange({ range: { since, until }, onChange }: Props) {
   const minute = (ms: number) => new Date(Math.floor(ms / 60_000) * 60_000).toISOString();
@@ -67,20 +68,20 @@ const LIMITS = { date: DAYS, 'datetime-local': TIMES } as const;
 
 interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange' | 'error'> {
   readonly type: keyof typeof LIMITS;
-  /** The value of a native field: `2026-12-15` or `2026-12-15T10:30`; empty for none. */
+  /** Value of a native date field: `2026-12-15` or `2026-12-15T10:30`. Empty for none. */
   readonly value: string;
-  /** Called with a complete date within the limits, or undefined when the field is emptied. */
+  /** Called with a complete, valid date, or with undefined when the field is cleared. */
   readonly onChange: (value: string | undefined) => void;
 }
 
-/** A date, or a date and time, in a native field. A partly typed value stays and is not reported. */
+/** Native field for a date, or a date and time. An incomplete value stays in the field and is not reported. */
 export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string>();
   const show = () => {
     if (field.current !== null && field.current.value !== value) field.current.value = value;
   };
-  // Uncontrolled, since React would replace the year at each of its digits.
+  // The input is uncontrolled, since React would replace the year at each digit.
   useEffect(() => {
     if (document.activeElement !== field.current) show();
   });
@@ -106,22 +107,22 @@ export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
 
 interface TimeInputProps {
   readonly label: string;
-  /** ISO 8601 in UTC; null for none. */
+  /** ISO 8601 time in UTC. Null for none. */
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
-  /** The code of the place in whose time zone the time is shown and entered; the user's time zone if it is unknown. */
+  /** Code of the place whose time zone applies. If unknown, the user's time zone applies. */
   readonly place: string | null;
   readonly error?: ReactNode;
   readonly 'data-path'?: string;
 }
 
-/** A time at a place. Choosing another place keeps the local time: an arrival at eight is then at eight there. */
+/** Field for a local time at a place. If the place changes, the local time stays the same. */
 export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) {
   const { data } = useQuery({ ...placeQuery(useEnvironment(), place ?? ''), enabled: place !== null });
   const zone = data?.timezone ?? OWN_ZONE;
   const field = useRef<HTMLInputElement>(null);
   const shown = useRef<{ readonly value: string | null; readonly zone: string; readonly isTyped: boolean }>(undefined);
-  // Uncontrolled, since React would drop a partly typed time at each key.
+  // The input is uncontrolled, since React would discard an incomplete time at each key.
   useEffect(() => {
     const before = shown.current;
     if (field.current === null || (before?.value === value && before.zone === zone)) return;
@@ -132,10 +133,10 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
     if (instant !== value) onChange(instant);
   }, [value, zone, onChange]);
   const type = ({ value: text, validity }: HTMLInputElement) => {
-    // A partly typed time reads as empty, but clears nothing.
+    // An incomplete time reads as empty, but does not clear the value.
     if (text === '' && validity.badInput) return;
     const typed = text === '' ? null : instantOf(text, zone);
-    // An invalid time is refused by the limits of the field.
+    // The limits of the field reject an invalid time.
     if (typed === undefined) return;
     shown.current = { value: typed, zone, isTyped: true };
     onChange(typed);

@@ -13,23 +13,23 @@ const UTC = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle:
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** A text of the API with its times in the user's time zone. */
+/** Replaces UTC times in a text of the API with the user's local time. */
 export function withTimes(text: string): string {
   return text.replace(INSTANT, (instant) => MOMENT.format(new Date(instant)));
 }
 
 interface Props {
-  /** ISO 8601; null shows a dash. */
+  /** ISO 8601 time. Null shows a dash. */
   readonly value: string | null;
-  /** Shows the day only. */
+  /** True to show only the date. */
   readonly day?: boolean;
-  /** Shows seconds. */
+  /** True to show seconds. */
   readonly seconds?: boolean;
-  /** Leaves out the current year. */
+  /** True to hide the current year. */
   readonly brief?: boolean;
 }
 
-/** A time in the user's time zone. On hover or focus it shows UTC too. */
+/** Time in the user's time zone. Hover or focus shows UTC. */
 export function Time({ value, day = false, seconds = false, brief = false }: Props) {
   if (value === null)
     return (

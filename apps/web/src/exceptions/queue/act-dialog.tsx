@@ -27,11 +27,11 @@ interface Props {
   readonly me: string;
   readonly known: readonly string[];
   readonly onClose: () => void;
-  /** Called with the ids of the exceptions that are done. */
+  /** Called with the ids of the exceptions that were changed. */
   readonly onDone: (ids: readonly string[]) => void;
 }
 
-/** Asks for the details of an action and applies it to one or more exceptions. */
+/** Dialog that asks for the details of an action and applies the action to one or more exceptions. */
 export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onDone }: Props) {
   const { write, recount } = useExceptionActions();
   const [words, setWords] = useState({
@@ -118,11 +118,11 @@ interface AssigneeFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly me: string;
-  /** Assignees of other exceptions. */
+  /** Assignees of other exceptions, as suggestions. */
   readonly known: readonly string[];
 }
 
-/** Names an assignee. This application uses e-mail addresses; other systems may use any name. */
+/** Field for the assignee. This application uses email addresses, other systems may use any name. */
 function AssigneeField({ value, onChange, me, known }: AssigneeFieldProps) {
   // Only administrators may list users.
   const users = useQuery({ ...usersQuery(useEnvironment()), enabled: useHasPermission('workspace:admin') });

@@ -21,7 +21,7 @@ import { formatAge, findDueDate } from './queue-search.ts';
 
 interface Props {
   readonly id: string;
-  /** The position in the list; an index of -1 if the list does not have it. */
+  /** Position in the list. The index is -1 if the exception is not in the list. */
   readonly place: { readonly index: number; readonly of: number; readonly more: boolean };
   readonly me: string;
   readonly onMove: (step: number) => void;
@@ -29,7 +29,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** One exception with its shipment, beside the list. */
+/** Details of one exception and its shipment, next to the list. */
 export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) {
   const exception = useQuery(exceptionQuery(useEnvironment(), id));
   const { index, of, more } = place;
@@ -163,7 +163,7 @@ function OpenedFact({ by, at }: { readonly by: ShipmentException['detected_by'];
   );
 }
 
-/** The facts of the shipment that are needed to decide, with a link to its page. */
+/** Summary of the shipment for the decision, with a link to its page. */
 function ShipmentSummary({ id }: { readonly id: string }) {
   const shipment = useQuery(shipmentQuery(useEnvironment(), id));
   return (
@@ -208,7 +208,7 @@ interface Measurement {
   readonly isTime: boolean;
 }
 
-/** Labels of measurements. Due dates are shown elsewhere. */
+/** Labels of exception metrics. Due dates are shown separately. */
 const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
   slip_hours: 'ETA delay',
   eta: 'ETA',
@@ -222,7 +222,7 @@ const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
   gated_out_at: 'Left the terminal at',
 };
 
-/** The measurements of the rule that opened the exception. */
+/** Lists the metrics of the rule that opened the exception. */
 function listMeasurements({ metrics }: Pick<ShipmentException, 'metrics'>): readonly Measurement[] {
   return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): Measurement[] => {
     const value = metrics[name];

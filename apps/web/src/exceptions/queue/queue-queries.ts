@@ -23,15 +23,15 @@ import {
 } from './queue-search.ts';
 
 const PAGE_SIZE = 100;
-/** Exceptions that are read at most for the order by due date, which the API does not offer. */
+/** Maximum number of exceptions that are sorted by due date in the browser, since the API cannot sort by it. */
 export const MAX_SORTED_BY_DUE = 1_000;
-/** Exceptions of a view that are counted at most. */
+/** Maximum number of exceptions that are counted per view. */
 const MAX_COUNTED = 100;
 
 type OpenedRange = ReturnType<typeof openedRange>;
 interface PageParam {
   readonly cursor: string | undefined;
-  /** The period of the first page, to which its cursor belongs. */
+  /** Opening period of the first page, which the cursor depends on. */
   readonly opened: OpenedRange | undefined;
 }
 interface QueuePage {
@@ -40,8 +40,8 @@ interface QueuePage {
 }
 
 /**
- * Never read again by itself, since rows would move. Events update exceptions in place, and opening the page reads the list
- * from its beginning.
+ * Disables automatic refetches, since rows would move. Events update exceptions in place, and opening the page reads
+ * the list again.
  */
 const NEVER_REREAD = {
   staleTime: Infinity,
@@ -50,7 +50,7 @@ const NEVER_REREAD = {
   refetchOnReconnect: false,
 } as const;
 
-/** The queue in pages. */
+/** Query of the exceptions queue in pages. */
 export function queueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
   return infiniteQueryOptions({
     ...NEVER_REREAD,
@@ -67,7 +67,7 @@ export function queueQuery(environment: Environment, { at: _at, ...search }: Que
   });
 }
 
-/** The rows of all pages without duplicates: an exception whose severity changed may be on two pages. */
+/** Merges all pages without duplicates. An exception whose severity changed can be on two pages. */
 export function uniqueExceptions(list: InfiniteData<QueuePage> | undefined): readonly ShipmentException[] {
   const all = list?.pages.flatMap(({ data }) => data) ?? [];
   return [...new Map(all.map((exception) => [exception.id, exception])).values()];
@@ -100,7 +100,7 @@ async function readSortedByDue(
   return { data: [...found.values()].sort(compareByDueDate), next: undefined };
 }
 
-/** The number of open exceptions of a view, up to `MAX_COUNTED`. The API does not count. */
+/** Query of the number of open exceptions in a view, up to `MAX_COUNTED`. The API has no count. */
 export function countQuery(environment: Environment, view: 'all' | 'mine' | 'unassigned', me: string) {
   return queryOptions({
     queryKey: ['exception-count', environment, view, me],
@@ -127,7 +127,7 @@ export function exceptionQuery(environment: Environment, id: string) {
   });
 }
 
-/** Updates exceptions in place: none appears, disappears or moves. */
+/** Updates cached exceptions in place. No exception is added, removed or moved. */
 function updateCachedExceptions(
   queries: QueryClient,
   environment: Environment,
@@ -145,12 +145,12 @@ function updateCachedExceptions(
   });
 }
 
-/** Intervals at which events are shown, and at which views are counted again. */
+/** Milliseconds between updates of the list by events. */
 const EVENT_DISPLAY_INTERVAL_MS = 200;
 const RECOUNT_INTERVAL_MS = 5_000;
 
 interface QueueUpdates {
-  /** Number of new exceptions that belong to the list. */
+  /** Number of new exceptions that match the list. */
   readonly arrived: number;
   /** True if the list may lack exceptions that no event reported. */
   readonly missed: boolean;
@@ -158,12 +158,12 @@ interface QueueUpdates {
 }
 
 interface ListedExceptions {
-  /** Ids of the exceptions that the list has. */
+  /** Ids of the exceptions in the list. */
   readonly shown: ReadonlySet<string>;
   readonly pages: number;
 }
 
-/** Updates listed exceptions in place and counts those that the list does not have yet. */
+/** Updates listed exceptions in place, and counts new exceptions that match the list. */
 export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages }: ListedExceptions): QueueUpdates {
   const [environment, queries, { isConnected, gaps }] = [useEnvironment(), useQueryClient(), useStreamStatus()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
@@ -209,7 +209,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export interface Acknowledgement {
   readonly id: string;
-  /** Unchanged if left out; null removes the assignee. */
+  /** New assignee. Unchanged if left out, removed if null. */
   readonly assignee?: string | null;
   readonly note?: string;
 }
@@ -219,7 +219,7 @@ export interface Resolution {
   readonly note?: string;
 }
 
-/** The actions on exceptions. Each updates the exception in place. */
+/** Actions on exceptions. Each updates the exception in place. */
 export function useExceptionActions() {
   const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
   const shown = <Written extends ShipmentException>(written: Written) => {

@@ -13,27 +13,27 @@ import classes from './queue-rows.module.css';
 import { formatAge, findDueDate, isOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT = 56;
-/** Number of rows before the end at which the next page is read. */
+/** Number of rows before the end of the list at which the next page is loaded. */
 const PREFETCH_ROWS = 20;
 const COLUMN_LABELS = ['Severity', 'Exception', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
-/** Rows whose shipments are read in one request. */
+/** Number of rows whose shipments are loaded in one request. */
 const SHIPMENTS_PER_REQUEST = 50;
 const ROW_STEP_BY_KEY: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
 interface Props {
   readonly rows: readonly ShipmentException[];
-  /** The id of the opened exception. */
+  /** Id of the opened exception. */
   readonly at: string | undefined;
   readonly me: string;
   readonly selected: ReadonlySet<string>;
-  /** Undefined if the user cannot act on several exceptions. */
+  /** Called to select or deselect exceptions. Undefined if the user may not change them. */
   readonly onSelect: ((ids: readonly string[], on: boolean) => void) | undefined;
   readonly onOpen: (id: string) => void;
   readonly more: boolean;
   readonly onEnd: () => void;
 }
 
-/** The virtual list: only rows in view are rendered. */
+/** Virtual list that renders only visible rows. */
 export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -123,7 +123,7 @@ interface RowProps extends Pick<Props, 'onSelect'> {
   readonly index: number;
   readonly start: number;
   readonly exception: ShipmentException;
-  /** Undefined until it is read. */
+  /** Shipment of the exception. Undefined until it is loaded. */
   readonly shipment: Shipment | undefined;
   readonly isOpened: boolean;
   readonly isMine: boolean;
@@ -200,7 +200,7 @@ function ExceptionRow({ index, start, exception, shipment, isOpened, isMine, isS
   );
 }
 
-/** The shipments of the rows in a range and of their neighbours, as far as they are read. */
+/** Returns the loaded shipments of the rows in a range and near it. */
 function useShipmentsOfRows(
   rows: readonly ShipmentException[],
   from: number,
@@ -228,7 +228,7 @@ function indexById(read: readonly { readonly data: readonly Shipment[] | undefin
 }
 
 function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipment | undefined }) {
-  // The query of the single shipment is kept up to date by events, but is dropped while the row is out of view.
+  // Events keep the query of the single shipment up to date, but the query is dropped while the row is out of view.
   const { data = read } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
   return (
     <Link
@@ -244,12 +244,12 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
   );
 }
 
-/** A day at the place of the exception, which is the same day for every reader. */
+/** Formats a local date at the place, independent of the reader's time zone. */
 const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>;
 
-/** The due date or time; a dash if there is none. */
+/** Due date or time of an exception. A dash if there is none. */
 export function DueDate({ exception }: { readonly exception: Shown }) {
   const due = findDueDate(exception);
   if (due === undefined)

@@ -10,13 +10,13 @@ import {
 
 export type View = 'all' | 'mine' | 'unassigned' | 'resolved';
 export type QueueSort = '-severity' | 'opened_at' | '-opened_at' | 'due';
-/** Ranges of the hours since the exception was opened. */
+/** Age filters, in hours since the exception was opened. */
 const AGES = ['<24', '>24', '>72', '>168'] as const;
 export type Age = (typeof AGES)[number];
 
-/** The part of the queue's state that is in the address. */
+/** State of the queue in the page URL. */
 export interface QueueSearch {
-  /** `all` if left out. */
+  /** Selected view. `all` if left out. */
   readonly view?: Exclude<View, 'all'> | undefined;
   /** Separated by commas. */
   readonly severity?: string | undefined;
@@ -24,13 +24,13 @@ export interface QueueSearch {
   readonly type?: string | undefined;
   readonly status?: 'open' | 'acknowledged' | undefined;
   readonly age?: Age | undefined;
-  /** `-severity` if left out. */
+  /** Sort order. `-severity` if left out. */
   readonly sort?: Exclude<QueueSort, '-severity'> | undefined;
-  /** The id of the opened exception. */
+  /** Id of the opened exception. */
   readonly at?: string | undefined;
 }
 
-/** Reads an address; invalid parts are ignored. */
+/** Parses the state of the queue from the page URL. Ignores invalid parameters. */
 export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const values = {
     view: oneOf(['mine', 'unassigned', 'resolved'] as const, raw['view']),
@@ -44,7 +44,9 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** The names themselves are checked by the list: this code is loaded before any page. */
+/**
+ * Checks only the form of a name list. The list page checks the names, since this code is loaded with the start page.
+ */
 function readNameList(value: unknown): string | undefined {
   return typeof value === 'string' && /^[a-z_]+(,[a-z_]+)*$/.test(value) ? value : undefined;
 }
@@ -55,11 +57,11 @@ function oneOf<const T extends string>(all: readonly T[], value: unknown): T | u
 
 export const SEVERITIES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
 export const TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
-/** Types whose metrics hold a due day or time. */
+/** Exception types whose metrics contain a due date or time. */
 export const DUE_TYPES = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
 export const UNRESOLVED_STATUSES: readonly ExceptionStatus[] = ['open', 'acknowledged'];
 
-/** The filters of the API, except for the period, which moves with time. */
+/** Builds the API filters, except for the opening period, which depends on the current time. */
 export function buildFilter({ view, severity, type, status, sort }: QueueSearch, me: string) {
   const [types, severities] = [parseNameList(TYPES, type), parseNameList(SEVERITIES, severity)];
   return {
@@ -72,14 +74,14 @@ export function buildFilter({ view, severity, type, status, sort }: QueueSearch,
   };
 }
 
-/** The period in which exceptions of an age were opened. */
+/** Returns the opening period of exceptions of an age. */
 export function openedRange(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
   if (age === undefined) return {};
   const at = new Date(now - Number(age.slice(1)) * 3_600_000).toISOString();
   return age.startsWith('<') ? { opened_from: at } : { opened_to: at };
 }
 
-/** Checks if a list with this search would contain the exception. */
+/** Checks if an exception matches the search. */
 export function matchesSearch(exception: ShipmentException, search: QueueSearch, me: string, now: number): boolean {
   const { status, severity, type, assignee, unassigned } = { unassigned: false, ...buildFilter(search, me) };
   const { opened_from = '', opened_to = '9' } = openedRange(search.age, now);
@@ -95,14 +97,15 @@ export function matchesSearch(exception: ShipmentException, search: QueueSearch,
 }
 
 /**
- * Checks if a list may lack an exception that no event reported. Its order can change: an exception that becomes graver between
- * two pages moves to a place that is already read. The stream reports it; without the stream, a list of several pages may lack it.
+ * Checks if the list may lack exceptions that no event reported. An exception that becomes more severe while pages are
+ * read can move to a page that was already read. The event stream reports the change; without the stream, a list of
+ * several pages may be incomplete.
  */
 export function mayBeIncomplete({ isConnected, gaps }: StreamStatus, knownGaps: number, pages: number): boolean {
   return gaps > knownGaps || (isConnected === false && pages > 1);
 }
 
-/** Checks if a filter is set, apart from the view and the order. */
+/** Checks if a filter is set, apart from view and sort order. */
 export function hasFilters({ severity, type, status, age }: QueueSearch): boolean {
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
@@ -123,15 +126,15 @@ function matchesAny<T extends string>(some: readonly T[] | undefined, value: T):
 
 type ExceptionMetrics = Pick<ShipmentException, 'type' | 'metrics'>;
 
-/** The earliest time zone ends a day so long after the day began in UTC. */
+/** Milliseconds from the start of a day in UTC to its end in the earliest time zone. */
 const EARLIEST_DAY_END_MS = 10 * 3_600_000;
 
-/** The day at the place, or the moment, by which something has to be done. */
+/** Date at the place, or instant, by which an action is required. */
 interface DueDate {
   readonly kind: 'day' | 'moment';
-  /** `2026-12-24`, or RFC 3339. */
+  /** Date such as `2026-12-24`, or RFC 3339 time. */
   readonly value: string;
-  /** "Last free day" */
+  /** Label of the due date, such as "Last free day". */
   readonly label: string;
 }
 
@@ -143,7 +146,7 @@ const DUE_DATE_METRICS: Readonly<
   missed_connection: { metric: 'next_etd', kind: 'moment', label: 'Next leg departs' },
 };
 
-/** Undefined if the type has no due date, or if it is unknown. */
+/** Returns the due date of an exception. Undefined if the type has none, or if it is unknown. */
 export function findDueDate({ type, metrics }: ExceptionMetrics): DueDate | undefined {
   const due = DUE_DATE_METRICS[type];
   const value = due && metrics[due.metric];
@@ -151,12 +154,12 @@ export function findDueDate({ type, metrics }: ExceptionMetrics): DueDate | unde
   return { kind: due.kind, label: due.label, value };
 }
 
-/** Compares by due date, the soonest first. Exceptions without one come last, the longest open first. */
+/** Compares exceptions by due date, soonest first. Exceptions without one sort last, oldest first. */
 export function compareByDueDate(one: ShipmentException, other: ShipmentException): number {
   return dueTimestamp(one) - dueTimestamp(other) || one.opened_at.localeCompare(other.opened_at);
 }
 
-/** Uses the end of a day in UTC, since the zone of the place is unknown. */
+/** Returns the due date in milliseconds. The time zone of the place is unknown, so days end in UTC. */
 function dueTimestamp(exception: ExceptionMetrics): number {
   const due = findDueDate(exception);
   if (due === undefined) return Number.MAX_SAFE_INTEGER;
@@ -164,8 +167,8 @@ function dueTimestamp(exception: ExceptionMetrics): number {
 }
 
 /**
- * Checks if the due date has passed. The service reports by the severity that a day has ended at its place. Settings may use that
- * severity from the beginning, so a day is never over before it is over somewhere.
+ * Checks if the due date has passed. For days, the service sets the severity to critical when the day has ended at the
+ * place. Settings may use that severity earlier, so the day must also have ended in the earliest time zone.
  */
 export function isOverdue(exception: ExceptionMetrics & Pick<ShipmentException, 'severity'>, now: number): boolean {
   const due = findDueDate(exception);
@@ -174,7 +177,7 @@ export function isOverdue(exception: ExceptionMetrics & Pick<ShipmentException, 
   return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + EARLIEST_DAY_END_MS <= now;
 }
 
-/** Formats how long an exception has been open, such as "3 d". */
+/** Formats the time since an exception was opened, such as "3 d". */
 export function formatAge(openedAt: string, now: number): string {
   const minutes = Math.max(0, Math.floor((now - Date.parse(openedAt)) / 60_000));
   if (minutes < 60) return `${minutes} min`;

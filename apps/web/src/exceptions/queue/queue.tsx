@@ -24,11 +24,14 @@ const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).Except
 
 interface Props {
   readonly search: QueueSearch;
-  /** The name of the user as an assignee. */
+  /** Email address of the user, which is their name as an assignee. */
   readonly me: string;
 }
 
-/** The list with the opened exception beside it. Its key is the search, so that no state of another list remains. */
+/**
+ * Exceptions queue with the opened exception next to it. The search is the React key, so that no state of another list
+ * remains.
+ */
 export function ExceptionQueue({ search, me }: Props) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const mayWrite = useHasPermission('exceptions:write') && search.view !== 'resolved';
@@ -52,7 +55,7 @@ export function ExceptionQueue({ search, me }: Props) {
   };
   const close = () => {
     setAct(undefined);
-    // Returns the focus to where it was.
+    // Returns the focus to the element that had it before the dialog.
     requestAnimationFrame(() => before.current instanceof HTMLElement && before.current.focus());
   };
   const toggle = (ids: readonly string[], on: boolean) =>
@@ -112,7 +115,7 @@ export function ExceptionQueue({ search, me }: Props) {
                     onOpen={open}
                     more={list.hasNextPage}
                     onEnd={() => {
-                      // Asked for during a reread, the next page would cancel it.
+                      // Loading the next page would cancel a refresh.
                       if (!list.isFetching && !list.isFetchNextPageError) void list.fetchNextPage();
                     }}
                   />
@@ -137,14 +140,14 @@ export function ExceptionQueue({ search, me }: Props) {
 }
 
 interface SplitViewProps {
-  /** The id of the opened exception. */
+  /** Id of the opened exception. */
   readonly id: string | undefined;
   readonly pane: (id: string) => ReactNode;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** Shows the opened exception beside the list if there is room, otherwise in a drawer. */
+/** Shows the opened exception next to the list, or in a drawer on narrow screens. */
 function SplitView({ id, pane, onClose, children }: SplitViewProps) {
   const isWide = useMediaQuery('(min-width: 1150px)', undefined, { getInitialValueInEffect: false }) ?? true;
   return (
@@ -205,7 +208,7 @@ interface SelectionToolbarProps {
   readonly onClear: () => void;
 }
 
-/** The actions on the selected exceptions, or the number of all if none is selected. */
+/** Toolbar for the selected exceptions. Shows the number of exceptions if none is selected. */
 function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: SelectionToolbarProps) {
   if (chosen.length === 0) {
     return (
@@ -240,7 +243,7 @@ function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: Select
 
 interface QueueKeysOptions {
   readonly rows: readonly ShipmentException[];
-  /** The id of the opened exception. */
+  /** Id of the opened exception. */
   readonly at: string | undefined;
   readonly me: string;
   readonly selected: ReadonlySet<string>;
@@ -249,7 +252,7 @@ interface QueueKeysOptions {
   readonly ask: (act: ExceptionAction, exceptions: readonly ShipmentException[]) => void;
 }
 
-/** Keyboard shortcuts of the queue. They work while it has the focus, except in fields. */
+/** Handles the keyboard shortcuts of the queue while it has the focus, except in fields. */
 function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOptions) {
   const mayWrite = useHasPermission('exceptions:write');
   const { acknowledge } = useExceptionActions();
@@ -276,14 +279,14 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOp
     const current = target.closest<HTMLElement>('[data-exception]')?.dataset['exception'] ?? at;
     const exception = rows.find(({ id, status }) => id === current && status !== 'resolved');
     if (!mayWrite || exception === undefined || rowKeys[event.key] === undefined) return;
-    // Keeps the key from being typed into the first field of the dialog.
+    // Prevents that the first field of the dialog receives the key.
     event.preventDefault();
     rowKeys[event.key]?.(exception);
   };
   return { move, onKeyDown };
 }
 
-/** Checks that the key belongs neither to the browser nor to a field. */
+/** Checks if a key press is a shortcut, and not meant for the browser or a field. */
 function isShortcut({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   const isTyping = (target as HTMLElement).closest('form, textarea, select, input:not([type="checkbox"])') !== null;
   return !ctrlKey && !metaKey && !altKey && !isTyping;

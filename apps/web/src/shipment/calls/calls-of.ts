@@ -2,11 +2,11 @@ import type { Shipment, TrackingClient } from '@tracking/client';
 
 export interface NamedCall extends HttpCall {
   readonly label: string;
-  /** The same call by the client, for reads. */
+  /** Sends the same request with the client. Only for reads. */
   readonly read?: (client: TrackingClient) => PromiseLike<unknown>;
 }
 
-/** The API calls that do what this page does. */
+/** Lists the API requests that correspond to the functions of the shipment page. */
 export function listCalls({ id, containers, container_numbers }: Shipment): NamedCall[] {
   const shipment = `/v1/shipments/${id}`;
   const [number] = container_numbers;
@@ -60,18 +60,18 @@ export function listCalls({ id, containers, container_numbers }: Shipment): Name
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Includes the query. */
+  /** Path of the request, including the query string. */
   readonly path: string;
   readonly body?: object | undefined;
 }
 
-/** A placeholder: no key is ever put into a page. */
+/** Placeholder for the API key. Pages never contain a real key. */
 const API_KEY_PLACEHOLDER = '$API_KEY';
 
-/** Placeholders in a path that the reader replaces. */
+/** Placeholders in a path that the user replaces. */
 const PATH_PLACEHOLDER = /\$[A-Z_]+/g;
 
-/** The call as a shell command. */
+/** Formats a request as a curl command. */
 export function formatCurl({ method, path, body }: HttpCall, base: string): string {
   const lines = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellQuote(base + path).replaceAll(PATH_PLACEHOLDER, `'"$&"'`)}`,

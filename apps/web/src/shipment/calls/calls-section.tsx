@@ -8,7 +8,7 @@ import { useShipment } from '../shipment-queries.ts';
 import { type NamedCall, listCalls } from './calls-of.ts';
 import { CurlCommand, Snippet } from './snippet.tsx';
 
-/** The shipment as the API returns it, and the calls that use it as commands. */
+/** Section with the shipment as JSON and the API requests as curl commands. */
 export function CallsSection() {
   const shipment = useShipment();
   return (
@@ -49,7 +49,7 @@ interface CallResponseProps {
   readonly read: NonNullable<NamedCall['read']>;
 }
 
-/** The current response to a call. */
+/** Sends the request and shows the response. */
 function CallResponse({ path, read }: CallResponseProps) {
   const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
   const [asks, setAsks] = useState(false);

@@ -6,11 +6,11 @@ import classes from './snippet.module.css';
 
 interface Props {
   readonly text: string;
-  /** "the command" */
+  /** Name of the content for labels, such as "the command". */
   readonly what: string;
 }
 
-/** A code block with a copy button. */
+/** Code block with a copy button. */
 export function Snippet({ text, what }: Props) {
   return (
     <div className={classes['snippet']}>
@@ -35,7 +35,7 @@ export function Snippet({ text, what }: Props) {
   );
 }
 
-/** An API call as a curl command. Its key is a placeholder. */
+/** API request as a curl command, with a placeholder for the key. */
 export function CurlCommand(call: HttpCall) {
   return <Snippet text={formatCurl(call, globalThis.location.origin)} what="the command" />;
 }

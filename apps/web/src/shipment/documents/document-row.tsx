@@ -21,7 +21,7 @@ export interface DocumentActions {
   readonly onDelete: (document: ShipmentDocument) => void;
 }
 
-/** A document with its actions and earlier versions. */
+/** Document with its actions and earlier versions. */
 export function DocumentRow({
   versions,
   actions,
@@ -138,7 +138,7 @@ export function ReviewButtons({ document, actions }: ReviewButtonsProps) {
   );
 }
 
-/** The less frequent actions. Actions without permission are left out. */
+/** Menu with less frequent actions. Actions without permission are hidden. */
 function MoreActions({
   document,
   actions,

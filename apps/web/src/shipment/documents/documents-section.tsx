@@ -147,7 +147,7 @@ function ReadOnlyNotice() {
   );
 }
 
-/** The opened document, which the address names. */
+/** Returns the opened document, whose id is in the page URL, and a function that opens another one. */
 function useOpenedDocument(all: readonly ShipmentDocument[]) {
   const { document: id } = useSearch({ from: '/signed-in/shipments/$id/documents' });
   const navigate = useNavigate({ from: '/shipments/$id/documents' });
@@ -167,11 +167,11 @@ const REQUIREMENT_STATES = {
 interface Props {
   readonly documents: readonly ShipmentDocument[];
   readonly onOpen: (id: string) => void;
-  /** Lets the user choose a file of a type; undefined without the permission to upload. */
+  /** Opens the file chooser for a document type. Undefined without permission to upload. */
   readonly onChoose: ((type: DocumentType) => void) | undefined;
 }
 
-/** The documents that the workspace requires for this mode, and their state. */
+/** Documents that the workspace requires for this mode, with their review status. */
 function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
   const { mode } = useShipment();
   const required = useQuery(requiredQuery(useEnvironment()));

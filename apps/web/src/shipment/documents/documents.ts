@@ -5,7 +5,7 @@ import { useApi, useEnvironment } from '../../session/session.ts';
 import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
 import { shipmentQuery, versionIn } from '../shipment-queries.ts';
 
-/** All documents of a shipment, and a version of the shipment that they are at least as new as. */
+/** Query of all documents of a shipment, with a shipment version that is not newer than the documents. */
 export function documentsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['documents', environment, id],
@@ -21,7 +21,7 @@ async function readDocument(environment: Environment, id: string): Promise<Seen<
   return { thing, version: versionIn(etag) };
 }
 
-/** The documents that shipments require, by mode. */
+/** Query of the required document types by mode. */
 export function requiredQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['required-documents', environment],
@@ -42,14 +42,14 @@ const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], P
   'application/xml': 'text',
 };
 
-/** How a document is previewed; undefined for types that browsers cannot show. */
+/** Returns the preview type of a document, or undefined if browsers cannot display its format. */
 export function previewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
   return PREVIEW_KINDS[content_type];
 }
 
 /**
- * The bytes of a document, kept only while they are shown. Read by the client, since a URL in the page could not name the
- * environment.
+ * Query of a document's content, cached only while it is displayed. The client downloads the content, since a URL in
+ * the page could not select the environment.
  */
 export function contentQuery(environment: Environment, id: string) {
   return queryOptions({
@@ -60,7 +60,7 @@ export function contentQuery(environment: Environment, id: string) {
   });
 }
 
-/** A decision about a document. */
+/** Review decision or deletion of a document. */
 type Decision =
   { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
 
@@ -69,10 +69,10 @@ const DONE_MESSAGES = {
   reject: 'Document rejected.',
   delete: 'Document deleted.',
 } as const;
-/** The fields on which a decision depends. A change of one is a conflict. */
+/** Fields that a decision depends on. A change of one of them is a conflict. */
 export const DECISION_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 
-/** Approves, rejects and deletes documents, guarded by the state that the user saw. */
+/** Approves, rejects and deletes documents, unless another user changed the document meanwhile. */
 export function useReview(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentDocument, Decision, Decision>({
@@ -92,23 +92,23 @@ export function useReview(onEnd: () => void) {
   });
 }
 
-/** A document and its earlier versions, the newest first. */
+/** A document and its earlier versions, newest first. */
 export interface DocumentVersions {
   readonly current: ShipmentDocument;
   readonly earlier: readonly ShipmentDocument[];
 }
 
-/** Checks if the document no longer has content. */
+/** Checks if the document was deleted or its upload expired. */
 export function hasNoContent({ status }: ShipmentDocument): boolean {
   return status === 'deleted' || status === 'expired';
 }
 
-/** The documents as chains of versions, in the order of the list. */
+/** Groups documents into versions, in the order of the list. */
 export function groupVersions(all: readonly ShipmentDocument[]): readonly DocumentVersions[] {
   const byId = new Map(all.map((document) => [document.id, document]));
   const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
     const before = byId.get(document.replaces_document_id ?? '');
-    // A document that was still pending when another replaced the former one replaces nothing.
+    // A document replaces no other if the previous version was replaced while its upload was pending.
     return before?.replaced_by_document_id === document.id ? [before, ...earlierThan(before)] : [];
   };
   return all
@@ -120,14 +120,14 @@ export type Fulfilment = 'missing' | 'rejected' | 'uploaded' | 'approved';
 interface Requirement {
   readonly type: DocumentType;
   readonly state: Fulfilment;
-  /** The best document for the requirement. */
+  /** Document with the best review status for the requirement. */
   readonly document?: ShipmentDocument;
 }
 
-/** The best last. */
+/** Review statuses, the best last. */
 const STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 'approved'];
 
-/** The state of each requirement. Replaced documents and those without content do not count. */
+/** Finds the state of each required document type. Replaced documents and those without content do not count. */
 export function checkRequirements(
   required: readonly DocumentType[],
   all: readonly ShipmentDocument[],

@@ -29,11 +29,11 @@ interface UploadDefaults {
 }
 
 export interface DropZoneHandle {
-  /** Opens the file chooser for a document with these properties. */
+  /** Opens the file chooser. The chosen file gets the given type, or replaces the given document. */
   readonly choose: (about: UploadDefaults) => void;
 }
 
-/** Accepts dropped or chosen files and shows their progress. */
+/** Accepts dropped or chosen files and shows their upload progress. */
 export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const uploads = useUploads();
   const openFiles = useRef<() => void>(null);
@@ -49,7 +49,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
     [],
   );
   useBlocker({
-    // Opening or closing a preview only changes the search parameters of the section.
+    // Opening or closing a preview keeps the path, so it does not interrupt the upload.
     shouldBlockFn: ({ current, next }) =>
       current.pathname !== next.pathname &&
       !globalThis.confirm('Files are still uploading. Leave this page and stop the upload?'),
@@ -59,7 +59,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const choose = (files: readonly File[]) => {
     const of = about.current;
     about.current = {};
-    // The properties apply to a single file only.
+    // Type and replaced document apply only if a single file was chosen.
     uploads.choose(files, files.length === 1 ? of : {});
   };
   return (
@@ -89,7 +89,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
 
 const TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
-/** The chosen files: type, progress and failures. */
+/** List of chosen files with type, progress and errors. */
 function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
   const waiting = uploads.filter(({ state }) => state === 'chosen');
   const isSending = uploads.some(({ state }) => state === 'sending');

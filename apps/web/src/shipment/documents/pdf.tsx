@@ -10,7 +10,7 @@ interface Props {
   readonly name: string;
 }
 
-/** A PDF, page by page: each is drawn as an image, with its text for screen readers. */
+/** PDF preview, one page at a time. Each page is drawn on a canvas, with its text for screen readers. */
 export function PdfPreview({ blob, name }: Props) {
   const [pdf, setPdf] = useState<PDFDocumentProxy>();
   const [isBroken, setIsBroken] = useState(false);
@@ -119,12 +119,12 @@ function drawPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: H
   };
 }
 
-/** Rarely needed parts of pdf.js; see vite.config.ts. */
+/** URL of files that pdf.js loads only for some PDFs. See vite.config.ts. */
 const PDFJS_ASSETS_URL = `/assets/pdfjs-${version}/`;
 
 /**
- * Reads a PDF in a worker. Scripts, forms, links and embedded files are ignored. WebAssembly would need a weaker content
- * security policy, so scripts of the same library are used.
+ * Opens a PDF in a worker. Scripts, forms, links and embedded files are ignored. JavaScript decoders are used, since
+ * WebAssembly would require a weaker content security policy.
  */
 async function openPdf(blob: Blob): Promise<PDFDocumentProxy> {
   GlobalWorkerOptions.workerPort ??= new PdfWorker();

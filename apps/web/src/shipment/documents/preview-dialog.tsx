@@ -13,16 +13,16 @@ import { DOCUMENT_LABELS } from '../labels.ts';
 import { contentQuery, previewKind } from './documents.ts';
 import classes from './preview.module.css';
 
-/** Large and rarely needed, so it is loaded on demand. */
+/** The PDF viewer is large and rarely needed, so it is loaded on demand. */
 const Pdf = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
 
-/** Larger files can be saved, but are not shown, since they would slow down the page. */
+/** Maximum size of a preview in bytes. Larger files would slow down the page. */
 const MAX_PREVIEW_BYTES = 50 * 2 ** 20;
 
 interface Props {
   readonly document: ShipmentDocument | undefined;
   readonly onClose: () => void;
-  /** Actions besides saving. */
+  /** Buttons next to the Download button. */
   readonly actions?: React.ReactNode;
 }
 
@@ -100,7 +100,7 @@ function ImagePreview({ blob, name }: { readonly blob: Blob; readonly name: stri
   return <img ref={picture} className={classes['picture']} alt={name} onError={() => setIsBroken(true)} />;
 }
 
-/** More text would freeze the page. */
+/** Maximum number of bytes in a text preview. Longer texts would freeze the page. */
 const MAX_TEXT_BYTES = 200_000;
 
 function TextPreview({ blob, name }: { readonly blob: Blob; readonly name: string }) {

@@ -1,20 +1,20 @@
 import type { DocumentContentType, DocumentType } from '@tracking/client';
 
-/** A file that a person chose, with what is known about it. */
+/** A file that the user chose for upload. */
 interface ChosenFile {
   readonly file: File;
   readonly type: DocumentType;
   /** Id of the document that the file replaces. */
   readonly replaces?: string | undefined;
-  /** The reason why the file cannot be sent. */
+  /** Reason why the file cannot be uploaded. */
   readonly error?: string | undefined;
 }
 
-/** A chosen file until it is stored; then it is a document and leaves the queue. */
+/** A chosen file in the queue. A stored file leaves the queue. */
 export interface Upload extends ChosenFile {
   readonly key: number;
   readonly state: 'chosen' | 'sending' | 'failed';
-  /** Bytes sent so far. */
+  /** Number of bytes sent so far. */
   readonly loaded: number;
 }
 
@@ -28,12 +28,15 @@ interface UploadQueueOptions {
   readonly describe: (error: unknown) => string;
 }
 
-/** Files chosen to become documents of a shipment. Sends them one after another, each as it is when its turn comes. */
+/**
+ * Queue of files to upload as documents of a shipment. Uploads one file at a time, with the type that is set when the
+ * upload starts.
+ */
 export class UploadQueue {
   private uploads: readonly Upload[] = [];
   private lastKey = 0;
   private readonly listeners = new Set<() => void>();
-  /** The run of `send` in progress; `stop` aborts it. */
+  /** Aborts the current call of `send`. */
   private run: AbortController | undefined;
   private transferring: { readonly key: number; readonly abort: AbortController } | undefined;
 
@@ -58,7 +61,7 @@ export class UploadQueue {
     this.update(key, { type });
   }
 
-  /** Sends these files in this order. Skips files that are removed before their turn. Never rejects. */
+  /** Uploads the files in the given order. Skips files that were removed from the queue. Never rejects. */
   async send(keys: readonly number[]): Promise<void> {
     const run = (this.run = new AbortController());
     for (const key of keys) {
@@ -68,13 +71,13 @@ export class UploadQueue {
     }
   }
 
-  /** Removes a file from the queue; stops its transfer if it is in progress. */
+  /** Removes a file from the queue, and stops its upload if it is in progress. */
   remove(key: number): void {
     if (this.transferring?.key === key) this.transferring.abort.abort();
     this.discard(key);
   }
 
-  /** Stops the transfer in progress. Its file and those after it stay chosen. */
+  /** Stops the current upload. The file and all later ones stay in the queue. */
   stop(): void {
     this.run?.abort();
     this.transferring?.abort.abort();
@@ -111,7 +114,7 @@ export class UploadQueue {
   }
 }
 
-/** By file extension, since browsers report different types on different systems. */
+/** Content types by file extension, since browsers report different types on different systems. */
 const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
   pdf: 'application/pdf',
   png: 'image/png',
@@ -133,7 +136,7 @@ export function contentTypeOf(name: string): DocumentContentType | undefined {
   return CONTENT_TYPES[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }
 
-/** The reason for which the service would refuse a file; undefined if there is none. */
+/** Returns the reason why the API would reject a file, or undefined. */
 export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
   if (contentTypeOf(name) === undefined)
     return `File type not supported. Use one of: ${ACCEPTED_EXTENSIONS.join(', ')}.`;
@@ -142,7 +145,7 @@ export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): stri
   return undefined;
 }
 
-/** Guesses of the type from the file name, the more specific first. */
+/** Patterns of file names by document type, the most specific first. */
 const TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
   [/house.?(bill|b.?l)|\bhbl\b/, 'house_bill'],
   [/sea.?way.?bill|\bswb\b/, 'sea_waybill'],
@@ -165,7 +168,7 @@ const TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
   [/insurance/, 'insurance_certificate'],
 ];
 
-/** The type that is suggested for a file. The user can change it before it is sent. */
+/** Guesses the document type from the file name. The user can change the type before the upload. */
 export function guessType(name: string): DocumentType {
   const plain = name.toLowerCase().replaceAll(/[_\s]+/g, ' ');
   const [, type] = TYPE_PATTERNS.find(([hint]) => hint.test(plain)) ?? [];

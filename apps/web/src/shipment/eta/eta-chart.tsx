@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const DAY_FORMAT_OPTIONS = { day: 'numeric', month: 'short' } as const;
 const dayFormat = new Intl.DateTimeFormat(undefined, DAY_FORMAT_OPTIONS);
 const hourFormat = new Intl.DateTimeFormat(undefined, { ...DAY_FORMAT_OPTIONS, hour: '2-digit', minute: '2-digit' });
-/** Dates distinguish ticks only if they are days apart. */
+/** Axis labels show dates only if the times are more than six days apart, otherwise also hours. */
 const tickFormatter = (times: readonly number[]) => {
   const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? dayFormat : hourFormat;
   return (time: number) => format(time);
@@ -16,7 +16,7 @@ const tickFormatter = (times: readonly number[]) => {
 const formatMoment = (time: unknown) =>
   typeof time === 'number' ? momentIn(new Date(time).toISOString(), OWN_ZONE) : '—';
 
-/** A step chart of the estimates. The table below it holds the same values. */
+/** Step chart of the ETA changes. The table below the chart contains the same values. */
 export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {
   const [now] = useState(() => Date.now());
   const { original_eta } = useShipment();

@@ -12,10 +12,10 @@ import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
 import { Card } from '../parts.tsx';
 import { type EtaChange, etaHistoryQuery, useShipment } from '../shipment-queries.ts';
 
-/** Loads recharts only when a chart is shown. */
+/** Loads the chart library only when a chart is shown. */
 const EtaChart = lazyWithRetry(() => import('./eta-chart.tsx'));
 
-/** The estimates of the arrival as a chart and a table. */
+/** Section with the ETA history as a chart and a table. */
 export function EtaSection() {
   const history = useQuery(etaHistoryQuery(useEnvironment(), useShipment().id));
   return (

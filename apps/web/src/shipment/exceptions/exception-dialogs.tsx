@@ -28,7 +28,7 @@ const ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
 interface Props {
   readonly exception: ShipmentException;
   readonly kind: ExceptionAction['kind'];
-  /** Assignees of other exceptions of the shipment. */
+  /** Assignees of other exceptions of the shipment, as suggestions. */
   readonly known: readonly string[];
   readonly isPending: boolean;
   readonly onDeal: (dealing: ExceptionAction) => void;

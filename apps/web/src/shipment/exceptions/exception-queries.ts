@@ -7,7 +7,7 @@ import type { HistoryEntry } from '../history/history-sentences.ts';
 import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
 import { shipmentQuery, versionIn } from '../shipment-queries.ts';
 
-/** All exceptions of a shipment, and a version of the shipment that they are at least as new as. */
+/** Query of all exceptions of a shipment, with a shipment version that is not newer than the exceptions. */
 export function versionedExceptionsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['exceptions-seen', environment, id],
@@ -23,7 +23,7 @@ async function readException(environment: Environment, id: string): Promise<Seen
   return { thing, version: versionIn(etag) };
 }
 
-/** The history of an exception, with notes, the newest first. */
+/** Query of the history of an exception, including notes, newest first. */
 export function exceptionHistoryQuery(environment: Environment, { id, shipment_id, opened_at }: ShipmentException) {
   return queryOptions({
     queryKey: ['exception-story', environment, shipment_id, id],
@@ -44,7 +44,7 @@ function concernsException({ changes: { exception } }: HistoryEntry, id: string)
   );
 }
 
-/** An action on an exception. */
+/** Action of a user on an exception. */
 export type ExceptionAction =
   | { readonly kind: 'acknowledge' | 'assign'; readonly assignee: string | null; readonly note?: string }
   | { readonly kind: 'remark'; readonly note: string }
@@ -60,7 +60,7 @@ const DONE_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
 export const COMPARED_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
 const DECISION_FIELDS = ['status', 'severity', 'assignee', 'detail'] as const;
 
-/** Acknowledges, assigns, resolves and adds notes to exceptions, guarded by the state that the user saw. */
+/** Acknowledges, assigns, resolves and comments on exceptions, unless another user changed the exception meanwhile. */
 export function useExceptionAction(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentException, ExceptionAction, ExceptionAction>({

@@ -70,7 +70,7 @@ interface PendingAction {
 }
 
 function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Seen<readonly ShipmentException[]> }) {
-  // The exception when the user began to decide. Later changes are reported when the decision is written.
+  // The exception as it was when the user opened the dialog. Later changes are reported on submit.
   const [under, setUnder] = useState<PendingAction>();
   const [showsOver, setShowsOver] = useState(false);
   const end = () => setUnder(undefined);
@@ -224,7 +224,7 @@ function ExceptionActions({ exception: { status, title }, onDeal }: Props) {
   );
 }
 
-/** The history of the exception, read on demand. */
+/** History of the exception, loaded on demand. */
 function ExceptionHistory({ exception }: Pick<Props, 'exception'>) {
   const [isShown, setIsShown] = useState(false);
   const story = useQuery({ ...exceptionHistoryQuery(useEnvironment(), exception), enabled: isShown });
@@ -271,7 +271,7 @@ function ExceptionHistory({ exception }: Pick<Props, 'exception'>) {
 
 const MOST_SEVERE_FIRST = Object.keys(SEVERITY_LABELS);
 
-/** Open exceptions first, the gravest and then the oldest first; then resolved ones, the latest first. */
+/** Sorts unresolved exceptions by severity and then age, and resolved ones by resolution time, latest first. */
 function sortExceptions(all: readonly ShipmentException[]) {
   const toDo = all.filter(({ status }) => status !== 'resolved');
   const over = all.filter(({ status }) => status === 'resolved');

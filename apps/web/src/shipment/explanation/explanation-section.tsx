@@ -26,7 +26,7 @@ import {
   resolvedByLabel,
 } from './rules.ts';
 
-/** Explains status, times and exceptions in words. */
+/** Section that explains status, times and exceptions of the shipment. */
 export function ExplanationSection() {
   const environment = useEnvironment();
   const explanation = useQuery(explanationQuery(environment, useShipment().id));
@@ -111,7 +111,7 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
   );
 }
 
-/** Rows that are shown at first. */
+/** Number of rows that each click on "Show more" adds. */
 const ROWS_PER_STEP = 100;
 const RESULT_COLORS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'green',
@@ -271,7 +271,7 @@ function ExplainedExceptionItem({
   );
 }
 
-/** Links to a milestone in the timeline. */
+/** Link to a milestone in the timeline. */
 function MilestoneLink({ id, label }: { readonly id: string; readonly label: string }) {
   const shipment = useShipment();
   return (

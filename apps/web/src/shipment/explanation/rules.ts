@@ -63,7 +63,7 @@ export const MILESTONE_RULE_LABELS: Readonly<Record<MilestoneRule, string>> = {
   retracted: 'the milestone was retracted',
 };
 
-/** Turns `legs[1].eta` into "ETA of leg 2". */
+/** Returns the label of a field path, such as "ETA of leg 2" for `legs[1].eta`. */
 export function fieldLabel(field: string): string {
   const [, leg, name = field] = /^legs\[(\d+)\]\.(.+)$/.exec(field) ?? [];
   const label = FIELD_LABELS[name] ?? name.replaceAll('_', ' ');
@@ -75,10 +75,10 @@ const FIELD_LABELS: Readonly<Partial<Record<string, string>>> = {
   ...{ last_free_day: 'last free day', empty_return_by: 'empty return date' },
 };
 
-/** Labels of milestone codes. Unknown codes are shown as they are. */
+/** Labels of milestone codes. Unknown codes are shown unchanged. */
 export type CodeLabels = ReadonlyMap<string, string>;
 
-/** Explains what resolves an exception. */
+/** Describes an event that resolves the exception. */
 export function resolvedByLabel({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
   const milestones = joinWithOr(codes.map((code) => labels.get(code) ?? code));
   const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');

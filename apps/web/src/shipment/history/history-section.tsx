@@ -40,10 +40,10 @@ export function HistorySection() {
   );
 }
 
-/** Entries of a group that are shown at first. */
+/** Number of changed values that are shown at first. */
 const SHOWN_DETAILS = 6;
 
-/** One entry: a sentence, the changed values, and the stored form. */
+/** History entry: a sentence, the changed values, and the JSON on demand. */
 function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   const [showsRaw, setShowsRaw] = useState(false);
   const { did, details, note } = describeEntry(entry);

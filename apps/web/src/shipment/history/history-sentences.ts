@@ -9,13 +9,13 @@ import { type Difference, differences, formatFieldPath, formatInstant, formatVal
 export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An entry of the history in words. */
+/** A history entry as text. */
 interface HistorySentence {
-  /** Follows the name of the actor: "changed ETA". */
+  /** Text after the name of the actor, such as "changed ETA". */
   readonly did: string;
-  /** The changed values that the sentence does not mention. */
+  /** Changed values that the text does not mention. */
   readonly details: readonly Difference[];
-  /** The actor's note. */
+  /** Note of the actor. */
   readonly note?: string;
 }
 
@@ -30,9 +30,9 @@ export function actorLabel({ type, id, name }: HistoryEntry['actor']): string {
   return name ?? (type === 'user' ? 'A user' : 'A service account');
 }
 
-/** The kinds of resources that change as a whole. */
+/** Resources whose entries contain the state before and after the change. */
 const PART_KINDS = ['milestone', 'exception', 'document'] as const;
-/** Derived fields, which readers of the history do not need. */
+/** Derived fields, which are hidden from readers of the history. */
 const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'revision',
   'recorded_at',
@@ -100,7 +100,7 @@ const describeExceptionChange: PartSentence = ({ type, actor, changes }, part, c
   return { did: describeResolution(actor, part), details: [] };
 };
 
-/** The history lists an exception that a rule opened under the author of the write that caused it. */
+/** In the history, the author of the write is also the author of exceptions that a rule opened because of the write. */
 function openedVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'triggered';
 }
@@ -176,7 +176,7 @@ function resolutionText(part: Fields): string {
   return `${label === undefined ? '' : ` as ${label.toLowerCase()}`}${noteText === undefined ? '' : `: “${noteText}”`}`;
 }
 
-/** "ETA from 3 Nov to 5 Nov" */
+/** Formats a change, such as "ETA from 3 Nov to 5 Nov". */
 function changeText({ path, from, to }: Difference): string {
   const field = path.at(-1);
   if (from === null || from === undefined) return `${formatFieldPath(path)} to ${formatValue(to, field)}`;
@@ -200,7 +200,7 @@ function textOf(value: unknown): string | undefined {
 
 const PAGE_SIZE = 50;
 
-/** The history of a shipment in pages, the newest first. */
+/** Query of the shipment's history in pages, newest first. */
 export function historyQuery(environment: Environment, id: string) {
   return infiniteQueryOptions({
     queryKey: ['history', environment, id],
@@ -211,7 +211,7 @@ export function historyQuery(environment: Environment, id: string) {
   });
 }
 
-/** The history since a version, the newest first. */
+/** Reads the history entries after a version, newest first. */
 export async function historySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
   for await (const entry of api(environment).shipments.history(id, { limit: PAGE_SIZE })) {
@@ -221,7 +221,9 @@ export async function historySince(environment: Environment, id: string, version
   return entries;
 }
 
-/** Returns the names of actors, as far as the history that was read has them; "you" for the user. */
+/**
+ * Returns a function that maps an actor to a display name from the loaded history, or to "you" for the current user.
+ */
 export function useActorName(shipmentId: string): (actor: Pick<HistoryEntry['actor'], 'type' | 'id'>) => string {
   const { user } = useSession();
   const { data } = useInfiniteQuery(historyQuery(useEnvironment(), shipmentId));

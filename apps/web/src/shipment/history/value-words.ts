@@ -6,13 +6,13 @@ import {
 } from '../../exceptions/exception-labels.ts';
 import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
-/** Turns `free_days_left` into "Free days left". */
+/** Converts a field name to a label, such as `free_days_left` to "Free days left". */
 export function humanize(name: string): string {
   const spaced = name.replaceAll('_', ' ');
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
-/** Labels of fields whose names do not read well. */
+/** Labels of fields that cannot be derived from their names. */
 const FIELD_LABELS: Readonly<Record<string, string>> = {
   eta: 'ETA',
   etd: 'ETD',
@@ -35,7 +35,7 @@ const PART_LABELS: Readonly<Record<string, string>> = {
   metadata: 'Custom fields',
 };
 
-/** Turns a path into "Container CSQU3054383, last free day". */
+/** Formats a field path, such as "Container CSQU3054383, last free day". */
 export function formatFieldPath(path: readonly string[]): string {
   const [first = '', ...rest] = path;
   const part = PART_LABELS[first];
@@ -73,7 +73,7 @@ const ENUM_FIELDS: ReadonlySet<string> = new Set([
 const INSTANT_PATTERN = /^\d{4}-\d\d-\d\dT/;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
-/** A stored value in words, in the user's time zone and language. */
+/** Formats a stored value in the user's time zone and language. */
 export function formatValue(value: unknown, field = ''): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -95,7 +95,7 @@ export function formatInstant(value: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(value));
 }
 
-/** A changed value. `path` names it from the outside in, such as `legs 2 eta`. */
+/** A changed value. The path lists field names from the outside in, such as `legs`, `2`, `eta`. */
 export interface Difference {
   readonly path: readonly string[];
   readonly from: unknown;
@@ -104,10 +104,10 @@ export interface Difference {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields that identify the items of a list, whatever their position. */
+/** Fields that identify the items of a list, independent of their position. */
 const IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
 
-/** The values that differ. Items of lists are matched by the fields that identify them, otherwise by position. */
+/** Lists the values that differ. List items are matched by their identifying fields, otherwise by position. */
 export function differences(from: unknown, to: unknown, path: readonly string[] = []): readonly Difference[] {
   const [before, after] = [fieldsOf(from), fieldsOf(to)];
   if (before === undefined && after === undefined) return isSameValue(from, to) ? [] : [{ path, from, to }];
@@ -115,7 +115,7 @@ export function differences(from: unknown, to: unknown, path: readonly string[] 
   return names.flatMap((name) => differences(before?.[name] ?? null, after?.[name] ?? null, [...path, name]));
 }
 
-/** The fields of a value; undefined for a scalar. */
+/** Returns the fields of an object or list. Undefined for a scalar. */
 function fieldsOf(value: unknown): Fields | undefined {
   if (Array.isArray(value)) return value.some(isObject) ? Object.fromEntries(value.map(toNamedItem)) : undefined;
   return isObject(value) ? value : undefined;
@@ -132,7 +132,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Null, undefined and empty values are equal. */
+/** Compares two values. Null, undefined and empty lists are equal. */
 function isSameValue(from: unknown, to: unknown): boolean {
   const [before, after] = [from, to].map((value) =>
     Array.isArray(value) && value.length === 0 ? null : (value ?? null),

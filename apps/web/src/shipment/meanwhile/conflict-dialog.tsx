@@ -6,20 +6,20 @@ import type { Conflict } from './guarded-write.ts';
 
 interface Props<Thing> {
   readonly conflict: Conflict<Thing> | undefined;
-  /** "the document" */
+  /** Name of the resource, such as "the document". */
   readonly what: string;
-  /** The fields on which the decision depends. */
+  /** Fields that the user's decision depends on. */
   readonly fields: readonly (keyof Thing & string)[];
 }
 
-/** Shows another user's change and lets the user choose between both. */
+/** Dialog that shows another user's change. The user keeps that change or repeats their own. */
 export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) {
   return (
     <Modal
       opened={conflict !== undefined}
       onClose={() => conflict?.keepTheirs()}
       title={`Another user changed ${what}`}
-      // A click beside the dialog is no decision.
+      // A click outside the dialog must not discard the user's change.
       closeOnClickOutside={false}
       size="lg"
     >

@@ -7,30 +7,30 @@ import { useEnvironment } from '../../session/session.ts';
 import { type HistoryEntry, historySince } from '../history/history-sentences.ts';
 import { useShipment } from '../shipment-queries.ts';
 
-/** Another user's change of the resource that the user was about to change. */
+/** Conflict between the user's change and another user's change of the same resource. */
 export interface Conflict<Thing> {
   readonly seen: Seen<Thing>;
   readonly now: Seen<Thing>;
-  /** The history since then, the newest first; empty if it could not be read. */
+  /** History entries since the user read the resource, newest first. Empty if the history could not be read. */
   readonly since: readonly HistoryEntry[];
-  /** Repeats the user's write on the current state; undefined if that is no longer possible. */
+  /** Repeats the user's change on the latest state. Undefined if the change is no longer possible. */
   readonly keepMine: (() => void) | undefined;
   readonly keepTheirs: () => void;
 }
 
 interface Parts<Thing, Input, Output> extends Pick<WriteOptions<Input, Output>, 'done' | 'onDone'> {
-  /** The part of the shipment that is written. */
+  /** Kind of resource that is written. */
   readonly kind: 'shipment' | 'document' | 'exception' | 'milestone';
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
   readonly read: (thing: Thing) => Promise<Seen<Thing>>;
   readonly isSame: (seen: Thing, now: Thing) => boolean;
-  /** Returns true if the write is still possible. */
+  /** Returns true if the change is still possible in the latest state. */
   readonly canStill: (now: Thing, input: Input) => boolean;
-  /** Called when the user accepts the other change. */
+  /** Called when the user keeps the other user's change. */
   readonly onLeft?: () => void;
 }
 
-/** Query kinds of a shipment that a write to any part of it changes. */
+/** Kinds of shipment queries to refetch after a write. */
 const KINDS = [
   ...(['shipment', 'milestones', 'milestone-history', 'eta-history', 'documents', 'exceptions'] as const),
   ...(['exceptions-seen', 'exception-story', 'history', 'explanation'] as const),
@@ -41,7 +41,9 @@ export function useShipmentTouches() {
   return KINDS.map((kind) => [kind, environment, id] as const);
 }
 
-/** A write to a shipment or a part of it that is refused if another user changed that part since it was read. */
+/**
+ * Writes to a shipment or one of its parts. The write is rejected if another user changed that part after it was read.
+ */
 export function useGuardedWrite<Thing extends { readonly id: string }, Input = void, Output = unknown>(
   parts: Parts<Thing, Input, Output>,
 ) {
@@ -97,13 +99,13 @@ function isAbout(change: HistoryEntry['changes'][string] | undefined, id: string
   return [change?.from, change?.to].some((thing) => (thing as { readonly id?: string } | null | undefined)?.id === id);
 }
 
-/** A resource, and the version of its shipment when it was read. */
+/** A resource, with the version of its shipment at the time of the read. */
 export interface Seen<Thing> {
   readonly thing: Thing;
   readonly version: number;
 }
 
-/** Thrown when the resource differs from what the user saw. Nothing was written. */
+/** Thrown if another user changed the resource after it was read. Nothing was written. */
 export class ChangedMeanwhile<Thing> extends Error {
   constructor(
     readonly seen: Seen<Thing>,
@@ -117,16 +119,16 @@ export class ChangedMeanwhile<Thing> extends Error {
 interface GuardedParts<Thing, Output> {
   readonly write: (ifMatch: string) => Promise<Output>;
   readonly read: () => Promise<Seen<Thing>>;
-  /** Returns true if the user would decide the same about both. */
+  /** Returns true if both states lead to the same decision of the user. */
   readonly isSame: (seen: Thing, now: Thing) => boolean;
 }
 
-/** Attempts before giving up on a shipment that changes before each of them. */
+/** Maximum number of attempts while the shipment changes before each one. */
 const MAX_ATTEMPTS = 6;
 
 /**
- * Writes if the resource is as the user saw it. A version covers the whole shipment, and most of its changes concern other
- * parts, such as a new milestone: then the write is repeated with the current version.
+ * Writes if the resource is unchanged since the user read it. The version covers the whole shipment, so changes of
+ * other parts, such as a new milestone, repeat the write with the latest version.
  * @throws ChangedMeanwhile if the resource itself has changed
  */
 export async function guarded<Thing, Output>(
@@ -141,7 +143,7 @@ export async function guarded<Thing, Output>(
       if (!(error instanceof ConflictError)) throw error;
       const now = await read();
       if (!isSame(seen.thing, now.thing)) throw new ChangedMeanwhile(seen, now);
-      // Another version would not help.
+      // A retry with another version would not help.
       if (!isOutdated(error) || left === 1) throw error;
       ({ version } = now);
     }

@@ -26,7 +26,9 @@ import {
   valuesOf,
 } from './milestone-values.ts';
 
-/** The milestone when the form was opened. Later changes must not alter the form while it is used. */
+/**
+ * Query of the milestone when the form is opened. Never refetched, since later changes must not alter the open form.
+ */
 function seenQuery(environment: Environment, shipmentId: string, milestoneId: string) {
   return queryOptions({
     queryKey: ['milestone-seen', environment, milestoneId],
@@ -132,7 +134,7 @@ interface MilestoneChangedProps {
   readonly onClose: () => void;
 }
 
-/** Resolves a conflict: another user corrected or retracted the milestone meanwhile. */
+/** Conflict view: another user corrected or retracted the milestone meanwhile. */
 function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: MilestoneChangedProps) {
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
   const who = history.data?.[0]?.actor.name;

@@ -24,7 +24,7 @@ import {
   sourceOf,
 } from './milestone-values.ts';
 
-/** Loaded when the form is opened. */
+/** The form is loaded when it is opened. */
 const CorrectMilestone = lazyWithRetry(() => import('./correct-milestone.tsx'));
 
 const ConflictDialog = onDemand(
@@ -32,10 +32,10 @@ const ConflictDialog = onDemand(
   ({ conflict }) => conflict !== undefined,
 );
 
-/** Fields that the dialog compares if the milestone was corrected before it is retracted. */
+/** Fields that the conflict dialog compares if the milestone was corrected before the retraction. */
 const SHOWN_FIELDS = Object.keys(FIELD_LABELS) as (keyof typeof FIELD_LABELS)[];
 
-/** The details of a milestone, its corrections, and the actions on it. */
+/** Details of a milestone with its corrections and actions. */
 export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
   const [corrects, setCorrects] = useState(false);
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), milestone.shipment_id, milestone));

@@ -21,14 +21,14 @@ export type MilestoneForm = UseFormReturnType<MilestoneValues>;
 
 interface Props {
   readonly form: MilestoneForm;
-  /** The time zone in which the time is entered. */
+  /** Time zone of the entered time. */
   readonly zone: string;
   readonly onZone: (zone: string) => void;
-  /** The milestone to correct. Its source cannot be corrected. */
+  /** Milestone to correct. The source of a milestone cannot be corrected. */
   readonly corrects?: Milestone;
 }
 
-/** The fields of a milestone. */
+/** Form fields of a milestone. */
 export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
   const shipment = useShipment();
   const codes = useQuery(milestoneCodesQuery(useEnvironment()));
@@ -92,7 +92,9 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
   );
 }
 
-/** Includes a container that the milestone names but the shipment no longer has. */
+/**
+ * Lists the containers of the shipment, and the container of the milestone even if it was removed from the shipment.
+ */
 function containersOf(numbers: readonly string[], corrects: Milestone | undefined): string[] {
   return [...new Set([...numbers, corrects?.container_number ?? ''])].filter((number) => number !== '');
 }
@@ -128,7 +130,10 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   );
 }
 
-/** The location: free text, or a place found by name. An untouched time is converted to the time zone of the place. */
+/**
+ * Location field: free text, or a port found by name. If the time is unchanged, it is converted to the time zone of the
+ * place.
+ */
 function Where({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   const environment = useEnvironment();
   const followPlace = (there: string) => {

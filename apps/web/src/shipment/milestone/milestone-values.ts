@@ -6,11 +6,11 @@ import { CLASSIFIER_LABELS, type Classifier, type Reason, SOURCE_LABELS, type So
 import type { Seen } from '../meanwhile/guarded-write.ts';
 import { versionIn } from '../shipment-queries.ts';
 
-/** The values of the milestone form; empty for none. */
+/** Values of the milestone form. Empty strings and null stand for no value. */
 export interface MilestoneValues {
   readonly code: string;
   readonly classifier: Classifier;
-  /** In the time zone that was chosen. */
+  /** Local time in the selected time zone, such as `2026-11-21T10:30`. */
   readonly occurred_at: string;
   readonly location: string;
   readonly container_number: string | null;
@@ -23,7 +23,7 @@ export interface MilestoneValues {
 }
 export type MilestoneChanges = BodyOf<'correctMilestone'>;
 
-/** All fields except the time. */
+/** Fields that can be corrected, except the time. */
 const CORRECTABLE = [
   ...(['code', 'classifier', 'location', 'container_number', 'reason_code'] as const),
   ...(['vessel', 'voyage', 'note', 'external_id'] as const),
@@ -49,7 +49,7 @@ export function valuesOf(milestone: Milestone, zone: string): MilestoneValues {
   };
 }
 
-/** The body of a request that records the milestone. */
+/** Builds the request body to record the milestone. */
 export function bodyOf(values: MilestoneValues, zone: string): MilestoneFields {
   const entries = Object.entries({ ...values, occurred_at: instantIfAny(values.occurred_at, zone) });
   return Object.fromEntries(
@@ -57,7 +57,7 @@ export function bodyOf(values: MilestoneValues, zone: string): MilestoneFields {
   ) as unknown as MilestoneFields;
 }
 
-/** The corrections: changed fields, null for a cleared one. The seconds of an untouched time are kept. */
+/** Builds the corrections: changed fields, null for a cleared field. If the time is unchanged, its seconds are kept. */
 export function changesOf(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
   const changed = CORRECTABLE.map((name) => [name, trimmed(values[name]) || null] as const).filter(
     ([name, value]) => value !== before[name],
@@ -71,7 +71,7 @@ function trimmed(value: string | null): string | null {
   return typeof value === 'string' ? value.trim() : value;
 }
 
-/** An invalid time is sent as it is, so that the service reports the fault. */
+/** Converts a local time to UTC. An invalid time is returned unchanged, so that the API reports the error. */
 function instantIfAny(wallClock: string, zone: string): string {
   return instantOf(wallClock, zone) ?? wallClock;
 }
@@ -95,12 +95,12 @@ type CorrectableFields = Pick<Milestone, MilestoneField>;
 
 const FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
 
-/** The fields in which two milestones differ. */
+/** Lists the fields in which two milestones differ. */
 export function differences(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
   return FIELDS.filter((field) => from[field] !== to[field]);
 }
 
-/** The value of a field in words. Times are formatted by the caller. */
+/** Formats the value of a field, except times. */
 export function fieldText(milestone: CorrectableFields & Pick<Milestone, 'label'>, field: MilestoneField): string {
   const value = milestone[field];
   if (value === null) return '—';
@@ -120,7 +120,7 @@ export function isSameRevision(one: Milestone, other: Milestone): boolean {
 
 type MilestoneCode = components['schemas']['MilestoneCode'];
 
-/** The catalog of milestones, which changes with releases only. */
+/** Query of the milestone codes, which change only with releases. */
 export function milestoneCodesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['milestone-codes', environment],
@@ -129,7 +129,7 @@ export function milestoneCodesQuery(environment: Environment) {
   });
 }
 
-/** Options of a select: the codes that are usual for the mode first, in their usual order. */
+/** Builds the options of the milestone field. Codes that are common for the mode come first. */
 export function codeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
   const isUsual = ({ modes }: MilestoneCode) => mode === null || modes.includes(mode);
   const items = (some: readonly MilestoneCode[]) => some.map(({ code, label }) => ({ value: code, label }));
@@ -151,7 +151,7 @@ export async function readMilestone(
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
 
-/** A change of a milestone in one write; `from` is null when it was recorded, `to` when it was retracted. */
+/** Change of a milestone. `from` is null for the recording, `to` is null for the retraction. */
 export interface MilestoneChange {
   readonly at: string;
   readonly actor: HistoryEntry['actor'];
@@ -159,13 +159,13 @@ export interface MilestoneChange {
   readonly to: Milestone | null;
 }
 
-/** The change of a milestone in an entry of the shipment's history; undefined if there is none. */
+/** Extracts the change of a milestone from a history entry. Undefined if the entry does not concern the milestone. */
 function changeOf({ at, actor, changes }: HistoryEntry, milestoneId: string): MilestoneChange | undefined {
   const { from = null, to = null } = (changes['milestone'] ?? {}) as { from?: Milestone | null; to?: Milestone | null };
   return [from?.id, to?.id].includes(milestoneId) ? { at, actor, from, to } : undefined;
 }
 
-/** The corrections and the retraction of a milestone, the newest first, back to its recording. */
+/** Query of the corrections and the retraction of a milestone, newest first. */
 export function milestoneHistoryQuery(environment: Environment, shipmentId: string, { id, revision }: Milestone) {
   return queryOptions({
     queryKey: ['milestone-history', environment, shipmentId, id, revision],

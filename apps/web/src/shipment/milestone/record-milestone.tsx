@@ -12,7 +12,7 @@ import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
 import { blankMilestone, bodyOf } from './milestone-values.ts';
 
-/** Records an actual or expected milestone. Concurrent records do not conflict. */
+/** Form that records an actual, estimated or planned milestone. Concurrent recordings do not conflict. */
 export default function RecordMilestone({ onClose }: { readonly onClose: () => void }) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
   const [zone, setZone] = useState(OWN_ZONE);

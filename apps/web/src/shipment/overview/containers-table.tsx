@@ -13,12 +13,12 @@ import { dayIn, dayLabel } from '../../values/zones.ts';
 import { milestonesQuery, useShipment } from '../shipment-queries.ts';
 import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './overview-values.ts';
 
-/** Loaded when the form is opened. */
+/** The form is loaded when it is opened. */
 const EditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
 
 const KINDS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
 
-/** The containers, ordered by the end of their free time, the soonest first. */
+/** Table of containers, sorted by the end of their free time. */
 export function ContainersTable() {
   const [shipment, environment] = [useShipment(), useEnvironment()];
   const { id, containers, destination_port } = shipment;

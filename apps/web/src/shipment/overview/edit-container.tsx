@@ -24,7 +24,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** The facts of a container that no milestone reports: size, seal and free days. */
+/** Form for container facts that no milestone reports: size, seal and free days. */
 export default function EditContainer({ number, onClose }: Props) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
   const read = async () => {

@@ -10,7 +10,7 @@ import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
 import { type Expected, type Leg, type Stop, stopsOf } from './overview-values.ts';
 
-/** The facts of a shipment: journey, containers and parties. */
+/** Section with journey, containers, parties and references of the shipment. */
 export function OverviewSection() {
   return (
     <Stack gap="sm">
@@ -34,7 +34,7 @@ export function OverviewSection() {
 
 const STATES = { left: 'Departed', here: 'At this stop', ahead: 'Upcoming' } as const;
 
-/** The places of the journey in order, with times in the time zone of the place and of the user. */
+/** Stops of the journey in order, with times in the time zone of the place and of the user. */
 function LegsStrip() {
   const { legs } = useShipment();
   const stops = stopsOf(legs);

@@ -4,28 +4,31 @@ import { stands } from '../timeline/timeline-rows.ts';
 
 export type Leg = Shipment['legs'][number];
 
-/** An expected or actual time. */
+/** Estimated and actual time of an arrival or departure. */
 export interface Expected {
   readonly estimated: string | null;
   readonly actual: string | null;
 }
 
-/** A place where goods arrive, change or leave. */
+/** A place where the goods arrive, change transport or depart. */
 export interface Stop {
   readonly place: string | null;
-  /** Undefined at the origin. */
+  /** Arrival at the stop. Undefined at the origin. */
   readonly arrival: Expected | undefined;
-  /** Undefined at the destination. */
+  /** Departure from the stop. Undefined at the destination. */
   readonly departure: Expected | undefined;
-  /** The next leg. */
+  /** Leg that starts at the stop. */
   readonly onward: Leg | undefined;
-  /** The goods have left, are there, or have not arrived yet. */
+  /** Position of the goods: departed from the stop, at the stop, or not there yet. */
   readonly state: 'left' | 'here' | 'ahead';
 }
 
 type Where = Omit<Stop, 'state'>;
 
-/** The places of a journey in order. If a leg ends at one place and the next begins at another, both are listed. */
+/**
+ * Lists the stops of a journey in order. If a leg ends at one place and the next leg starts at another, both are
+ * listed.
+ */
 export function stopsOf(legs: readonly Leg[]): Stop[] {
   const stops = legs.flatMap((leg, index): Where[] => {
     const before = legs[index - 1];
@@ -59,21 +62,24 @@ function withStates(stops: readonly Where[]): Stop[] {
 
 export type Container = Shipment['containers'][number];
 
-/** The free days of a container that currently run: until it leaves the terminal, or until it is returned empty. */
+/** Free time of a container that is currently running: at the terminal, or until the empty return. */
 interface RunningFreeTime {
   readonly kind: 'demurrage' | 'detention';
-  /** The last free day, in the time zone of the place. */
+  /** Last free day, in the time zone of the place. */
   readonly until: string;
 }
 
 export interface FreeTime extends RunningFreeTime {
-  /** Whole free days after today; 0 on the last one, negative after it. */
+  /** Number of whole free days after today. 0 on the last day, negative after it. */
   readonly daysLeft: number;
 }
 
-/** Facts of the shipment that decide which free days of its containers run. */
+/** Facts of the shipment that determine which free time of a container is running. */
 interface FreeTimeFacts extends Pick<Shipment, 'status' | 'load_type'> {
-  /** Numbers of the containers whose delivery was attempted; null if a milestone names none and so counts for all. */
+  /**
+   * Numbers of containers with a delivery attempt. Null stands for a milestone without a container, which applies to
+   * all.
+   */
   readonly attempted: ReadonlySet<string | null>;
 }
 
@@ -93,9 +99,10 @@ export function freeTimeFacts(
 }
 
 /**
- * Follows the rules of the exceptions `demurrage_risk` and `detention_risk`. Feeds skip steps, so a container has left the
- * terminal by its status, not only by its gate-out. Part loads and cancelled shipments have no free time.
- * @returns null if no free days run, or if their last day is unknown
+ * Finds the running free time of a container, by the rules of the exceptions `demurrage_risk` and `detention_risk`. The
+ * status shows that a container has left the terminal even if its gate-out was not reported. Part loads and cancelled
+ * shipments have no free time.
+ * @returns null if no free time is running, or if the last day is unknown
  */
 export function runningFreeTime(container: Dated, facts: FreeTimeFacts): RunningFreeTime | null {
   const { number, status, last_free_day, empty_return_by } = container;
@@ -107,20 +114,20 @@ export function runningFreeTime(container: Dated, facts: FreeTimeFacts): Running
   return until === null ? null : { kind, until };
 }
 
-/** @param today the date at the place, such as "2026-11-24" */
+/** @param today date at the place, such as "2026-11-24" */
 export function freeTimeOf(container: Dated, facts: FreeTimeFacts, today: string): FreeTime | null {
   const running = runningFreeTime(container, facts);
   return running && { ...running, daysLeft: daysBetween(today, running.until) };
 }
 
-/** "3 days left", "last day", "2 days over". */
+/** Formats the remaining free time, such as "3 days left" or "2 days over". */
 export function freeTimeLabel({ daysLeft }: FreeTime): string {
   if (daysLeft === 0) return 'last free day';
   const days = Math.abs(daysLeft) === 1 ? '1 day' : `${Math.abs(daysLeft)} days`;
   return daysLeft > 0 ? `${days} left` : `${days} over`;
 }
 
-/** Labels of the fields that can be edited. */
+/** Labels of the container fields that can be edited. */
 export const CONTAINER_FIELDS = {
   size_type: 'Size and type',
   seal_number: 'Seal number',
@@ -128,7 +135,7 @@ export const CONTAINER_FIELDS = {
   empty_return_by: 'Empty return by',
 } as const;
 export type ContainerField = keyof typeof CONTAINER_FIELDS;
-/** The values of the form; empty for none. */
+/** Values of the container form. Empty strings stand for no value. */
 export type ContainerValues = Readonly<Record<ContainerField, string>>;
 
 const FIELDS = Object.keys(CONTAINER_FIELDS) as ContainerField[];
@@ -137,13 +144,13 @@ export function containerValues(container: Container | undefined): ContainerValu
   return Object.fromEntries(FIELDS.map((field) => [field, container?.[field] ?? ''])) as ContainerValues;
 }
 
-/** The changed fields; null for a cleared one. */
+/** Builds the changed container fields, with null for a cleared field. */
 export function containerChanges(before: Container | undefined, values: ContainerValues): BodyOf<'changeContainer'> {
   const entries = FIELDS.map((field) => [field, values[field].trim() || null] as const);
   return Object.fromEntries(entries.filter(([field, value]) => value !== (before?.[field] ?? null)));
 }
 
-/** Compares the fields that can be edited; milestones may differ. */
+/** Compares the container fields that can be edited. Milestones may differ. */
 export function isSameContainer(one: Container | undefined, other: Container | undefined): boolean {
   return FIELDS.every((field) => one?.[field] === other?.[field]);
 }

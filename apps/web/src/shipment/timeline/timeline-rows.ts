@@ -1,24 +1,24 @@
 import type { Milestone } from '@tracking/client';
 
-/** A step of the journey: the planned, estimated and actual milestone of an event at a place. */
+/** Row of the timeline: planned, estimated and actual milestones of an event at a place. */
 export interface TimelineRow {
   readonly key: string;
   readonly code: Milestone['code'];
   readonly label: string;
   readonly location: string | null;
-  /** IANA time zone of the place, if a milestone has it. */
+  /** IANA time zone of the place, if a milestone contains it. */
   readonly zone: string | null;
   readonly container: string | null;
-  /** Each list is ordered by time. */
+  /** Planned milestones, ordered by time. */
   readonly planned: readonly Milestone[];
   readonly estimated: readonly Milestone[];
   readonly actual: readonly Milestone[];
 }
 
 export interface TimelineFilter {
-  /** Keeps the container's milestones, and those that name no container and so apply to all. */
+  /** Number of the container to show. Milestones without a container apply to all containers and are included. */
   readonly container?: string | undefined;
-  /** Includes retracted milestones and replaced estimates. */
+  /** True to include retracted milestones and replaced estimates. */
   readonly past: boolean;
 }
 
@@ -26,7 +26,7 @@ export function stands({ retracted_at, superseded_at }: Milestone): boolean {
   return retracted_at === null && superseded_at === null;
 }
 
-/** The steps in the order of their times. */
+/** Groups milestones into timeline rows, ordered by time. */
 export function timelineRows(milestones: readonly Milestone[], { container, past }: TimelineFilter): TimelineRow[] {
   const shown = milestones
     .filter((milestone) => past || stands(milestone))
@@ -38,7 +38,10 @@ export function timelineRows(milestones: readonly Milestone[], { container, past
   return [...steps].flatMap(([key, step]) => rowsOf(key, step)).toSorted(byTime);
 }
 
-/** An event that happened several times has a row for each; its plan and estimate belong to the first. */
+/**
+ * Builds the rows of an event at a place. If the event happened several times, each has a row, and plan and estimate
+ * belong to the first.
+ */
 function rowsOf(key: string, step: readonly Milestone[]): TimelineRow[] {
   const of = (classifier: Milestone['classifier']) => step.filter((milestone) => milestone.classifier === classifier);
   const [planned, estimated, actual] = [of('planned'), of('estimated'), of('actual')];
@@ -57,8 +60,8 @@ function rowsOf(key: string, step: readonly Milestone[]): TimelineRow[] {
 const only = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
 
 /**
- * The actual milestone, otherwise the estimate, otherwise the plan. A step that has only retracted ones is placed by their
- * time.
+ * Returns the milestone that determines the time of a row: the actual one, otherwise the estimate, otherwise the plan.
+ * A row with only retracted milestones uses their time.
  */
 export function timeOf({ actual, estimated, planned }: TimelineRow): Milestone {
   const newest = estimated.filter(stands).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
@@ -71,7 +74,7 @@ function byTime(one: TimelineRow, other: TimelineRow): number {
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }
 
-/** Hours by which the actual or estimated time is later than the plan; undefined without both. */
+/** Returns the hours by which the actual or estimated time is later than the plan. Undefined without both. */
 export function slipOf(row: TimelineRow): number | undefined {
   const plan = row.planned.find(stands);
   const latest = row.actual.find(stands) ?? row.estimated.findLast(stands);

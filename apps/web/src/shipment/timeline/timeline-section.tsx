@@ -15,7 +15,7 @@ import classes from './timeline-section.module.css';
 
 const MilestoneDetails = onDemand(async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails);
 
-/** Planned, estimated and actual milestones, step by step. The address names the opened milestone. */
+/** Section with planned, estimated and actual milestones in order. The page URL contains the opened milestone. */
 export function TimelineSection() {
   const shipment = useShipment();
   const search = useSearch({ from: '/signed-in/shipments/$id/timeline' });
@@ -79,7 +79,7 @@ function OpenedMilestone({ milestone }: { readonly milestone: Milestone | undefi
   return <MilestoneDetails milestone={milestone} key={milestone.id} />;
 }
 
-/** Rows that are shown at first. */
+/** Number of rows that each click on "Show more" adds. */
 const ROWS_PER_STEP = 200;
 
 function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
@@ -166,7 +166,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
   );
 }
 
-/** Marks corrected, retracted and replaced milestones. */
+/** Badge of a corrected, retracted or replaced milestone. */
 function Marks({ milestone }: { readonly milestone: Milestone }) {
   const mark = markOf(milestone);
   if (mark === undefined) return null;

@@ -3,11 +3,12 @@ import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../
 import { FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
 
 const NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
-/** The limit of the API. */
+/** Maximum number of containers per shipment in the API. */
 const MAX_CONTAINERS = 200;
 
 /**
- * Container numbers in typed or pasted texts, normalised and without duplicates. They may follow each other without a comma.
+ * Parses container numbers from typed or pasted texts. Numbers are normalised and unique, and need no separator between
+ * them.
  */
 export function containerNumbersIn(texts: readonly string[]): readonly string[] {
   const numbers = texts
@@ -16,7 +17,7 @@ export function containerNumbersIn(texts: readonly string[]): readonly string[] 
   return [...new Set(numbers.filter((number) => number !== ''))];
 }
 
-/** The faults of a form by field path, found before it is sent. */
+/** Validates the form before it is sent. Returns error messages by field path. */
 export function checkValues(values: ShipmentValues): Record<string, string> {
   const errors: Record<string, string> = {};
   const check = (path: string, isWrong: boolean, message: string) => {
@@ -61,13 +62,13 @@ function checkJourney(prefix: string, journey: Journey, mode: ShipmentValues['mo
 }
 
 interface RefusedForm {
-  /** By field path. */
+  /** Error messages by field path. */
   readonly errors: Readonly<Record<string, string>>;
-  /** Errors that belong to no field. */
+  /** Error messages that belong to no field of the form. */
   readonly others: readonly string[];
 }
 
-/** The errors of the API by field of the form. */
+/** Assigns the errors of an API response to fields of the form. */
 export function refusedForm(details: readonly FieldError[], values: ShipmentValues): RefusedForm {
   const errors: Record<string, string> = {};
   const others: string[] = [];
@@ -79,7 +80,10 @@ export function refusedForm(details: readonly FieldError[], values: ShipmentValu
   return { errors, others };
 }
 
-/** Turns `legs[0].etd` into `legs.0.etd`; undefined for a field that the form does not have. */
+/**
+ * Converts a parameter such as `legs[0].etd` to the field path `legs.0.etd`. Returns undefined for a field that the
+ * form does not have.
+ */
 function pathOf(param: string, { metadata }: ShipmentValues): string | undefined {
   const path = param.replaceAll(/\[(\d+)\]/g, '.$1');
   const [field = '', ...rest] = path.split('.');
@@ -90,7 +94,7 @@ function pathOf(param: string, { metadata }: ShipmentValues): string | undefined
   return index < 0 ? field : `metadata.${index}.value`;
 }
 
-/** The label of the field of a warning: "Legs, 2" for `legs[1].etd`. */
+/** Returns the field label for a parameter of a warning, such as "Legs, 2" for `legs[1].etd`. */
 export function labelOf(param: string | null): string | undefined {
   const [field = '', index] = (param ?? '').split(/[.[\]]+/);
   if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;

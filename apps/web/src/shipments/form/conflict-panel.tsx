@@ -14,7 +14,7 @@ interface Props {
   readonly onBack: (values: ShipmentValues) => void;
 }
 
-/** Resolves a conflict: shows what others saved first and lets the user choose the values that both changed. */
+/** Shows the changes of other users. The user chooses the value of each field that both sides changed. */
 export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
   const [choices, setChoices] = useState<Partial<Record<ShipmentField, Choice>>>({});
   const heading = useRef<HTMLHeadingElement>(null);
@@ -96,7 +96,7 @@ function By({ by }: Pick<FieldChange, 'by'>) {
   );
 }
 
-/** Lists the users, such as "Ann Visser and Nightly import". */
+/** Joins the names of the users who changed the shipment, such as "Ann Visser and Nightly import". */
 function namesOf({ both, others }: Conflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
   const each = [...new Set(names)];
@@ -106,7 +106,7 @@ function namesOf({ both, others }: Conflict): string {
 const NOTHING = '—';
 
 type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
-/** Fields that are not listed are shown as they are. */
+/** Formatters of field values. Fields without a formatter are shown unchanged. */
 const SHOWN: Shown = {
   mode: (mode) => (mode === null ? '' : MODE_LABELS[mode]),
   load_type: (type) => (type === null ? '' : LOAD_TYPE_LABELS[type]),
@@ -120,7 +120,7 @@ const SHOWN: Shown = {
   legs: (legs) => legs.map(legText).join('; '),
 };
 
-/** The value of a field in one line, for comparison. */
+/** Formats the value of a field as one line. */
 function shownValue(values: ShipmentValues, field: ShipmentField): string {
   const show = SHOWN[field] as ((value: unknown) => string) | undefined;
   const text = show === undefined ? (values[field] as string | null) : show(values[field]);
@@ -141,7 +141,7 @@ function joined(parts: readonly string[], between = ', '): string {
   return parts.filter((part) => part !== '').join(between);
 }
 
-/** Shows seconds, since two times may differ by seconds only. */
+/** Formats a time with seconds, since conflicting times may differ only by seconds. */
 function momentOf(instant: string | null): string {
   if (instant === null) return '';
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));

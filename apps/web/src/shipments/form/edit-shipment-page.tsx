@@ -34,7 +34,7 @@ export function EditShipmentPage() {
   );
 }
 
-/** @param shipment the current state; the form keeps the state in which it was opened */
+/** @param shipment the current shipment; the form keeps the version that it was opened with */
 function EditShipment({ shipment }: { readonly shipment: Shipment }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [base, setBase] = useState(shipment);
@@ -68,7 +68,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
     if (changedFields(valuesOf(from), values).length === 0) return done();
     save.mutate({ from, values }, { onError: (error) => refusal.tell(error, values) });
   };
-  /** Continues with the state that others saved. */
+  /** Uses the latest version of the shipment as the base of the form. */
   const continueFrom = (from: Shipment, values: ShipmentValues) => {
     setBase(from);
     form.setValues(values);

@@ -13,7 +13,7 @@ interface Refusal {
   readonly others: readonly string[];
 }
 
-/** Shows why the API refused a form: at the fields if they are named, otherwise above the button. */
+/** Shows why the API rejected a form: at the named fields, or above the submit button. */
 export function useRefusal(form: ShipmentForm) {
   const [refusal, setRefusal] = useState<Refusal>();
   return {
@@ -24,7 +24,7 @@ export function useRefusal(form: ShipmentForm) {
       setRefusal(isOfFieldsAlone ? undefined : { error, others });
     },
     forget: () => setRefusal(undefined),
-    /** @param isPaused whether the form waits for the connection */
+    /** @param isPaused true while the form waits for the network connection */
     shown: (isPaused: boolean) => (
       <FormFailure error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
     ),
@@ -33,13 +33,13 @@ export function useRefusal(form: ShipmentForm) {
 
 interface Props {
   readonly error: unknown;
-  /** Errors that belong to no field of the form. */
+  /** Error messages that belong to no field of the form. */
   readonly others: readonly string[];
-  /** True while the request waits for the connection; it continues by itself. */
+  /** True while the request waits for the network connection. The request continues automatically. */
   readonly isPaused: boolean;
 }
 
-/** The failure of a form beyond the errors at its fields. */
+/** Shows form errors that belong to no field. */
 function FormFailure({ error, others, isPaused }: Props) {
   if (isPaused) {
     return (
@@ -72,7 +72,7 @@ function FormFailure({ error, others, isPaused }: Props) {
   );
 }
 
-/** Reports that something was saved, with the warnings of the service. */
+/** Shows a notification that the shipment was saved, with the warnings of the API response. */
 export function notifySaved(message: string, warnings: readonly Warning[]): void {
   if (warnings.length === 0) {
     notifications.show({ message, color: 'green' });
@@ -94,7 +94,7 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
   });
 }
 
-/** Asks before leaving a page with unsaved input. */
+/** Asks for confirmation before the user leaves a page with unsaved changes. */
 export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
   const leaving = useBlocker({ shouldBlockFn: isDirty, enableBeforeUnload: isDirty, withResolver: true });
   return (
@@ -115,7 +115,7 @@ export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
   );
 }
 
-/** Shows its content to users who may write shipments, and the reason to others. */
+/** Renders its children for users who may write shipments, and an explanation for all others. */
 export function WritersOnly({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
   if (useHasPermission('shipments:write')) return children;

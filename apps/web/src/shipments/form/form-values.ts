@@ -3,7 +3,7 @@ import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
 import { type PlainFieldName, eachPlainField } from '../plain-fields.ts';
 
-/** A leg in the form; texts are empty if unknown. */
+/** Values of a leg in the form. Empty strings stand for unknown values. */
 export interface LegValues {
   readonly mode: Mode | null;
   readonly carrier_scac: string;
@@ -22,7 +22,7 @@ export interface Named {
   readonly name: string;
   readonly value: string;
 }
-/** The values of the shipment form. */
+/** Values of the shipment form. */
 export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>> {
   readonly external_id: string;
   readonly mode: Mode | null;
@@ -126,14 +126,14 @@ function partyOf(party: Shipment['shipper']): PartyValues {
   return { name: party?.name ?? '', external_id: party?.external_id ?? '' };
 }
 
-/** The body of a request, without empty fields. */
+/** Builds the request body, without empty fields. */
 export function bodyOf(values: ShipmentValues): ShipmentBody {
   const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, sentOf(values, field)]));
   const isFilled = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isFilled(value)));
 }
 
-/** The value of a field as the API takes it: null or an empty list if the form has none. */
+/** Converts a form field to its API value: null or an empty list for an empty field. */
 function sentOf(values: ShipmentValues, field: ShipmentField): unknown {
   const value = values[field];
   if (typeof value === 'string' || value === null) return textOf(value);
@@ -162,12 +162,12 @@ function sentLeg(leg: LegValues) {
   return { ...leg, carrier_scac: textOf(carrier_scac), vessel: textOf(vessel), voyage: textOf(voyage) };
 }
 
-/** The fields whose values to be sent differ between two states of the form. */
+/** Lists the fields whose API values differ between two states of the form. */
 export function changedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
   return SHIPMENT_FIELDS.filter((field) => JSON.stringify(sentOf(from, field)) !== JSON.stringify(sentOf(to, field)));
 }
 
-/** The merge patch from one state of the form to another. Removed keys of `metadata` become null. */
+/** Builds the JSON merge patch between two states of the form. Removed keys of `metadata` become null. */
 export function patchOf(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
   return Object.fromEntries(
     changedFields(from, to).map((field) => {

@@ -8,11 +8,11 @@ import classes from './shipment-form.module.css';
 
 interface Props {
   readonly form: ShipmentForm;
-  /** The index of the leg; the whole shipment if left out. */
+  /** Index of the leg. If left out, the fields describe the whole shipment. */
   readonly leg?: number;
 }
 
-/** The route of a shipment or of one leg. */
+/** Form fields for the route of a shipment or of one leg. */
 export function JourneyFields({ form, leg }: Props) {
   const prefix = leg === undefined ? '' : `legs.${leg}.`;
   const values = leg === undefined ? form.values : form.values.legs[leg];
@@ -58,11 +58,11 @@ export function JourneyFields({ form, leg }: Props) {
 
 const MAX_LEGS = 50;
 
-/** The legs in order. */
+/** Form fields for the legs of a shipment, in travel order. */
 export function LegFields({ form }: { readonly form: ShipmentForm }) {
   const { legs } = form.values;
   const add = () => {
-    // A leg begins where the previous one ends.
+    // A new leg starts where the previous leg ends.
     const origin_port = legs.at(-1)?.destination_port ?? (legs.length === 0 ? form.values.origin_port : null);
     form.setFieldValue('legs', [...legs, { ...EMPTY_LEG, origin_port }]);
   };
@@ -74,7 +74,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
         </Text>
       )}
       {legs.map((_, index) => (
-        // Legs have no identity but their position.
+        // Legs have no id, so the list position is the key.
         <Leg key={index} form={form} index={index} />
       ))}
       <Button

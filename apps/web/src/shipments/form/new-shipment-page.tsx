@@ -27,7 +27,10 @@ function NewShipment() {
   const isSaved = useRef(false);
   const sent = useRef<{ readonly body: string; readonly key: string }>(undefined);
 
-  /** Repeating the same form creates no second shipment, even after a lost response. */
+  /**
+   * Returns the idempotency key of the request body. The same body keeps its key, so a retry creates no second
+   * shipment.
+   */
   const keyOf = (body: ShipmentBody) => {
     const text = JSON.stringify(body);
     if (sent.current?.body !== text) sent.current = { body: text, key: randomId() };
@@ -36,19 +39,19 @@ function NewShipment() {
   const showFailure = async (error: unknown, values: ShipmentValues) => {
     if (!isOutdated(error)) return refusal.tell(error, values);
     const external_id = values.external_id.trim();
-    // Without the link the error still says that the reference is taken.
+    // If the lookup of the existing shipment fails, the error message has no link.
     const [existing] = await client.shipments
       .list({ external_id })
       .toArray()
       .catch(() => []);
-    // The user may have changed the reference meanwhile.
+    // The user may have changed the reference during the lookup.
     if (form.getValues().external_id.trim() !== external_id) return;
     form.setErrors({ external_id: <ReferenceTaken id={existing?.id} /> });
   };
   const create = useWrite({
     write: (values: ShipmentValues) => {
       const body = bodyOf(values);
-      // Creates only: an existing shipment is changed by editing it.
+      // `If-None-Match: *` prevents an update of an existing shipment.
       const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
       return client.shipments.upsert(body, { idempotencyKey: keyOf(body), ...isNew });
     },

@@ -9,10 +9,10 @@ import {
   valuesOf,
 } from './form-values.ts';
 
-/** Unrelated versions that may be written meanwhile before the save fails. */
+/** Maximum number of save attempts while other users change unrelated parts of the shipment. */
 const MAX_ATTEMPTS = 5;
 const HISTORY = 200;
-/** Pause between reads until one shows the conflicting version: reads of other users' writes may lag. */
+/** Milliseconds between reads until the API returns the conflicting version, since reads may lag behind writes. */
 const REREAD_MS = 200;
 const MAX_READS = 25;
 
@@ -23,9 +23,9 @@ type Saved =
 type Api = Pick<TrackingClient, 'shipments'>;
 
 /**
- * Saves the changes of a form, unless another user changed the same fields since. Changes of other parts, such as a new
- * milestone, do not conflict.
- * @throws the error of the API
+ * Saves the changes of a form, unless another user changed the same fields meanwhile. Changes of other parts, such as a
+ * new milestone, do not conflict.
+ * @throws ApiError or ConnectionError of the client
  */
 export async function saveShipment(api: Api, base: Shipment, values: ShipmentValues): Promise<Saved> {
   const changes = patchOf(valuesOf(base), values);
@@ -47,7 +47,7 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
   }
 }
 
-/** Reads the changes of other users. @param least the version that must be visible */
+/** Reads the changes of other users. @param least the minimum version of the shipment to read */
 export async function readConflict(api: Api, base: Shipment, values: ShipmentValues, least: number): Promise<Conflict> {
   let theirs = await api.shipments.get(base.id);
   for (let reads = 1; theirs.version < least && reads < MAX_READS; reads += 1) {
@@ -63,31 +63,32 @@ function versionOf(etag: string | undefined): number {
 }
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
-/** The value of a field that the user keeps: their own, or that of the other user. */
+/** Kept value of a conflicting field: the user’s own value, or that of the other user. */
 export type Choice = 'mine' | 'theirs';
 
 export interface FieldChange {
   readonly field: ShipmentField;
-  /** The author and time of the last change; undefined if the history does not show it. */
+  /** Author and time of the last change. Undefined if the history does not contain the change. */
   readonly by: Pick<HistoryEntry, 'actor' | 'at'> | undefined;
 }
 
-/** The changes by other users while the form was filled in. */
+/** Changes that other users saved while the form was open. */
 export interface Conflict {
-  /** The current shipment, to which the next save applies. */
+  /** The latest version of the shipment, which the next save is based on. */
   readonly theirs: Shipment;
-  /** Fields that both changed to different values: the user has to choose. */
+  /** Fields that both sides changed to different values. The user chooses between them. */
   readonly both: readonly FieldChange[];
-  /** Fields that only others changed, which keep their current values. */
+  /** Fields that only other users changed. Their current values are kept. */
   readonly others: readonly FieldChange[];
-  /** Fields that only the form changes. */
+  /** Fields that only this form changes. */
   readonly own: readonly ShipmentField[];
 }
 
 /**
+ * Compares the form with the changes of other users.
  * @param base the shipment when the form was opened
- * @param mine the form as filled in
- * @param history of the shipment, the newest first
+ * @param mine the current values of the form
+ * @param history entries of the shipment, newest first
  */
 export function conflictOf(
   base: Shipment,
@@ -111,7 +112,7 @@ export function conflictOf(
   };
 }
 
-/** The form merged with the changes of others. */
+/** Merges the form with the changes of other users, using the user's choices for conflicting fields. */
 export function merged(
   mine: ShipmentValues,
   { theirs, both, own }: Conflict,
@@ -123,7 +124,7 @@ export function merged(
   return Object.fromEntries(entries) as ShipmentValues;
 }
 
-/** The name of an actor. */
+/** Returns the display name of an actor. */
 export function actorName({ type, name }: HistoryEntry['actor']): string {
   return name ?? { user: 'Another user', service_account: 'A service account', system: 'The system' }[type];
 }

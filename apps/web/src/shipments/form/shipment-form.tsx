@@ -22,22 +22,22 @@ import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 import { JourneyFields, LegFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
 
-/** The state of the shipment form. It is validated when it is sent, and from then on at each change. */
+/** Creates the state of the shipment form. The form is validated on submit, and after that on each change. */
 export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
   return useForm({ mode: 'controlled', initialValues, validate: checkValues });
 }
 
 interface Props {
   readonly form: ShipmentForm;
-  /** "Create shipment" */
+  /** Label of the submit button, such as "Create shipment". */
   readonly submit: string;
-  /** True for an existing shipment, whose own reference cannot be changed. */
+  /** True for an existing shipment, whose reference cannot be changed. */
   readonly isThere?: boolean;
   readonly isPending: boolean;
-  /** A failure that belongs to no field. */
+  /** Error message that belongs to no field of the form. */
   readonly failure: ReactNode;
   readonly onSubmit: (values: ShipmentValues) => void;
-  /** The page of the cancel link. */
+  /** Target page of the Cancel button. */
   readonly cancel: { readonly to: '/shipments' } | { readonly to: '/shipments/$id'; readonly params: { id: string } };
 }
 
@@ -141,9 +141,9 @@ function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly
   );
 }
 
-/** Focuses the first faulty field. */
+/** Focuses the first field with an error. */
 function showFirst(form: HTMLFormElement | null | undefined): void {
-  // Fields show their faults only after the next rendering.
+  // Fields get `aria-invalid` only after the next render.
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }
 
@@ -169,7 +169,7 @@ function Section({ title, about, children }: SectionProps) {
   );
 }
 
-/** Container numbers, typed or pasted, whose check digits are validated at once. */
+/** Field for typed or pasted container numbers. Check digits are validated immediately. */
 function ContainerField({ form }: { readonly form: ShipmentForm }) {
   const { onChange: _onChange, ...input } = form.getInputProps('container_numbers');
   const doubtful = form.values.container_numbers.filter((number) => withRightCheckDigit(number) !== undefined);
@@ -201,14 +201,14 @@ const MAX_PAIRS = 50;
 interface PairRowsProps {
   readonly form: ShipmentForm;
   readonly field: 'references' | 'metadata';
-  /** The label of the first column, such as "Type". */
+  /** Label of the first column, such as "Type". */
   readonly first: string;
   readonly firstExample: string;
-  /** "reference" */
+  /** Singular name of a row, such as "reference". */
   readonly one: string;
 }
 
-/** Rows of a name and a value. */
+/** Editable rows of name and value. */
 function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
   const rows = form.values[field];
   const key = field === 'references' ? 'type' : 'name';
@@ -219,7 +219,7 @@ function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
   return (
     <Stack gap="xs">
       {rows.map((_, index) => (
-        // Rows have no identity but their position.
+        // Rows have no id, so the list position is the key.
         <div key={index} className={classes['row']}>
           <TextInput
             {...form.getInputProps(`${field}.${index}.${key}`)}

@@ -15,26 +15,26 @@ import { type DayOrder, type Mapping, type Target, readMoment } from './columns.
 import { type Sheet, isFilled } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
-/** The time zone of times without an offset. */
+/** Time zone for times without a UTC offset: local time at the port, the user's time zone, or UTC. */
 export type ZoneChoice = 'port' | 'own' | 'utc';
 
 export interface Reading {
   readonly mapping: Mapping;
   readonly dayOrder: DayOrder;
   readonly zone: ZoneChoice;
-  /** The time zone of a port; undefined if it is unknown. */
+  /** Returns the time zone of a port, or undefined if it is unknown. */
   readonly zoneOf: (port: string) => string | undefined;
 }
-/** A fault of a row. */
+/** An error in a row of the file. */
 export interface RowError {
-  /** The row number as spreadsheets count: the headers are row 1. */
+  /** Row number as in a spreadsheet: the header row is 1. */
   readonly row: number;
-  /** The header of the column; empty for the whole row. */
+  /** Header of the column. Empty if the error concerns the whole row. */
   readonly column: string;
   readonly value: string;
   readonly message: string;
 }
-/** A shipment of one row, or of several rows with a container each. */
+/** A shipment that is built from one row, or from several rows with one container each. */
 export interface Item {
   readonly rows: readonly number[];
   readonly body: Body;
@@ -54,7 +54,7 @@ const MODES: ReadonlyMap<string, Mode> = new Map([
 ]);
 const SEVERAL = /[,;|\n]+/;
 
-/** A row while it is read into a shipment. */
+/** A row of the file while it is converted to a shipment. */
 class Row {
   readonly errors: RowError[] = [];
   readonly containers: string[] = [];
@@ -78,7 +78,7 @@ class Row {
     });
   }
 
-  /** The value of a cell as `read` understands it; undefined if the cell is empty or faulty. */
+  /** Parses the cell of a column. Returns undefined if the cell is empty or invalid, and records the error. */
   read<T>(target: Target, read: (value: string) => T): T | undefined {
     const cell = this.cells.get(target);
     if (cell === undefined) return undefined;
@@ -101,18 +101,18 @@ class Row {
   private addContainers(value: string, column: string): void {
     const mode = this.text('mode')?.toLowerCase() ?? '';
     for (const number of containerNumbersIn(value.split(SEVERAL))) {
-      // The columns to the left are read by now. If a later column sets the mode, the service checks the number.
+      // Only columns to the left are read so far. If the mode follows in a later column, the API validates the number.
       if (isContainerNumber(number, MODES.get(mode) ?? 'multimodal')) this.containers.push(number);
       else this.refuse('is not a valid container number', column, number);
     }
   }
 }
 
-/** The shipments of a file and the faults of its rows. A shipment with a faulty row is not imported. */
+/** Converts the rows of a file to shipments, and lists the errors. A shipment with an invalid row is not imported. */
 export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, reading: Reading): Checked {
   const errors: RowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
-  /** The first faulty row of each shipment by reference. */
+  /** Number of the first invalid row of each shipment, by reference. */
   const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
     if (!isFilled(cells)) return;
@@ -152,7 +152,7 @@ function addContainers(to: Body, { container_numbers }: Body): void {
   if (all.length > 0) to.container_numbers = all;
 }
 
-/** A field, other than containers, in which rows of a shipment differ. */
+/** Finds a field, other than containers, that differs between rows of the same shipment. */
 function differingField(one: Body, other: Body): string | undefined {
   const fields = new Set([...Object.keys(one), ...Object.keys(other)] as (keyof Body)[]);
   fields.delete('container_numbers');
@@ -166,7 +166,8 @@ function bodyOf(row: Row, reading: Reading): Body {
   const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
   const carrier_scac = row.read('carrier_scac', (value) => readCarrier(value, mode));
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
-    // The fault of the port is reported already; without it the time zone is unknown.
+    // The invalid port is already reported. Without a port the time zone would be unknown, so UTC avoids a second
+    // error.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.text(at) !== undefined;
     const zone = isOfWrongPort ? 'UTC' : zoneFor(reading, port);
     return row.read(target, (value) => readMoment(value, reading.dayOrder, zone));
@@ -244,7 +245,7 @@ function readCarrier(value: string, mode: Mode | undefined): string {
   return code;
 }
 
-/** Turns "Purchase order" into `purchase_order`. */
+/** Converts a header such as "Purchase order" to a reference type such as `purchase_order`. */
 function typeOf(header: string): string {
   return (
     header
@@ -254,7 +255,7 @@ function typeOf(header: string): string {
   );
 }
 
-/** The codes of ports whose time zones are needed. */
+/** Lists the port codes whose time zones are needed. */
 export function portsIn({ rows }: Pick<Sheet, 'rows'>, mapping: Mapping): readonly string[] {
   const columns = mapping.flatMap((target, index) =>
     target === 'origin_port' || target === 'destination_port' ? [index] : [],

@@ -32,12 +32,12 @@ interface Props {
   readonly onStart: (checked: Checked) => Promise<void>;
 }
 
-/** The check of a file before its import: the columns, the resulting shipments and the faults. */
+/** Review of a file before the import: column mapping, preview of shipments, and errors. */
 export function CheckSheet(props: Props) {
   const owner = sessionOwner(useSession());
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
-    // A browser without storage can import all the same.
+    // An import also works if the browser cannot store the column mapping.
     queryFn: () => importStore.remembered(owner).catch(() => ({})),
     staleTime: Infinity,
     networkMode: 'always',
@@ -73,7 +73,7 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
     () => checkRows(sheet, { mapping, dayOrder, zone, zoneOf: (port) => zones.known.get(port) }),
     [sheet, mapping, dayOrder, zone, zones.known],
   );
-  // Until the zones are read, each row would be refused because its zone is unknown.
+  // Until the time zones are read, every row would show an error.
   const isChecked = isNamed && zones.areRead;
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
   const replaced = replacedWhole(mapping);
@@ -158,7 +158,7 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
   );
 }
 
-/** The failure of the lookups of time zones, with a retry. */
+/** Shows that time zones could not be read, with a retry button. */
 function FailedLookups({ lookups }: { readonly lookups: readonly UseQueryResult[] }) {
   const [first] = lookups;
   if (first === undefined) return null;
@@ -203,7 +203,7 @@ interface MapColumnsProps {
   readonly onChange: (mapping: Mapping) => void;
 }
 
-/** Assigns a meaning to each column of the file. */
+/** Table that maps each column of the file to a field. */
 function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
   return (
     <Table.ScrollContainer minWidth={340}>
@@ -217,7 +217,7 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
         </Table.Thead>
         <Table.Tbody>
           {sheet.headers.map((header, index) => (
-            // Two columns may have the same name.
+            // The index is the key, since two columns may share a name.
             <Table.Tr key={index}>
               <Table.Td>{header}</Table.Td>
               <Table.Td className={classes['sample']}>{samplesOf(sheet, index)}</Table.Td>
@@ -253,7 +253,7 @@ function samplesOf({ rows }: Sheet, column: number): string {
 
 const SHOWN = 5;
 
-/** A preview of the first shipments. */
+/** Preview of the first shipments. */
 function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
   if (items.length === 0) return null;
   return (

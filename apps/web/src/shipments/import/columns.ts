@@ -1,7 +1,7 @@
 import { instantOf } from '../../values/zones.ts';
 import { eachPlainField } from '../plain-fields.ts';
 
-/** The meanings that a column can have. */
+/** Fields that a column of the file can be mapped to, with their labels. */
 export const TARGETS = {
   external_id: 'Your reference',
   mode: 'Mode',
@@ -23,12 +23,12 @@ export const TARGETS = {
   metadata: 'Custom fields',
 } as const;
 export type Target = keyof typeof TARGETS;
-/** The meaning of each column; null for an ignored one. */
+/** Field of each column in the file. Null for an ignored column. */
 export type Mapping = readonly (Target | null)[];
 
-/** Several columns may have these meanings; each is named after its header. */
+/** Fields that several columns may be mapped to. Each value is named after its column header. */
 const REPEATED: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
-/** Headers of each meaning, in lower-case letters and digits. */
+/** Known column headers of each field, in lower-case letters and digits. */
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   external_id: [
     'externalid',
@@ -94,7 +94,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Parts of a shipment that a row replaces as a whole. */
+/** Parts of a shipment that an import replaces completely. */
 const REPLACED_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['containers', 'container_numbers'],
   ['legs', 'vessel', 'voyage'],
@@ -104,19 +104,19 @@ const REPLACED_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[]
   ['custom fields', 'metadata'],
 ];
 
-/** The parts of existing shipments that a row with a value for them replaces as a whole. */
+/** Lists the parts of existing shipments that the mapped columns replace completely. */
 export function replacedWhole(mapping: Mapping): readonly string[] {
   return REPLACED_WHOLE.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
     ([what]) => what,
   );
 }
 
-/** Normalises a header, however it is written. */
+/** Normalises a header to lower-case letters and digits. */
 function headerKey(header: string): string {
   return header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Guesses the meaning of columns: as in the last file, otherwise by their headers. */
+/** Guesses the field of each column: from the mapping of the last import, otherwise from the header. */
 export function guessMapping(headers: readonly string[], remembered: Readonly<Record<string, Target | null>>): Mapping {
   const taken = new Set<Target>();
   return headers.map((header) => {
@@ -132,7 +132,7 @@ function targetOf(key: string): Target | undefined {
   return (Object.keys(TARGETS) as Target[]).find((target) => WORDS[target]?.includes(key));
 }
 
-/** Changes one column. A meaning that may occur once is taken from the column that had it. */
+/** Maps one column to a field. If the field allows only one column, the previous column is unmapped. */
 export function withTarget(mapping: Mapping, column: number, target: Target | null): Mapping {
   const isOnce = target !== null && !REPEATED.includes(target);
   return mapping.map((now, index) => {
@@ -141,18 +141,18 @@ export function withTarget(mapping: Mapping, column: number, target: Target | nu
   });
 }
 
-/** The part of a mapping that is remembered for the next file. */
+/** Returns the mapping by normalised header, to store it for the next import. */
 export function toRemember(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
   return Object.fromEntries(headers.map((header, index) => [headerKey(header), mapping[index] ?? null]));
 }
 
-/** The order in dates that begin with neither a year nor a name. */
+/** Order of day and month in dates such as 03/04/2027. */
 export type DayOrder = 'day-first' | 'month-first';
 
 const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2}(?:\.\d+)?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
 const PARTS = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::\d{2})?)?$/;
 
-/** A local time, with its offset if the cell has one. */
+/** A parsed local time, with the UTC offset if the cell contains one. */
 interface Written {
   readonly date: string;
   readonly hour: string;
@@ -161,9 +161,9 @@ interface Written {
 }
 
 /**
- * The instant of a cell.
- * @param zone of times without an offset; undefined if unknown
- * @throws Error that describes the fault of the cell
+ * Parses a date or time from a cell.
+ * @param zone time zone for times without an offset; undefined if unknown
+ * @throws Error with a message for the user
  */
 export function readMoment(text: string, order: DayOrder, zone: string | undefined): string {
   const written = writtenIso(text) ?? writtenInParts(text, order);
@@ -208,7 +208,7 @@ function offsetOf(text: string): string {
   return text.includes(':') ? text : `${text.slice(0, 3)}:${text.slice(3)}`;
 }
 
-/** Guesses the order from days above 12. */
+/** Guesses the order of day and month from numbers above 12. */
 export function guessDayOrder(texts: readonly string[]): DayOrder {
   const days = texts.map((text) => PARTS.exec(text.trim())).filter((found) => found !== null);
   return days.some(([, , second]) => Number(second) > 12) ? 'month-first' : 'day-first';

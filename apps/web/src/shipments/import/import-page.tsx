@@ -41,7 +41,7 @@ function Imports() {
   const kept = useQuery({
     queryKey,
     queryFn: () => importStore.list(owner, environment),
-    // The list is stored in this browser, so no connection is needed.
+    // Imports are stored in this browser, so no network connection is needed.
     networkMode: 'always',
   });
   const reload = () => void queries.invalidateQueries({ queryKey });
@@ -98,18 +98,18 @@ async function downloadExample(): Promise<void> {
   download('shipments-example.csv', await writeCsv(EXAMPLE.headers, EXAMPLE.rows));
 }
 
-/** Reads a chosen or dropped file. */
+/** Field to choose or drop a CSV file. */
 function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
   const [problem, setProblem] = useState<string>();
   const example = useWrite({ write: downloadExample });
   const read = useMutation({
     mutationFn: async (file: File) => readSheet(file.name, new Uint8Array(await file.arrayBuffer())),
-    // No connection is needed.
+    // Reading a local file needs no network connection.
     networkMode: 'always',
   });
   const choose = (file: File) => {
     setProblem(undefined);
-    // If another file is chosen while one is read, only the last one counts: these callbacks belong to the latest call.
+    // If the user chooses another file during a read, these callbacks run only for the last file.
     read.mutate(file, {
       onSuccess: onSheet,
       onError: (error) => setProblem(error.message),

@@ -21,14 +21,14 @@ const nothing = () => () => undefined;
 
 interface Props {
   readonly record: ImportRecord;
-  /** Called after the import was removed from the list. */
+  /** Called after the import is removed from the list. */
   readonly onRemoved: () => void;
 }
 
-/** The progress and result of an import. */
+/** Shows the progress and the result of an import. */
 export function ImportProgress({ record: kept, onRemoved }: Props) {
   const queries = useQueryClient();
-  // The run in this tab. Continuing starts another one.
+  // The import run of this tab. The Continue button starts a new run.
   const [run, setRun] = useState(() => runOf(kept.id));
   const still = useMemo<RunState>(
     () => ({ record: kept, phase: kept.done === kept.batches ? 'done' : 'stopped' }),
@@ -141,7 +141,7 @@ function isUnderWay(phase: Phase): boolean {
   return phase === 'running' || phase === 'waiting';
 }
 
-/** Errors that are shown; the downloaded file has all of them. */
+/** Maximum number of errors on the page. The downloaded file contains all errors. */
 const SHOWN = 200;
 
 export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) {
@@ -158,7 +158,7 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
           </Table.Thead>
           <Table.Tbody>
             {errors.slice(0, SHOWN).map(({ row, column, value, message }, index) => (
-              // Two errors of a row may have the same text for two containers.
+              // The index is the key, since two containers in a row may cause the same error message.
               <Table.Tr key={index}>
                 <Table.Td>{row}</Table.Td>
                 <Table.Td>{column === '' ? '—' : column}</Table.Td>
@@ -180,15 +180,15 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
   );
 }
 
-/** The imports of this tab, which continue while other pages are shown. */
+/** Import runs of this tab by import id. Runs continue while the user visits other pages. */
 const runs = new Map<string, ImportRun>();
 
-/** The run of an import in this tab, if there is one. */
+/** Returns the run of an import in this tab. */
 function runOf(id: string): ImportRun | undefined {
   return runs.get(id);
 }
 
-/** Starts or continues an import. Only one tab at a time sends. */
+/** Starts or continues an import. Only one tab sends an import at a time. */
 export function startRun(record: ImportRecord, environment: Environment): ImportRun {
   const client = api(environment);
   const sender = async () => sessionOwner(await client.session.get());
@@ -198,7 +198,7 @@ export function startRun(record: ImportRecord, environment: Environment): Import
   return run;
 }
 
-/** Waits while another tab runs the import. Pages without HTTPS have no locks; there the idempotency keys suffice. */
+/** Runs an import while no other tab runs it. Pages without HTTPS have no locks and rely on idempotency keys. */
 async function alone(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return run.run();
@@ -208,7 +208,7 @@ async function alone(name: string, run: ImportRun): Promise<void> {
   });
   if (isRun) return;
   run.waitForOtherTab();
-  // A run that is stopped while it waits does not begin.
+  // If the user stops a waiting run, the lock request is aborted.
   await locks.request(name, { signal: run.signal }, () => run.run()).catch(() => undefined);
 }
 

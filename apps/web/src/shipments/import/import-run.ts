@@ -11,42 +11,42 @@ import {
 import { labelOf } from '../form/check-values.ts';
 import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store.ts';
 
-/** Pause before a retry if the service names none. */
+/** Seconds before a retry if the response has no `Retry-After`. */
 const RETRY_SECONDS = 3;
 const OTHER_USER = 'Another user is signed in with this browser. The import continues when you sign in again.';
 const REMOVED = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
 const INCOMPLETE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
 const ELSEWHERE = 'This import is running in another tab. It continues here if that tab stops.';
-/** Warnings that are kept at most. */
+/** Maximum number of stored warnings. */
 const MAX_WARNINGS = 500;
 
 export type Phase = 'running' | 'waiting' | 'stopped' | 'done';
 export interface RunState {
   readonly record: ImportRecord;
   readonly phase: Phase;
-  /** Why the run waits or has stopped. */
+  /** Reason why the run waits or has stopped. */
   readonly why?: string;
-  /** The unsent rows are gone, so the import cannot continue. */
+  /** True if the unsent rows are missing, so that the import cannot continue. */
   readonly isLost?: boolean;
 }
 type Answers = AnswerOf<'upsertShipments'>['data'];
 type Api = Pick<TrackingClient, 'shipments'>;
 export interface RunParts {
   readonly api: Api;
-  /** The user whose session the browser sends now: it may have changed in another tab. */
+  /** Returns the owner id of the current session. The user may have signed in as another user in another tab. */
   readonly sender: () => Promise<string>;
   readonly store: Pick<ImportStore, 'batch' | 'answered' | 'get'>;
-  /** Resolves after the given time or when aborted. */
+  /** Resolves after the given seconds, or earlier if aborted. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Thrown when the unsent rows are gone. */
+/** Thrown if the stored rows of the import are missing. */
 class Lost extends Error {}
 
 /**
- * Sends the remaining batches of an import. Each has an idempotency key made of the import and its position, so that a batch
- * that is sent again, after a lost response or by another tab, is carried out once. Shipments are also identified by their own
- * references.
+ * Sends the remaining batches of an import. The idempotency key of a batch consists of the import id and the batch
+ * index, so the API applies a batch only once, even if a response is lost or another tab sends the batch again.
+ * Shipments are also identified by their references.
  */
 export class ImportRun {
   private readonly ended = new AbortController();
@@ -67,26 +67,26 @@ export class ImportRun {
     return () => void this.listeners.delete(listener);
   };
 
-  /** The service completes the batch under way; the next run finds it done. */
+  /** Stops the run. The API still completes the current batch, and the next run detects that. */
   readonly stop = (): void => {
     this.ended.abort();
     this.show({ phase: 'stopped', why: 'The import is paused.' });
   };
 
-  /** Aborted when the run is stopped. */
+  /** Abort signal of the run. */
   get signal(): AbortSignal {
     return this.ended.signal;
   }
 
-  /** Shows that another tab runs the import. */
+  /** Reports that another tab runs the import. */
   readonly waitForOtherTab = (): void => this.show({ phase: 'waiting', why: ELSEWHERE });
 
-  /** Resolves when nothing is left or the run had to stop. Never rejects. */
+  /** Sends batches until the import is complete or the run stops. Never rejects. */
   async run(): Promise<void> {
     const { store } = this.parts;
     const { id } = this.now.record;
     try {
-      // Another tab may have sent more than the list showed, or removed the import.
+      // Another tab may have sent more batches, or removed the import.
       let record = await store.get(id);
       while (record !== undefined && record.done < record.batches) {
         this.show({ record, phase: 'running' });
@@ -102,7 +102,7 @@ export class ImportRun {
     }
   }
 
-  /** Rereads an import whose next batch is missing: another tab may have sent or removed it. */
+  /** Rereads an import whose next batch is missing, since another tab may have sent the batch or removed the import. */
   private async afterGap(index: number) {
     const { store } = this.parts;
     const record = await store.get(this.now.record.id);
@@ -145,7 +145,7 @@ export class ImportRun {
   }
 }
 
-/** Checks if the batch was refused for its content, so that a retry is pointless. */
+/** Checks if the API rejected the content of the batch, so that a retry cannot succeed. */
 function isRefusedBatch(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;
@@ -167,7 +167,7 @@ function stopReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The progress of the import after the responses to these items. */
+/** Adds the results of a batch to the import record. */
 export function withAnswers(record: ImportRecord, items: readonly SentItem[], answers: Answers): ImportRecord {
   const answered = items.map((item, index) => ({ item, answer: answers[index] }));
   const refused = answered.filter(({ answer }) => answer === undefined || answer.status >= 300);

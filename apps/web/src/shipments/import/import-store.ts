@@ -3,11 +3,11 @@ import type { Checked, Item, RowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
 import type { Sheet } from './read-file.ts';
 
-/** A shipment to send, with the cells that it was made from. */
+/** A shipment to send, with the original cells of its rows. */
 export interface SentItem extends Item {
   readonly cells: readonly (readonly string[])[];
 }
-/** A row that was not imported. */
+/** A row of the file that was not imported. */
 interface WrongRow {
   readonly row: number;
   readonly cells: readonly string[];
@@ -16,34 +16,37 @@ export interface OddRow extends Pick<Warning, 'code' | 'message'> {
   readonly row: number;
 }
 
-/** The progress of an import. It is kept until the user removes it; unsent rows are kept in batches beside it. */
+/**
+ * Progress and result of an import. Stored until the user removes the import. Unsent shipments are stored separately,
+ * in batches.
+ */
 export interface ImportRecord {
   readonly id: string;
-  /** The owner: other users of this browser do not see the import. */
+  /** Owner of the import. Other users of this browser do not see the import. */
   readonly owner: string;
   readonly environment: 'live' | 'test';
   readonly name: string;
   readonly startedAt: string;
   readonly headers: readonly string[];
-  /** The number of shipments, and of those that were answered. */
+  /** Number of shipments in the import. */
   readonly shipments: number;
   readonly sent: number;
-  /** The number of batches, and of those that were answered. */
+  /** Number of batches in the import. */
   readonly batches: number;
   readonly done: number;
   readonly created: number;
   readonly changed: number;
   readonly errors: readonly RowError[];
   readonly wrong: readonly WrongRow[];
-  /** The first warnings about imported rows. */
+  /** Warnings about imported rows, limited in number. */
   readonly warnings: readonly OddRow[];
 }
 
 const NAME = 'shipment-imports';
-/** Columns whose meaning is remembered at most, the latest ones. */
+/** Maximum number of stored column mappings. Older ones are dropped. */
 const MAX_REMEMBERED = 1_000;
 
-/** Imports in progress, stored in this browser. An import that was interrupted by closing the tab can be continued. */
+/** Stores imports in this browser (IndexedDB). A user can continue an import after the tab was closed. */
 export class ImportStore {
   private opened: Promise<IDBDatabase> | undefined;
 
@@ -61,7 +64,7 @@ export class ImportStore {
     return this.opened;
   }
 
-  /** Writes everything in one transaction. */
+  /** Applies all changes in one transaction. */
   private async write(change: (store: (name: 'imports' | 'batches' | 'remembered') => IDBObjectStore) => void) {
     const database = await this.open();
     const transaction = database.transaction(['imports', 'batches', 'remembered'], 'readwrite', {
@@ -91,7 +94,7 @@ export class ImportStore {
     });
   }
 
-  /** The imports of an owner, the newest first. */
+  /** Lists the imports of an owner, newest first. */
   async list(owner: string, environment: string): Promise<readonly ImportRecord[]> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     return all
@@ -108,8 +111,8 @@ export class ImportStore {
   }
 
   /**
-   * Stores the record of an import after the response to a batch, and removes the batch. Changes nothing if the import was
-   * removed, or if another tab has recorded this batch already.
+   * Stores the progress after a batch, and deletes the batch. Changes nothing if the import was removed, or if another
+   * tab already stored this batch.
    * @returns the stored record; undefined if the import was removed
    */
   async answered(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
@@ -136,13 +139,13 @@ export class ImportStore {
     });
   }
 
-  /** Removes the imports of an owner that have nothing left to send. */
+  /** Removes the completed imports of an owner. */
   async removeEnded(owner: string): Promise<void> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     await this.remove(...all.filter((record) => record.owner === owner && record.done === record.batches));
   }
 
-  /** The meanings of the columns in an owner's former files. */
+  /** Returns the stored column mapping of an owner, by normalised header. */
   async remembered(owner: string): Promise<Readonly<Record<string, Target | null>>> {
     const ask = (store: IDBObjectStore) => store.get(owner);
     return (await this.read<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
@@ -156,7 +159,7 @@ export class ImportStore {
 
 export const importStore = new ImportStore();
 
-/** Shipments per request: small enough to show progress and to repeat at little cost. */
+/** Number of shipments per request: small enough to show progress and to retry at low cost. */
 const BATCH = 100;
 
 interface ImportPlan {
@@ -165,7 +168,7 @@ interface ImportPlan {
 }
 type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
-/** Plans the requests of a file, and collects the faulty rows. */
+/** Splits the shipments of a file into batches, and collects the invalid rows. */
 export function planImport(sheet: Sheet, { items, errors }: Checked, owner: ImportOwner): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
@@ -187,7 +190,7 @@ export function planImport(sheet: Sheet, { items, errors }: Checked, owner: Impo
   return { record, batches };
 }
 
-/** The rows that were not imported with their faults, to be corrected and imported. */
+/** Builds a table of the rows that were not imported, with their error messages, so that the user can correct them. */
 export function wrongRows({ headers, errors, wrong }: ImportRecord): {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -198,7 +201,7 @@ export function wrongRows({ headers, errors, wrong }: ImportRecord): {
     errorTexts.set(row, [...(errorTexts.get(row) ?? []), text]);
   }
   const sorted = wrong.toSorted((one, other) => one.row - other.row);
-  // A row may have more cells than there are columns, which is then its fault.
+  // An invalid row may have more cells than the file has columns.
   const columns = sorted.reduce((most, { cells }) => Math.max(most, cells.length), headers.length);
   const padded = (cells: readonly string[]) => Array.from({ length: columns }, (_, index) => cells[index] ?? '');
   return {

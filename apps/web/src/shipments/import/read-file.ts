@@ -2,21 +2,21 @@ import { unescaped } from '../../values/files.ts';
 
 export const MAX_ROWS = 50_000;
 const MAX_COLUMNS = 200;
-/** Rows from which the delimiter is guessed. */
+/** Number of rows that are used to guess the delimiter. */
 const GUESSED_ROWS = 100;
 export const MAX_BYTES = 30 * 1024 * 1024;
 
-/** The headers and rows of a file. */
+/** Headers and rows of a CSV file. */
 export interface Sheet {
   readonly name: string;
   readonly headers: readonly string[];
-  /** The cells of each row; more than headers only if the surplus cells are not empty. */
+  /** Cells of each row. A row has more cells than headers only if the extra cells contain text. */
   readonly rows: readonly (readonly string[])[];
-  /** The number of the first row as spreadsheets count: 2, unless empty lines precede the headers. */
+  /** Spreadsheet number of the first row after the header: 2, unless empty lines precede the header. */
   readonly firstRow: number;
 }
 
-/** Decodes UTF-8, UTF-16 with a byte order mark, or the encoding of older spreadsheets. */
+/** Decodes UTF-8, UTF-16 with a byte order mark, or Windows-1252. */
 export function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -28,13 +28,16 @@ export function decode(bytes: Uint8Array): string {
   }
 }
 
-/** @throws Error that describes the fault of the file */
+/**
+ * Parses a CSV file.
+ * @throws Error with a message for the user
+ */
 export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
   if (bytes.length > MAX_BYTES)
     throw new Error(`The file is larger than ${MAX_BYTES / 1024 / 1024} MB. Split the file.`);
   const { parse } = (await import('papaparse')).default;
   const text = decode(bytes);
-  // Empty lines count, so that rows have the numbers that spreadsheets show; the guess ignores them.
+  // Empty lines are kept, so that row numbers match those of spreadsheets. The delimiter guess ignores empty lines.
   const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: GUESSED_ROWS }).meta;
   const { data, errors } = parse<string[]>(text, { delimiter });
   const open = errors.find(({ code }) => code === 'MissingQuotes');

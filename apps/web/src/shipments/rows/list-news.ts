@@ -9,24 +9,24 @@ import {
   filtersOfKind,
 } from '../search/shipment-search.ts';
 
-/** The service may publish an event just after the list was read with its effect. */
+/** Milliseconds by which events may be published after the list already contained their effect. */
 const OVERLAP_MS = 2_000;
 
 interface ListedRows {
   readonly rows: readonly Shipment[];
-  /** True if there are further rows that were not read. */
+  /** True if the list has more rows that are not loaded. */
   readonly more: boolean;
   readonly readAt: number;
   readonly query: ListQuery;
 }
 
-/** The difference between the list and a reread of it. */
+/** Differences between the loaded list and its current state in the API. */
 interface ListNews {
-  /** Number of shipments that a reread would add. */
+  /** Number of shipments that a refresh would add. */
   readonly fresh: number;
-  /** Ids of rows that a reread would remove. */
+  /** Ids of loaded rows that a refresh would remove. */
   readonly gone: ReadonlySet<string>;
-  /** True if there may be further changes that no event reported. */
+  /** True if events were lost, so that more changes are possible. */
   readonly missed: boolean;
 }
 
@@ -47,7 +47,7 @@ export function listNews({ rows, more, readAt, query }: ListedRows, news: Shipme
   };
 }
 
-/** Undefined if there is no difference. */
+/** Formats the differences for the refresh button. Returns undefined if there is none. */
 export function newsText({ fresh, gone, missed }: ListNews): string | undefined {
   const parts = [
     ...(fresh > 0 ? [`${fresh} new`] : []),
@@ -66,7 +66,7 @@ const isOneOf = (value: string | undefined, ...all: (string | null | undefined)[
 const isWithin = (at: string | null, from: string | undefined, to: string | undefined) =>
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
 
-/** Kinds of filters of one exact value. */
+/** Filter kinds that compare one exact value. */
 const VALUE_KINDS = {
   mode: true,
   choice: true,
@@ -78,12 +78,12 @@ const VALUE_KINDS = {
 } satisfies Record<Exclude<FilterKind, 'statuses' | 'flag' | 'time' | 'words'>, true>;
 const VALUE_FILTERS = filtersOfKind(...(Object.keys(VALUE_KINDS) as (keyof typeof VALUE_KINDS)[]));
 type ValueFilter = (typeof VALUE_FILTERS)[number];
-/** Filters whose value is the field of their name. */
+/** Filters that compare with the shipment field of the same name. */
 type FieldFilter = {
   [Name in ValueFilter]: Name extends keyof Shipment ? (Shipment[Name] extends string | null ? Name : never) : never;
 }[ValueFilter];
 
-/** The values that the other filters compare with. */
+/** Shipment values for the filters without a field of the same name. */
 const VALUES: {
   readonly [Name in Exclude<ValueFilter, FieldFilter>]: (shipment: Shipment) => readonly (string | null | undefined)[];
 } = {
@@ -109,12 +109,15 @@ const CHECKS: readonly Check[] = [
   (shipment, { q }) => q === undefined || hasWords(shipment, q),
 ];
 
-/** Estimates if a shipment belongs to the list. Only the API knows for certain, but it cannot be asked about each event. */
+/**
+ * Estimates if a shipment matches the filters of the list. Only the API can decide this exactly, but a request per
+ * event would be too expensive.
+ */
 export function matches(shipment: Shipment, query: ListQuery): boolean {
   return CHECKS.every((check) => check(shipment, query));
 }
 
-/** Checks if a shipment comes before another in this order. Shipments without an ETA come last. */
+/** Checks if a shipment sorts before another one. Shipments without an ETA sort last. */
 export function precedes(one: Shipment, other: Shipment, sort: ShipmentSort = USUAL_SORT): boolean {
   const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
   const [a, b] = [one[field], other[field]];

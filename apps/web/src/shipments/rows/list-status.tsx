@@ -17,7 +17,7 @@ interface Props {
   readonly onHelp: () => void;
 }
 
-/** A line of constant height above the rows, so that no row moves. */
+/** Status line above the rows. Its height is constant, so that rows do not move. */
 export function ListStatus({ list, query, look, onHelp }: Props) {
   const text = newsText(list.news);
   return (
@@ -66,7 +66,7 @@ function countText(count: number, more: boolean): string {
 
 const PAGE = 200;
 
-/** Exports all matching shipments, also those that the page has not read. */
+/** Exports all matching shipments, including those that are not loaded. */
 function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
   const client = useApi();
   const [count, setCount] = useState<number>();
@@ -82,7 +82,7 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
         setCount(undefined);
       }
     },
-    // The user who stopped the export needs no message.
+    // No error message if the user stopped the export.
     showsError: () => stopped.current?.signal.aborted ?? false,
   });
   const stop = () => stopped.current?.abort();
@@ -117,7 +117,7 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
   );
 }
 
-/** A sort that does not change while pages are read. */
+/** Returns a sort order that does not change while pages are read. */
 function fixedSort({ sort = USUAL_SORT }: ListQuery): ShipmentSort {
   return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }

@@ -3,32 +3,32 @@ import type { Shipment } from '@tracking/client';
 export type Selection = ReadonlySet<string>;
 export const NOTHING: Selection = new Set();
 
-/** Adds the shipment, or removes it if it is selected. */
+/** Selects a shipment, or deselects it if it is already selected. */
 export function toggled(selection: Selection, id: string): Selection {
   const next = new Set(selection);
   if (!next.delete(id)) next.add(id);
   return next;
 }
 
-/** Removes these shipments; all others stay selected. */
+/** Deselects the given shipments. */
 export function without(selection: Selection, shipments: readonly Shipment[]): Selection {
   const next = new Set(selection);
   for (const { id } of shipments) next.delete(id);
   return next;
 }
 
-/** Adds all rows between two positions, in either order. */
+/** Selects all rows between two positions, in either direction. */
 export function withRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
   const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1);
   return new Set([...selection, ...range.map(({ id }) => id)]);
 }
 
-/** The selected shipments that the list still has: actions apply to nothing that is out of the list. */
+/** Returns the selected shipments that are still in the list. Actions never apply to other shipments. */
 export function selectedOf(selection: Selection, rows: readonly Shipment[]): readonly Shipment[] {
   return selection.size === 0 ? [] : rows.filter(({ id }) => selection.has(id));
 }
 
-/** An action of a key on the list. */
+/** Action of a keyboard shortcut in the list. */
 export type KeyAction =
   | { readonly kind: 'move'; readonly to: number; readonly selects: boolean }
   | { readonly kind: 'select' | 'select-none' | 'search' | 'help' };
@@ -38,14 +38,14 @@ interface KeyPress {
   readonly shiftKey: boolean;
 }
 export interface KeyPlace {
-  /** The index of the active row; -1 if there is none. */
+  /** Index of the active row. -1 if no row is active. */
   readonly active: number;
   readonly count: number;
-  /** Number of rows in view. */
+  /** Number of visible rows. */
   readonly page: number;
 }
 
-/** Undefined if the key has no action. */
+/** Returns the action of a key, or undefined if the key is no shortcut. */
 export function actionOf({ key, shiftKey }: KeyPress, place: KeyPlace): KeyAction | undefined {
   switch (key) {
     case '/':

@@ -11,19 +11,19 @@ import classes from './shipment-rows.module.css';
 export interface RowProps {
   readonly shipment: Shipment;
   readonly index: number;
-  /** Distance in pixels from the top of the list. */
+  /** Distance of the row from the top of the list, in pixels. */
   readonly start: number;
-  /** Undefined if rows are shown as cards. */
+  /** Visible columns. Undefined if rows are shown as cards. */
   readonly columns: readonly ColumnName[] | undefined;
   readonly isSelected: boolean;
-  /** True for the only row that Tab leads to. */
+  /** True for the only row that the Tab key reaches. */
   readonly isTabbed: boolean;
-  /** True if the shipment has changed and no longer matches. */
+  /** True if the shipment has changed and no longer matches the filters. */
   readonly isGone: boolean;
   readonly onToggle: (index: number, isRange: boolean) => void;
 }
 
-/** Rendered again only if its props change. */
+/** Row of the shipment list. Rendered again only if its props change. */
 export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
   const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
   const name = nameOf(shipment);
@@ -97,7 +97,7 @@ function Card({ shipment }: { readonly shipment: Shipment }) {
   );
 }
 
-/** Highlights a row for a moment when it changes. */
+/** Briefly highlights a row after the shipment changed. */
 function Changed({ version }: { readonly version: number }) {
   const [first] = useState(version);
   return version === first ? null : <span key={version} aria-hidden className={classes['changed']} />;

@@ -17,11 +17,11 @@ const HEIGHTS = { comfortable: 44, compact: 32, card: 84 } as const;
 const HEAD = 37;
 const BAR = 72;
 const NARROW = '(max-width: 800px)';
-/** Number of rows before the end at which the next page is read. */
+/** Number of rows before the end of the list at which the next page is loaded. */
 const PREFETCH_ROWS = 40;
-/** Widths of the checkbox and the name, in rem. */
+/** Widths of the checkbox and reference columns, in CSS grid units. */
 const FIRST_COLUMNS = '1.25rem minmax(8rem, 12fr)';
-/** Minimum width of these columns with the gaps around them, in rem. */
+/** Minimum width of the checkbox and reference columns including gaps, in rem. */
 const FIRST_COLUMNS_WIDTH = 11.25;
 const GAP = 0.5;
 
@@ -35,13 +35,13 @@ interface Props {
   readonly onHelp: () => void;
 }
 
-/** The row that last had the focus, which returns to it when the user comes back. */
+/** Id of the last focused shipment, which gets the focus again when the user returns. */
 let left: string | undefined;
 const placeLeft = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === left);
 
 const offsetOf = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
 
-/** The virtual list: only rows in view are rendered. */
+/** Virtual list that renders only visible rows. */
 export function ShipmentRows(props: Props) {
   const { list, look, selection, onSelect } = props;
   const { rows: shipments, more, next: onEnd, isBack } = list;
@@ -55,7 +55,7 @@ export function ShipmentRows(props: Props) {
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 10,
-    // The header covers the first rows, and the selection bar the last ones.
+    // The header covers the first rows, and the selection bar covers the last rows.
     scrollPaddingEnd: HEAD + (selection.size > 0 ? BAR : 0),
     initialOffset: offsetOf(isBack ? before : undefined),
   });
@@ -68,7 +68,7 @@ export function ShipmentRows(props: Props) {
 
   const [active, setActive] = useState(returnedTo);
   const toFocus = useRef(returnedTo === -1 ? undefined : returnedTo);
-  // The target row may be rendered only after scrolling to it.
+  // The target row may be rendered only after scrolling.
   useEffect(() => {
     if (toFocus.current === undefined) return;
     const link = scroller.current?.querySelector<HTMLElement>(`a[data-index="${toFocus.current}"]`);
@@ -92,7 +92,7 @@ export function ShipmentRows(props: Props) {
   useEffect(() => {
     latest.current = toggle;
   });
-  // A stable callback, so that only changed rows are rendered.
+  // Stable callback, so that only changed rows are rendered again.
   const onToggle = useCallback((index: number, isRange: boolean) => latest.current(index, isRange), []);
   const act = (action: KeyAction) => {
     if (action.kind === 'move') move(action);
@@ -103,7 +103,7 @@ export function ShipmentRows(props: Props) {
   };
   const page = Math.max(1, Math.floor((rows.scrollRect?.height ?? height) / height) - 1);
   useRowKeys(scroller, { active, count: shipments.length, page }, act);
-  // Tab must always lead to a row, although only rows in view are rendered.
+  // Tab must always reach a rendered row.
   const isDrawn = items.some(({ index }) => index === active);
   const tabbed = isDrawn ? active : (rows.range?.startIndex ?? 0);
   return (
@@ -160,7 +160,7 @@ export function ShipmentRows(props: Props) {
   );
 }
 
-/** On a narrow page rows are cards without columns. */
+/** Calculates the row layout. Narrow pages show cards without columns. */
 function measuresOf(look: Look, isNarrow: boolean) {
   const widths = look.columns.map((name) => COLUMNS[name].width);
   const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
@@ -214,7 +214,7 @@ function ColumnHead({ name, sort, onSort }: ColumnHeadProps) {
   const { label, sort: field } = COLUMNS[name];
   if (field === undefined) return <div role="columnheader">{label}</div>;
   const [isUp, isDown] = [sort === field, sort === `-${field}`];
-  // The first click sorts ETAs by the soonest, changes by the latest.
+  // The first click sorts ETAs ascending and changes descending.
   const first: ShipmentSort = field === 'eta' ? 'eta' : `-${field}`;
   const second: ShipmentSort = field === 'eta' ? '-eta' : field;
   return (
@@ -228,13 +228,13 @@ function ColumnHead({ name, sort, onSort }: ColumnHeadProps) {
   );
 }
 
-/** Elements that use keys themselves. */
+/** Elements that handle keys themselves. */
 const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
 const OVER_THE_PAGE = '[role=dialog], [role=menu], [role=listbox], [role=radiogroup]';
-/** Keys that scroll the page if nothing in the list has the focus. */
+/** Keys that scroll the page if no row has the focus. */
 const SCROLL = /^(Arrow|Page|Home|End)/;
 
-/** Keyboard shortcuts of the list, wherever on its page the focus is. */
+/** Handles the keyboard shortcuts of the list while the focus is anywhere on the page. */
 function useRowKeys(list: React.RefObject<HTMLElement | null>, place: KeyPlace, act: (it: KeyAction) => void) {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event;

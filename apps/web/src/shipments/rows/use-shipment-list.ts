@@ -14,7 +14,7 @@ import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
 import { listNews } from './list-news.ts';
 
-/** The list as far as it was read, with the changes that a reread would show. */
+/** Returns the loaded rows of the list, and the changes that a refresh would show. */
 export function useShipmentList(query: ListQuery) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const list = useInfiniteQuery(shipmentsQuery(environment, query));
@@ -23,7 +23,7 @@ export function useShipmentList(query: ListQuery) {
   const rows = useMemo(() => rowsOf(list.data), [list.data]);
   const readAt = readAtOf(list.data);
   const news = useMemo(() => listNews({ rows, more, readAt, query }, changes), [rows, more, readAt, query, changes]);
-  // The list was read before the page was opened.
+  // Time of the last read when the page was opened.
   const [found] = useState(readAt);
 
   const next = useCallback(() => {
@@ -32,29 +32,29 @@ export function useShipmentList(query: ListQuery) {
   const reread = useCallback(() => void reloadLists(queries, environment), [queries, environment]);
   const isRead = list.isSuccess && !isOld && rows.length === 0;
   const isEmpty = isRead && !more;
-  // An empty list may be read again by itself, since no row moves. The first steps of an empty workspace stay until the user
-  // leaves.
+  // An empty list can refresh automatically, since no row moves. In an empty workspace the first steps stay visible
+  // until the user leaves.
   const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
   useWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
-  // A page may be empty although others follow.
+  // A page can be empty although more pages follow.
   const isGap = isRead && more;
   useWhile(isGap, next);
   return {
     rows,
     more,
-    /** Rows of the previous search, until this one is answered. */
+    /** True while the rows of the previous search are shown. */
     isOld,
     news,
     readAt,
-    /** The user returns to rows that were read before. */
+    /** True if the user returns to rows that are already loaded. */
     isBack,
     error: list.error,
     isPending: list.isPending || isGap,
     isReading: list.isRefetching,
     isEmpty,
-    /** Reads the next page, once at a time. */
+    /** Loads the next page. Does nothing while a page is loading. */
     next,
-    /** Retries the next page after a failure. */
+    /** Loads the next page again after an error. */
     nextAgain: isFetchNextPageError ? () => void fetchNextPage() : undefined,
     again: () => void list.refetch(),
     readAnew: reread,
@@ -75,11 +75,11 @@ const PAGE = 100;
 interface ShipmentsPage {
   readonly data: Shipment[];
   readonly next_cursor: string | null;
-  /** When the page was read. */
+  /** Time at which the page was read, in milliseconds. */
   readonly readAt: number;
 }
 
-/** A list of shipments in pages. Never read again by itself, since rows would move under the pointer. */
+/** Query of a paged shipment list. Never refetched automatically, since rows would move under the pointer. */
 function shipmentsQuery(environment: Environment, query: ListQuery) {
   return infiniteQueryOptions({
     queryKey: ['shipments', environment, query],
@@ -90,7 +90,7 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    // The rows of the previous search stay in view while the next one loads.
+    // Rows of the previous search stay visible while the next search loads.
     placeholderData: keepPreviousData,
     staleTime: Infinity,
     refetchOnWindowFocus: false,
@@ -98,12 +98,12 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
   });
 }
 
-/** When the first page was read, in milliseconds; `Infinity` before that. */
+/** Returns the time at which the first page was read, in milliseconds. `Infinity` before that. */
 function readAtOf(list: InfiniteData<ShipmentsPage> | undefined): number {
   return list?.pages[0]?.readAt ?? Infinity;
 }
 
-/** The rows without duplicates: a shipment that changed meanwhile may be on two pages. */
+/** Merges all pages without duplicates. A shipment that changed between two reads can be on two pages. */
 function rowsOf(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
   const rows = new Map<string, Shipment>();
   for (const { data } of list?.pages ?? []) {

@@ -21,11 +21,11 @@ const FilterDrawer = onDemand(
   ({ opened }) => opened,
 );
 
-/** The id of the search field, which a shortcut focuses. */
+/** Element id of the search field, which a keyboard shortcut focuses. */
 export const SEARCH_BOX = 'shipment-search';
 const SORTS = SHIPMENT_SORTS.map((value) => ({ value, label: SORT_LABELS[value] }));
 const STATUS_OPTIONS = STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }));
-/** Pause in typing after which the search begins. */
+/** Milliseconds between the last keystroke and the search. */
 const TYPING_MS = 250;
 
 export function FilterBar({ state }: { readonly state: SearchState }) {
@@ -79,7 +79,7 @@ interface SearchBoxProps {
   readonly onSearch: (q: string | undefined) => void;
 }
 
-/** Searches while the user types. Between entries, it takes over changes of the address, by Back or a view. */
+/** Search field that searches while the user types. The field follows URL changes unless the user is typing. */
 function SearchBox({ q, onSearch }: SearchBoxProps) {
   const [typed, setTyped] = useState(q);
   const sent = useRef(q);
@@ -108,7 +108,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
   );
 }
 
-/** The active filters without a field of their own in view. Each can be removed. */
+/** Active filters as pills, each with a remove button. */
 function FilterPills({ state: { search, change, replace } }: { readonly state: SearchState }) {
   const filters = filtersOf(search);
   const names = Object.keys(filters) as FilterName[];

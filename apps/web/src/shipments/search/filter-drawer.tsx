@@ -32,7 +32,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** All filters of the list. They apply when the user confirms. */
+/** Drawer with all filters of the list. Filters apply when the user confirms. */
 export function FilterDrawer({ state, opened, onClose }: Props) {
   return (
     <Drawer opened={opened} onClose={onClose} title="Filters" position="right" size="sm">
@@ -43,7 +43,7 @@ export function FilterDrawer({ state, opened, onClose }: Props) {
 
 function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
   const [draft, setDraft] = useState<ShipmentFilters>(filtersOf(search));
-  // Clearing also drops text that is typed but not confirmed.
+  // Clearing also removes unconfirmed text from the fields.
   const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
   const show = () => {

@@ -18,14 +18,14 @@ import {
 
 export interface SearchState {
   readonly search: ShipmentSearch;
-  /** The query of the API. */
+  /** Query parameters of the API request. */
   readonly query: ListQuery;
-  /** Changes part of the search; undefined removes a part. */
+  /** Changes some parameters of the search. Undefined removes a parameter. */
   readonly change: (changes: ShipmentSearch) => void;
   readonly replace: (search: ShipmentSearch) => void;
 }
 
-/** The search of the list, which is in the address. */
+/** Reads the search of the list from the page URL. */
 export function useShipmentSearch(): SearchState {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/shipments' });
   const navigate = useNavigate({ from: '/shipments' });
@@ -41,7 +41,7 @@ export function useShipmentSearch(): SearchState {
   };
 }
 
-/** The start of the user's day in milliseconds; changes at midnight. */
+/** Returns the start of the current day in milliseconds. Updates at midnight. */
 function useToday(): number {
   const [today, setToday] = useState(() => new Date().setHours(0, 0, 0, 0));
   useEffect(() => {
@@ -65,7 +65,7 @@ export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
   '-eta': 'ETA, latest first',
 };
 
-/** The value of a filter in words. The names of ports are shown elsewhere. */
+/** Formats the value of a filter. Names of ports are resolved elsewhere. */
 export function filterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
   if (name === 'status') return String(value).split(',').map(statusOf).join(', ');
   if (name === 'mode') return MODE_LABELS[value as Mode];

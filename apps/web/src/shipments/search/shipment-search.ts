@@ -4,15 +4,15 @@ import { type PlainValues, plainValues } from '../plain-fields.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
-/** A filter that people set, by the name of its query parameter. */
+/** Filter that users can set, by its query parameter. */
 export type FilterName = keyof typeof SHIPMENT_FILTERS;
 export type FilterKind = (typeof SHIPMENT_FILTERS)[FilterName]['kind'];
-/** The names of the filters of some kinds. */
+/** Names of the filters of the given kinds. */
 type FilterOf<Kind extends FilterKind> = {
   [Name in FilterName]: (typeof SHIPMENT_FILTERS)[Name]['kind'] extends Kind ? Name : never;
 }[FilterName];
 
-/** The names of the filters of some kinds, by kind in this order. */
+/** Lists the filters of the given kinds, in the order of the kinds. */
 export function filtersOfKind<Kind extends FilterKind>(...kinds: readonly Kind[]): readonly FilterOf<Kind>[] {
   const names = Object.keys(SHIPMENT_FILTERS) as FilterName[];
   return kinds.flatMap((kind) => names.filter((name): name is FilterOf<Kind> => SHIPMENT_FILTERS[name].kind === kind));
@@ -25,7 +25,7 @@ export type DayFilter = (typeof DAY_FILTERS)[number];
 export const YES_NO_FILTERS = filtersOfKind('flag');
 export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
 
-/** The filters of a list of shipments. */
+/** Filters of a shipment list. */
 export type ShipmentFilters = {
   readonly [Name in TextFilter]?: string | undefined;
 } & PlainValues & {
@@ -36,10 +36,10 @@ export type ShipmentFilters = {
     readonly mode?: Mode | undefined;
   };
 
-/** The search of a list as the address holds it, so that it can be shared and bookmarked. */
+/** Search of a shipment list in the page URL, so that users can share and bookmark it. */
 export type ShipmentSearch = ShipmentFilters & {
   readonly sort?: ShipmentSort | undefined;
-  /** Separated by commas; the user's own choice if left out. */
+  /** Comma-separated column names. If left out, the user's own selection applies. */
   readonly columns?: string | undefined;
 };
 
@@ -47,7 +47,7 @@ export const SHIPMENT_SORTS = ['-created_at', 'created_at', '-updated_at', 'upda
 export type ShipmentSort = (typeof SHIPMENT_SORTS)[number];
 export const USUAL_SORT: ShipmentSort = '-created_at';
 
-/** Reads an address; invalid parts are ignored. */
+/** Parses the search from the page URL. Ignores invalid parameters. */
 export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch {
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
   const day = (value: unknown) => (typeof value === 'string' && isDay(value) ? value : undefined);
@@ -66,14 +66,14 @@ export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch
   });
 }
 
-/** Removes empty parts. */
+/** Removes empty parameters and the default sort. */
 export function withoutEmpty(search: ShipmentSearch): ShipmentSearch {
   return Object.fromEntries(
     Object.entries(search).filter(([name, value]) => value !== undefined && value !== '' && !isUsual(name, value)),
   );
 }
 
-/** The filters without sort and columns. */
+/** Returns the filters without sort and columns. */
 export function filtersOf({ sort: _sort, columns: _columns, ...filters }: ShipmentSearch): ShipmentFilters {
   return filters;
 }
@@ -86,20 +86,20 @@ function isUsual(name: string, value: unknown): boolean {
   return name === 'sort' && value === USUAL_SORT;
 }
 
-/** The router parses values that look like numbers or booleans. */
+/** Converts a parameter to text. The router parses values that look like numbers or booleans. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : undefined;
 }
 
-/** The query of the API, with UTC times in place of days. */
+/** Query of the API request, with UTC times instead of days. */
 export type ListQuery = Omit<ShipmentFilters, 'status'> & {
   readonly status?: readonly Status[];
   readonly sort?: ShipmentSort | undefined;
 };
 
-/** Converts days of the user's calendar to times. */
+/** Converts the search to an API query, with the days of the user's time zone as UTC times. */
 export function listQuery(search: ShipmentSearch, now: Date): ListQuery {
   const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = filtersOf(search);
   const begins = (day: string | undefined) => (day === undefined ? undefined : startOf(day, now).toISOString());
@@ -117,7 +117,7 @@ export function listQuery(search: ShipmentSearch, now: Date): ListQuery {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
-/** A day of the user's calendar: `2026-12-01`, or relative to today: `today`, `today+7`, `today-1`. */
+/** Day in the user's time zone: `2026-12-01`, or relative to today such as `today`, `today+7` or `today-1`. */
 export type Day = string;
 
 const RELATIVE = /^today(?:([+-])(\d{1,3}))?$/;
@@ -128,7 +128,7 @@ export function isDay(text: string): boolean {
   return RELATIVE.test(text) || dateOf(text) !== undefined;
 }
 
-/** The start of the day in the user's time zone. */
+/** Returns the start of the day in the user's time zone. */
 export function startOf(day: Day, now: Date): Date {
   const relative = RELATIVE.exec(day);
   if (relative === null) return dateOf(day) ?? now;
@@ -136,14 +136,14 @@ export function startOf(day: Day, now: Date): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + Number(days) * (sign === '-' ? -1 : 1));
 }
 
-/** The last millisecond of the day. */
+/** Returns the last millisecond of the day in the user's time zone. */
 export function endOf(day: Day, now: Date): Date {
   const next = new Date(startOf(day, now));
   next.setDate(next.getDate() + 1);
   return new Date(next.getTime() - 1);
 }
 
-/** The day as `2026-12-01`, for date fields. */
+/** Formats the day as `2026-12-01`, for date fields. */
 export function isoDay(day: Day, now: Date): string {
   const date = startOf(day, now);
   const digits = (count: number, part: number) => String(part).padStart(count, '0');
@@ -160,12 +160,12 @@ export function dayLabel(day: Day): string {
   return sign === '-' ? `${size} days ago` : `in ${size} days`;
 }
 
-/** Undefined if there is no such day. */
+/** Parses an absolute day. Returns undefined if the date does not exist. */
 function dateOf(day: Day): Date | undefined {
   const [, year, month, date] = (ABSOLUTE.exec(day) ?? []).map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;
   const found = new Date(2000, 0, 1);
-  // The constructor reads a year below 100 as one of the 20th century.
+  // The Date constructor maps years below 100 to the 20th century.
   found.setFullYear(year, month - 1, date);
   return found.getMonth() === month - 1 && found.getDate() === date ? found : undefined;
 }

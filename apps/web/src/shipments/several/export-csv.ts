@@ -3,8 +3,8 @@ import { csvWriter } from '../../values/files.ts';
 import { eachPlainField } from '../plain-fields.ts';
 
 /**
- * Offers a CSV file of the shipments for download, written page by page as they are read. Cells that look like formulas get an
- * apostrophe in front.
+ * Downloads a CSV file of the shipments, which is built page by page. Cells that look like formulas start with an
+ * apostrophe.
  */
 export async function exportCsv(
   pages: AsyncIterable<readonly Shipment[]> | Iterable<readonly Shipment[]>,
@@ -30,11 +30,11 @@ function download(file: Blob, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // By then the browser has read the file.
+  // After a minute the browser has saved the file.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** The columns of the export, named like the fields of the API. */
+/** Columns of the CSV export, named like API fields. */
 const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
   id: ({ id }) => id,
   external_id: ({ external_id }) => external_id,
@@ -67,7 +67,7 @@ const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | 
 
 export const CSV_HEADER = Object.keys(FIELDS);
 
-/** The cells of a row; times are in UTC. */
+/** Builds the cells of a CSV row. Times are in UTC. */
 export function csvRow(shipment: Shipment): readonly string[] {
   return Object.values(FIELDS).map((field) => String(field(shipment) ?? ''));
 }

@@ -27,7 +27,7 @@ interface Props {
 
 type Dialog = { readonly kind: 'cancel' | 'exceptions'; readonly shipments: readonly Shipment[] };
 
-/** The actions on the selected shipments. The bar lies over the end of the list, so that no row moves. */
+/** Toolbar for the selected shipments. Covers the end of the list, so that rows do not move. */
 export function SelectionBar({ selected, onSelect }: Props) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
@@ -66,7 +66,7 @@ export function SelectionBar({ selected, onSelect }: Props) {
   );
 }
 
-/** Shipments that are named; the rest is counted. */
+/** Maximum number of shipments that are listed by name. */
 const NAMED = 5;
 
 interface SeveralProps {

@@ -7,7 +7,7 @@ import { isNarrowed } from '../search/shipment-search.ts';
 import classes from './views-bar.module.css';
 import { COMMON_VIEWS, MAX_VIEWS, type View, isView, useViews, withView, withoutView } from './views.ts';
 
-/** Views as links, since each is an address. The current one is marked. */
+/** Links to the built-in and saved views. The current view is highlighted. */
 export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {
   const [saved, setSaved] = useViews();
   const [isNaming, setNaming] = useState(false);

@@ -2,7 +2,7 @@ import { useLocalStorage } from '@mantine/hooks';
 import { useSession } from '../../session/session.ts';
 import { type ShipmentSearch, readShipmentSearch } from '../search/shipment-search.ts';
 
-/** A saved list: filters, sort and optionally columns. */
+/** A saved view of the list: filters, sort and optionally columns. */
 export interface View {
   readonly name: string;
   readonly search: ShipmentSearch;
@@ -20,16 +20,16 @@ export const COMMON_VIEWS: readonly View[] = [
   },
 ];
 
-/** The maximum of saved views. */
+/** Maximum number of saved views. */
 export const MAX_VIEWS = 50;
 
-/** Checks if the list shows this view. Columns count only if the view has some. */
+/** Checks if the current search equals the view. Columns are compared only if the view defines columns. */
 export function isView(view: View, search: ShipmentSearch): boolean {
   const { columns: _columns, ...others } = search;
   return textOf(view.search) === textOf(view.search.columns === undefined ? others : search);
 }
 
-/** Adds a view, or replaces the one with the same name. */
+/** Adds a view, or replaces the view with the same name. */
 export function withView(views: readonly View[], view: View): readonly View[] {
   const others = views.filter(({ name }) => name !== view.name);
   return others.length === views.length ? [...views, view] : views.map((one) => (one.name === view.name ? view : one));
@@ -39,7 +39,7 @@ export function withoutView(views: readonly View[], name: string): readonly View
   return views.filter((view) => view.name !== name);
 }
 
-/** Reads stored views and ignores invalid ones, which an older release or another program may have written. */
+/** Parses stored views. Ignores invalid views, which may come from an older release. */
 export function readViews(text: string | undefined): readonly View[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');
@@ -60,7 +60,7 @@ function textOf(search: ShipmentSearch): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** The views of a user in a workspace, stored in this browser. */
+/** Returns the saved views of the user in the workspace, stored in this browser. */
 export function useViews() {
   const { workspace, user } = useSession();
   return useLocalStorage<readonly View[]>({
