@@ -89,7 +89,7 @@ describe('standalone with a failing disk', () => {
       const again = await post(api, 'again');
       expect([again.status, again.data.error.message]).toEqual([
         503,
-        'The storage takes no writes at present. Nothing was done; try again.',
+        'The storage accepts no writes at present. Nothing was changed; try again.',
       ]);
       await server.stop();
     });

@@ -37,9 +37,9 @@ import { readParameters } from './validation/parameters.ts';
 import { serveWebApp } from './web-app/serve-web-app.ts';
 
 /**
- * The public API as an application that does not listen yet: `await app.listen(port, host)`. `app.close()` stops
- * accepting, lets open requests finish, and closes nothing of `dependencies`: whoever opened them closes them after.
- * @throws Error where an operation has no route, a route is no operation, or a code has no entry in the documentation
+ * Creates the public API as an application that does not listen yet: call `await app.listen(port, host)`. `app.close()`
+ * stops accepting requests and lets open requests finish. It closes none of the `dependencies`: close those afterwards.
+ * @throws Error if an operation has no route, a route has no operation, or a code has no entry in the documentation
  */
 export async function createHttpApi<Feature extends HttpFeature<never>>(
   dependencies: HttpDependencies & DependenciesOf<Feature>,
@@ -105,11 +105,11 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => done(null, applyIfNoneMatch(request, reply, payload)));
-  // After the body is read, because its parser runs outside the context of a request.
+  // Runs after the body is read, because the body's parser runs outside the context of a request.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   addHooks('afterBody');
   makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors, readYourWrites });
-  // Last of the onSend hooks: it counts what is sent.
+  // The last `onSend` hook, because it counts the bytes that are sent.
   new ResponseBudget().watch(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {
     observation.answered(request, reply);
@@ -125,7 +125,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   return app;
 }
 
-/** Returns the description of a server at the URL from its routes alone, without engines and providers. */
+/** Returns the OpenAPI description of a server at the URL from its routes alone, without engines and providers. */
 export async function describeRoutes(baseUrl: string, features: readonly HttpFeature<never>[]): Promise<OpenAPIObject> {
   const nothing: unknown = { identity: {}, readModels: {}, settings: { baseUrl } };
   const module = rootModule(nothing as never, features, commonProviders(nothing as never, {} as CommonParts));
@@ -144,7 +144,7 @@ class CommonModule {}
 @Module({ controllers: [HealthController] })
 class HealthModule {}
 
-/** Features in their order, which is that of their operations in the description. */
+/** Features in the order in which the OpenAPI description lists their operations. */
 function rootModule<Feature extends HttpFeature<never>>(
   dependencies: HttpDependencies & DependenciesOf<Feature>,
   features: readonly Feature[],

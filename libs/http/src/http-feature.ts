@@ -15,7 +15,7 @@ export const LOGGER = Symbol('logger');
 export const HEALTH = Symbol('health');
 export const SETTINGS = Symbol('settings');
 
-/** Dependencies of the server itself; each feature names its own beside them. */
+/** Dependencies of the server itself. Each feature declares its own in addition. */
 export interface HttpDependencies {
   readonly identity: { readonly authenticateSession: AuthenticateSession };
   readonly authenticateKey: AuthenticateKey;
@@ -34,60 +34,60 @@ export interface HttpSettings {
   readonly appUrl: string;
   /** URL of this API for its clients, without a trailing slash and without `/v1`. */
   readonly baseUrl: string;
-  /** The built web application, which is served beside the API; absent where there is none. */
+  /** Folder of the built web application, which is served beside the API; absent if there is none. */
   readonly webAppFolder?: string;
   readonly rateLimitPerMinute: number;
   /** CIDRs or addresses whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
+  /** Secret that signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
   readonly cursorSecret: Uint8Array;
-  /** How long a list waits to show the client's own last write, in milliseconds; 5,000 by default. */
+  /** Time that a list waits to include the client's own last write, in milliseconds; 5,000 by default. */
   readonly readYourWritesWaitMs?: number;
   /**
-   * How long the answer to a write waits for the read models, in milliseconds: where the client's next request may come
-   * to another replica. 0 by default.
+   * Time that the response to a write waits for the read models, in milliseconds, for clients whose next request may
+   * reach another replica. 0 by default.
    */
   readonly writeResponseWaitMs?: number;
-  /** How long a write that may have duplicates waits for the read model to show it, in milliseconds; 200 by default. */
+  /** Time that a write waits for the read model before the check for duplicates, in milliseconds; 200 by default. */
   readonly duplicatesWaitMs?: number;
 }
 
-/** A feature of the API: a Nest module class. An app lists those that it serves. */
+/** A feature of the API: a Nest module class. An application lists the features that it serves. */
 export interface HttpFeature<Dependencies> {
-  /** The module with its controllers, from the dependencies that it names. */
+  /** Returns the module with its controllers, given the dependencies that it names. */
   readonly with: (dependencies: Dependencies) => DynamicModule;
   readonly docs?: FeatureDocs;
   readonly hooks?: FeatureHooks;
 }
 
-/** Everything that the features together depend on. */
+/** The dependencies of all given features together. */
 export type DependenciesOf<Feature extends HttpFeature<never>> = (
   Feature extends HttpFeature<infer Dependencies> ? (each: Dependencies) => void : never
 ) extends (all: infer All) => void
   ? All
   : never;
 
-/** Adds hooks to the server, with the providers of the application at hand. */
+/** Adds hooks to the server, using the providers of the application. */
 type AddHooks = (server: FastifyInstance, app: INestApplicationContext) => void;
 
-/** Hooks of a feature, by their place among those of the server. */
+/** Hooks of a feature, by their position among those of the server. */
 export interface FeatureHooks {
-  /** After the client is admitted, before the parameters and the body are read. */
+  /** Run after the client is admitted, before the parameters and the body are read. */
   readonly afterAdmission?: AddHooks;
-  /** After the body is read, before a request is compared with earlier ones under its `Idempotency-Key`. */
+  /** Run after the body is read, before a request is compared with earlier ones with the same `Idempotency-Key`. */
   readonly afterBody?: AddHooks;
-  /** Before the server closes, while requests are still open. */
+  /** Runs before the server closes, while requests are still open. */
   readonly beforeClose?: AddHooks;
 }
 
-/** What a feature adds to the description of the API and to the pages below /docs. */
+/** Additions of a feature to the OpenAPI description and to the pages below /docs. */
 export interface FeatureDocs {
-  /** Meaning of the error codes that only this feature answers. */
+  /** Documentation of the error codes that only this feature returns. */
   readonly errors?: Readonly<Partial<Record<ErrorCode, CodeEntry>>>;
-  /** Meaning of the codes of single faulty fields. */
+  /** Documentation of the codes of single invalid fields. */
   readonly fields?: Readonly<Partial<Record<FieldErrorCode, CodeEntry>>>;
   readonly warnings?: Readonly<Partial<Record<WarningCode, CodeEntry>>>;
-  /** Codes with which operations refuse by rules of their own, beside those that follow from their declaration. */
+  /** Error codes of rules that an operation's declaration does not show. */
   readonly refusals?: Readonly<Partial<Record<OperationId, readonly ErrorCode[]>>>;
   /** Noun and example id of a single resource, by the collection in its path. */
   readonly resources?: Readonly<Record<string, readonly [noun: string, exampleId: string]>>;
@@ -95,29 +95,29 @@ export interface FeatureDocs {
   readonly pathParameters?: Readonly<Record<string, readonly [description: string, example: string]>>;
   /** Examples of whole schemas, by name. */
   readonly samples?: Readonly<Record<string, object | undefined>>;
-  /** Example values of fields by name, where neither their schema nor a sample has one. */
+  /** Example values of fields by name, for fields without an example in their schema or in a sample. */
   readonly values?: Readonly<Record<string, unknown>>;
   /** Schemas that no operation refers to by its types. */
   readonly models?: readonly Type[];
-  /** Adds to the description what the decorators cannot. */
+  /** Adds parts to the description that decorators cannot express. */
   readonly describe?: (document: OpenAPIObject) => void;
-  /** Pages below /docs in HTML, by name. */
+  /** HTML pages below /docs, by name. */
   readonly pages?: Readonly<Record<string, (addresses: PublicAddresses) => string>>;
 }
 
-/** What the documentation says of a code: three sentences or so, in plain words. */
+/** Documentation of a code: about three sentences in plain words. */
 export interface CodeEntry {
-  /** What it means. */
+  /** Meaning of the code. */
   readonly meaning: string;
-  /** What was asked for, or sent, and is answered with it. */
+  /** Example of a request that gets this code. */
   readonly exampleRequest: string;
-  /** The message of that answer. */
+  /** Message of the example's error. */
   readonly message: string;
-  /** What the client does about it. */
+  /** Action for the client. */
   readonly action: string;
 }
 
-/** In this order. */
+/** Creates the documentation of a code from its four texts. */
 export function entry(meaning: string, exampleRequest: string, message: string, action: string): CodeEntry {
   return { meaning, exampleRequest, message, action };
 }

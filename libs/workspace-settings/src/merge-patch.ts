@@ -24,7 +24,7 @@ type Fail = (param: string, code: FieldError['code'], message: string) => undefi
 /** What is to hold; only to be used where nothing is faulty. */
 interface Patched {
   readonly values: RuleSettings;
-  /** Every faulty field. */
+  /** All invalid fields. */
   readonly faults: readonly FieldError[];
 }
 

@@ -121,7 +121,7 @@ export class DocumentBytesController {
   @refusal(409, 'It is complete, expired or deleted: no bytes are waited for.')
   @refusal(413, 'There are more bytes than were told.')
   @refusal(429, 'More uploads of this document within a minute than are taken; see Retry-After.')
-  @refusal(503, 'An engine is down or at its limit; see Retry-After.')
+  @refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
   async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
     const grant = grantOf(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };

@@ -85,7 +85,7 @@ export class UploadThrottle {
 
   /** @throws RequestError `rate_limited` */
   async upload(documentId: string): Promise<void> {
-    const refusal = `More than ${PER_DOCUMENT} uploads of a document within a minute.`;
+    const refusal = `The limit of ${PER_DOCUMENT} uploads per minute and document is exceeded.`;
     await requireQuota(this.quota, `upload:${documentId}`, PER_DOCUMENT, refusal);
   }
 }

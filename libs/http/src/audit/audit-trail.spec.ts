@@ -1,7 +1,7 @@
 import { diffFields, hasChanges } from './audit-trail.ts';
 
-describe('the changes of an audit entry', () => {
-  it('are the fields that differ', () => {
+describe('changes of an audit entry', () => {
+  it('lists only the fields that differ', () => {
     const before = { id: 'usr_1', name: 'Jo', role: 'viewer', tags: ['a'], status: 'active', version: 1 };
     const after = { id: 'usr_1', name: 'Jo', role: 'admin', tags: ['a', 'b'], status: 'active', version: 2 };
     expect(diffFields({ before, after })).toEqual({
@@ -10,7 +10,7 @@ describe('the changes of an audit entry', () => {
     });
   });
 
-  it('are all that was given where something is made or goes', () => {
+  it('lists every field if the resource is created or deleted', () => {
     const key = { id: 'key_1', name: 'TMS', environment: 'live', expires_at: null, created_at: '2026-03-01' };
     expect(diffFields({ before: null, after: key })).toEqual({
       name: { from: null, to: 'TMS' },
@@ -22,7 +22,7 @@ describe('the changes of an audit entry', () => {
     });
   });
 
-  it('never hold a secret, nor where one stands', () => {
+  it('never contains a secret, not even that one changed', () => {
     const after = {
       key: 'sk_live_x',
       secret: 'whsec_x',
@@ -43,9 +43,9 @@ describe('the changes of an audit entry', () => {
     });
   });
 
-  it('are none where nothing is other than it was', () => {
+  it('is empty if no field differs', () => {
     expect(hasChanges({ before: { id: 'a', version: 1 }, after: { id: 'a', version: 1 } })).toBe(false);
-    // Of a secret alone.
+    // A change of a secret alone.
     expect(hasChanges({ before: { id: 'a', secret: 'x' }, after: { id: 'a', secret: 'y' } })).toBe(true);
     expect(hasChanges({ before: null, after: { id: 'a' } })).toBe(true);
   });

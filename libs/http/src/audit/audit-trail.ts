@@ -18,7 +18,7 @@ import { commandIdentityOf, requestFields } from '../server/request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The change of its handler, for the audit log. */
+    /** The change that the handler reported, for the audit log. */
     audited: ReportedChange | null;
   }
 }
@@ -27,12 +27,12 @@ interface ReportedChange extends AuditedChange {
   readonly target_id: string | null;
 }
 
-/** The actor of a change, its workspace and the client's address; null where there is none. */
+/** The actor of a change, the actor's workspace and the client's address; null for a value that is unknown. */
 interface AuditedBy {
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly address: string | null;
-  /** Replaces the type of the handler where it depends on the request. */
+  /** Replaces the audit type of the handler if the type depends on the request. */
   readonly type?: AuditType;
 }
 
@@ -57,7 +57,7 @@ interface AuditOptions {
   readonly part?: string;
 }
 
-/** A change as its entry is begun. */
+/** A change, as recorded before it is made. */
 interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
   /** Id of the command. A repeat with the same id continues the same entry. */
   readonly command_id: string;
@@ -71,18 +71,18 @@ interface ChangeToAudit extends Omit<AuditedBy, 'type'> {
 /** An entry whose outcome is not known yet. */
 export interface OpenAuditEntry {
   readonly id: string;
-  /** True if an earlier attempt of the same command began it, and may have made the change. */
+  /** True if an earlier attempt of the same command began the entry, and may have made the change. */
   readonly isRepeated: boolean;
 }
 
-/** Stores entries. Its methods throw `Unavailable`. */
+/** Stores audit entries. Its methods throw `Unavailable`. */
 export interface AuditLog {
   begin(change: ChangeToAudit): Promise<OpenAuditEntry>;
   complete(entry: OpenAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
   withdraw(entry: OpenAuditEntry): Promise<void>;
 }
 
-/** Writes an entry before a change and completes it afterwards. */
+/** Writes an audit entry before a change and completes it afterwards. */
 export class AuditTrail {
   constructor(
     private readonly log: AuditLog,
@@ -123,7 +123,7 @@ export class AuditTrail {
     return answer;
   }
 
-  /** Never fails, because the change is made: an entry that cannot be completed keeps the outcome `unknown`. */
+  /** Never fails, because the change is already made: an entry that cannot be completed keeps the outcome `unknown`. */
   private async end(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
@@ -146,7 +146,7 @@ export const AUDITED_BY = Symbol('audited by');
 /** Finds the actor of a request; undefined if the request names no workspace, so that it cannot change anything. */
 export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
 
-/** Other texts are not stored: a client may have sent a key in place of an id. */
+/** Text that does not look like an id is not stored: a client may have sent a key in place of an id. */
 const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 
 @Injectable()
@@ -185,11 +185,11 @@ export interface AuditedChange {
   readonly after: object | null;
 }
 
-/** Fields that hold a secret, or the address of one. */
+/** Fields that hold a secret, or a URL that contains one. */
 const SECRET_FIELD_PATTERN = /secret|password|token|hash|^key$|^(invitation|reset)_url$/;
-/** Values of headers are often credentials. */
+/** Fields of which only the keys are logged: values of headers are often credentials. */
 const KEYS_ONLY_FIELDS: ReadonlySet<string> = new Set(['headers']);
-/** Fields that every change changes, or that repeat the entry. */
+/** Fields that change with every write, or that repeat the entry. */
 const OMITTED_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'workspace_id',
@@ -202,12 +202,12 @@ const OMITTED_FIELDS: ReadonlySet<string> = new Set([
   'last_used_at',
 ]);
 
-/** Returns true if anything differs. */
+/** Returns true if any field differs. */
 export function hasChanges({ before, after }: AuditedChange): boolean {
   return JSON.stringify(before) !== JSON.stringify(after);
 }
 
-/** The fields that differ, without secrets. */
+/** Returns the fields that differ, without secrets. */
 export function diffFields({ before, after }: AuditedChange): AuditedChanges {
   const [from, to] = [selectLoggableFields(before), selectLoggableFields(after)];
   const fields = new Set([...from.keys(), ...to.keys()]);
@@ -217,7 +217,7 @@ export function diffFields({ before, after }: AuditedChange): AuditedChanges {
   );
 }
 
-/** The fields that the log may hold. Null is the same as absent. */
+/** Returns the fields that the audit log may hold. Null counts as absent. */
 function selectLoggableFields(content: object | null): ReadonlyMap<string, unknown> {
   const fields = Object.entries(content ?? {}).filter(
     ([field, value]) =>

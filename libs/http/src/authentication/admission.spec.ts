@@ -27,7 +27,7 @@ describe('a write with a session', () => {
     ['the web application', { ...WITH, 'sec-fetch-site': 'same-origin', origin: 'https://app.example' }],
     ['the address bar', { ...WITH, 'sec-fetch-site': 'none' }],
     ['what is no browser', WITH],
-  ])('passes from %s', (_from, headers) => {
+  ])('accepts a request from %s', (_from, headers) => {
     expect(refusal({ ...COOKIE, ...headers })).toBeUndefined();
   });
 
@@ -43,23 +43,23 @@ describe('a write with a session', () => {
     ['a page of ours without the header', { 'sec-fetch-site': 'same-origin', origin: OWN }],
     ['a page of ours with an empty header', { 'x-requested-with': '', origin: OWN }],
     ['nowhere', {}],
-  ])('is refused from %s', (_from, headers) => {
+  ])('refuses a request from %s', (_from, headers) => {
     for (const method of ['POST', 'PATCH', 'PUT', 'DELETE']) {
       expect(refusal({ ...COOKIE, ...headers }, method)).toBe('csrf');
     }
   });
 
-  it('is the only one that is looked at', () => {
+  it('checks only the key if a request has a key and a cookie', () => {
     const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(refusal({ ...COOKIE, ...foreign }, method)).toBeUndefined();
-    // The key decides, whatever comes beside it.
+    // The key decides, whatever other credentials the request has.
     expect(refusal({ ...COOKIE, ...foreign, authorization: 'Bearer x' })).toBeUndefined();
     expect(refusal({ ...foreign, cookie: 'session=token' })).toBeUndefined();
     expect(refusal(foreign)).toBeUndefined();
     expect(refusal({ ...COOKIE, ...foreign }, 'POST', { access: 'open' })).toBeUndefined();
   });
 
-  it('is signing in too, whatever credentials come with it', () => {
+  it('checks the origin of a sign-in too, whatever credentials it has', () => {
     const config = { access: 'open', beginsSession: true };
     for (const headers of [{}, COOKIE, { authorization: 'Bearer x' }]) {
       expect(refusal(headers, 'POST', config)).toBe('csrf');

@@ -27,14 +27,14 @@ export class Admission {
     reply.header('X-RateLimit-Remaining', decision.remaining);
     reply.header('X-RateLimit-Reset', decision.resetAt);
     if (!decision.admitted) {
-      throw rateLimited(`More than ${decision.limit} requests within a minute.`, decision.retryAfter);
+      throw rateLimited(`The limit of ${decision.limit} requests per minute is exceeded.`, decision.retryAfter);
     }
     requireAccess(principal, access);
     request.principal = principal;
   }
 
   /**
-   * Returns true if a request with a long response would still be admitted. Does not count its quota again.
+   * Returns true if a request with a long response would still be admitted. Does not count against its quota again.
    * @throws Unavailable
    */
   async isStillAdmitted(request: FastifyRequest): Promise<boolean> {
@@ -55,18 +55,23 @@ export class Admission {
       const principal = await authenticator.authenticate(request);
       if (principal) return principal;
     }
-    throw unauthenticated('missing_api_key', `There is no API key: ${KEY_HEADER_HINT}`);
+    throw unauthenticated('missing_api_key', `The request has no API key: ${KEY_HEADER_HINT}`);
   }
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True if it begins a session. It must then come from our own pages, like the writes of a session. */
+    /**
+     * True if the route begins a session. The request must then come from our own pages, like the writes of a session.
+     */
     beginsSession?: boolean;
   }
 }
 
-/** Values of `Sec-Fetch-Site`. `none` is a typed or bookmarked address. `same-site` is another origin, possibly of another owner. */
+/**
+ * Accepted values of `Sec-Fetch-Site`. `none` is a typed or bookmarked address. `same-site` is refused: it is another
+ * origin, possibly of another owner.
+ */
 const TRUSTED_FETCH_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
@@ -93,7 +98,7 @@ export class CrossSiteRequests {
       (site !== undefined && !TRUSTED_FETCH_SITES.has(String(site))) ||
       (origin !== undefined && !this.origins.has(origin))
     ) {
-      throw new RequestError('csrf', `The request comes from another site than ${[...this.origins].join(', ')}.`);
+      throw new RequestError('csrf', `The request comes from a site other than ${[...this.origins].join(', ')}.`);
     }
     if (!requestedWith) throw new RequestError('csrf', 'Send the header X-Requested-With, with any value.');
   }

@@ -6,7 +6,7 @@ describe('the cookie of a session', () => {
   it.each([
     ['https://api.example', '__Host-session', 'Path=/; HttpOnly; SameSite=Lax; Secure'],
     ['http://127.0.0.1:3000', 'session', 'Path=/; HttpOnly; SameSite=Lax'],
-  ])('at %s is %s; %s', (baseUrl, name, attributes) => {
+  ])('for the API at %s, the cookie is %s; %s', (baseUrl, name, attributes) => {
     const cookie = new SessionCookie(baseUrl);
     expect(cookie.issue('token', EXPIRES)).toBe(`${name}=token; ${attributes}; Expires=Tue, 01 Dec 2026 12:00:00 GMT`);
     expect(cookie.clear()).toBe(`${name}=; ${attributes}; Expires=Thu, 01 Jan 1970 00:00:00 GMT`);
@@ -22,7 +22,7 @@ describe('the cookie of a session', () => {
     ['__Host-session=a', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('is read from %j', (header, token) => {
+  ])('reads the token from %j', (header, token) => {
     const headers = header === undefined ? {} : { cookie: header };
     expect(new SessionCookie('http://127.0.0.1').read({ headers })).toBe(token);
   });

@@ -12,35 +12,35 @@ export interface Authenticator {
 }
 
 export const KEY_HEADER_HINT =
-  'send the header Authorization: Bearer <API_KEY>, the word Bearer and a space before the key.';
-/** No key is longer, so a longer text is not looked up. */
+  'send the header Authorization: Bearer <API_KEY>, with a space between the word Bearer and the key.';
+/** Longest API key, in characters. A longer text is not looked up. */
 const MAX_KEY_LENGTH = 200;
 
 /** Returns the principal of a valid key; undefined for any other text. @throws Unavailable */
 export type AuthenticateKey = (key: string) => Promise<Principal | undefined>;
 
-/** `Authorization: Bearer <API_KEY>` (RFC 6750). */
+/** Authenticates requests with `Authorization: Bearer <API_KEY>` (RFC 6750). */
 export class KeyAuthenticator implements Authenticator {
   constructor(private readonly authenticateKey: AuthenticateKey) {}
 
   async authenticate({ headers }: FastifyRequest): Promise<Principal | undefined> {
     if (!headers.authorization) return undefined;
     const key = /^Bearer +([!-~]+) *$/i.exec(headers.authorization)?.[1];
-    // No key was looked up, so this says nothing about any key.
+    // The key was not looked up, so the error does not reveal whether it exists.
     if (key === undefined) {
-      throw unauthenticated('invalid_api_key', `The header is not of its form: ${KEY_HEADER_HINT}`);
+      throw unauthenticated('invalid_api_key', `The Authorization header is malformed: ${KEY_HEADER_HINT}`);
     }
     const principal = key.length <= MAX_KEY_LENGTH ? await this.authenticateKey(key) : undefined;
-    // The same error for unknown, revoked and expired keys.
+    // Unknown, revoked and expired keys get the same error.
     if (!principal) throw unauthenticated('invalid_api_key', 'The API key is not valid.');
     return principal;
   }
 }
 
-/** Returns the principal of a session by its token; undefined if it has ended. @throws Unavailable */
+/** Returns the principal of a session by its token; undefined if the session has ended. @throws Unavailable */
 export type AuthenticateSession = (token: string, environment: Environment) => Promise<Principal | undefined>;
 
-/** A browser's session, by its cookie. If a request has an `Authorization` header too, the key decides. */
+/** Authenticates a browser's session by its cookie. If a request has an `Authorization` header too, the key decides. */
 export class SessionAuthenticator implements Authenticator {
   constructor(
     private readonly authenticateSession: AuthenticateSession,
@@ -51,7 +51,7 @@ export class SessionAuthenticator implements Authenticator {
     const token = sessionToken(request, this.cookie);
     if (token === undefined) return undefined;
     const principal = await this.authenticateSession(token, environmentOf(request));
-    if (!principal) throw unauthenticated('invalid_session', 'The session has ended, or is none: sign in again.');
+    if (!principal) throw unauthenticated('invalid_session', 'The session is unknown or has ended: sign in again.');
     return principal;
   }
 }
@@ -83,7 +83,7 @@ export class SessionCookie {
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   }
 
-  /** Returns the token in a request; undefined if there is none. */
+  /** Returns the session token in a request; undefined if there is none. */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     for (const pair of headers.cookie?.split(';') ?? []) {
       const at = pair.indexOf('=');
@@ -92,12 +92,12 @@ export class SessionCookie {
     return undefined;
   }
 
-  /** Returns a `Set-Cookie` that sets the cookie. @param expires its end at the latest */
+  /** Returns a `Set-Cookie` header that sets the cookie. @param expires the latest end of the session */
   issue(token: string, expires: Date): string {
     return `${this.name}=${token}; ${this.attributes}; Expires=${expires.toUTCString()}`;
   }
 
-  /** Returns a `Set-Cookie` that removes the cookie. */
+  /** Returns a `Set-Cookie` header that removes the cookie. */
   clear(): string {
     return this.issue('', new Date(0));
   }

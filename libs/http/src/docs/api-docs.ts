@@ -9,7 +9,7 @@ import {
 import type { CodeEntry, FeatureDocs } from '../http-feature.ts';
 import { SERVER_DOCS } from './server-docs.ts';
 
-/** The documentation of the server and of all its features. */
+/** Merges the documentation of the server and of all its features. */
 export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' | 'warnings' | 'describe'>> {
   readonly errors: Readonly<Record<ErrorCode, CodeEntry>>;
   readonly fields: Readonly<Record<FieldErrorCode, CodeEntry>>;
@@ -17,7 +17,7 @@ export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' 
   readonly describe: readonly NonNullable<FeatureDocs['describe']>[];
 }
 
-/** @throws Error where a code has no entry, or two features claim the same name */
+/** @throws Error if a code has no entry, or two features document the same name */
 export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
   const parts = [SERVER_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
   const join = <Part extends keyof FeatureDocs>(part: Part) =>
@@ -45,7 +45,7 @@ function uniqueEntries(part: string, contributions: readonly object[]): object {
   const joined = Object.fromEntries(entries) as object;
   const names = entries.map(([name]) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new Error(`two features document ${twice} of ${part}`);
+  if (twice !== undefined) throw new Error(`two features document ${twice} in ${part}`);
   return joined;
 }
 
@@ -54,6 +54,6 @@ function complete<Code extends string>(
   codes: readonly Code[],
 ): Readonly<Record<Code, CodeEntry>> {
   const missing = codes.filter((code) => entries[code] === undefined);
-  if (missing.length > 0) throw new Error(`no feature documents the codes ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`these codes have no documentation: ${missing.join(', ')}`);
   return entries as Readonly<Record<Code, CodeEntry>>;
 }

@@ -7,12 +7,12 @@ type DescribedMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type OperationObject = NonNullable<PathItem['get']>;
 type Parameter = NonNullable<OperationObject['parameters']>[number];
 type HeaderParameter = Exclude<Parameter, { readonly $ref: string }>;
-/** JSON Schema 2020-12. Nest's type is of an older version. */
+/** JSON Schema 2020-12. Nest's own type covers only an older version. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 const METHODS: readonly DescribedMethod[] = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** One operation of the description. */
+/** One operation of the OpenAPI description. */
 export interface Described {
   readonly id: OperationId;
   readonly method: DescribedMethod;
@@ -31,12 +31,12 @@ export function operationsOf({ paths }: OpenAPIObject): readonly Described[] {
   );
 }
 
-/** Returns the parameter of that name; undefined if the operation does not declare it inline. */
+/** Returns the parameter with the given name; undefined if the operation does not declare it inline. */
 export function parameterOf({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
   return parameters.find((parameter): parameter is HeaderParameter => 'name' in parameter && parameter.name === name);
 }
 
-/** The schema's name of a type of event: `MilestoneRecordedEvent` of `milestone.recorded`. */
+/** Returns the schema name of an event type: `MilestoneRecordedEvent` for `milestone.recorded`. */
 export const eventSchemaName = (type: EventType): string => `${pascalCase(type)}Event`;
 
 export function pascalCase(name: string): string {

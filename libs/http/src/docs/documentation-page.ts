@@ -2,7 +2,7 @@ import { Marked } from 'marked';
 
 const marked = new Marked({
   renderer: {
-    /** Anchors as GitHub makes them: `## Dead letters` is `#dead-letters`. */
+    /** Heading anchors in GitHub's form: `## Dead letters` becomes `#dead-letters`. */
     heading({ tokens, depth, text }) {
       const content = this.parser.parseInline(tokens);
       return depth === 2
@@ -13,8 +13,8 @@ const marked = new Marked({
 });
 
 /**
- * A page below /docs made of Markdown, without scripts and with one style sheet. HTML in the Markdown is kept: it is
- * this repository's own.
+ * Renders Markdown as a page below /docs, without scripts and with one style sheet. HTML in the Markdown is kept,
+ * because all Markdown comes from this repository.
  */
 export function documentationPage(title: string, markdown: string): string {
   return `<!doctype html>
@@ -37,7 +37,7 @@ export function documentationPage(title: string, markdown: string): string {
 `;
 }
 
-/** A fenced block of formatted JSON. */
+/** Returns a fenced code block of formatted JSON. */
 export function jsonBlock(value: object): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 }
@@ -49,7 +49,7 @@ nav a { color: #cfe3f7; text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 `;
 
-/** Style sheet of the pages besides the operations; light or dark, as the reader's system. */
+/** Style sheet of the pages other than the operations page; light or dark, following the reader's system. */
 export const PAGE_STYLE = `${NAV_STYLE}:root {
   color-scheme: light dark;
   --text: #1c2733;

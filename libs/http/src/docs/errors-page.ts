@@ -13,16 +13,19 @@ import type { ApiDocs } from './api-docs.ts';
 import { documentationPage, jsonBlock } from './documentation-page.ts';
 
 const TYPES: Readonly<Record<ErrorType, string>> = {
-  invalid_request: 'The request is at fault. Do not repeat it as it is.',
-  authentication: 'The key or session is not valid. Stop until you have another one.',
-  permission: 'The key or user does not have the permission. Stop until it has.',
+  invalid_request: 'The request is invalid. Do not repeat it unchanged.',
+  authentication: 'The key or session is not valid. Stop until you have a valid one.',
+  permission: 'The key or user lacks the permission. Stop until it is granted.',
   not_found: 'The resource does not exist.',
   conflict: 'The present state does not allow the request. Read the resource again, then decide again.',
   rate_limit: 'Too many requests. Wait for `Retry-After`, then send the same request again.',
   internal: 'The service failed, usually for a short time. Wait for `Retry-After`, then send the same request again.',
 };
 
-/** `/docs/errors`. Each code has an anchor: an error its code, a faulty field `field-<code>`, a warning `warning-<code>`. */
+/**
+ * The page `/docs/errors`. Each code has an anchor: an error its code, an invalid field `field-<code>`, a warning
+ * `warning-<code>`.
+ */
 export function errorsPage({ errors, fields, warnings }: ApiDocs): string {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   return documentationPage(
@@ -35,23 +38,20 @@ export function errorsPage({ errors, fields, warnings }: ApiDocs): string {
         TYPES[type],
         ...codes.filter((code) => ERROR_CODES[code] === type).map((code) => errorArticle(code, errors[code])),
       ]),
-      '<h2 id="fields">Faulty fields</h2>',
-      'Each entry of `details` has the code of one faulty field. The code of the error itself is `validation_failed`, or the code of the fields if all have the same.',
+      '<h2 id="fields">Invalid fields</h2>',
+      'Each entry of `details` has the code of one invalid field. The code of the error itself is `validation_failed`, or the code of the fields if all have the same.',
       ...FIELD_ERROR_CODES.map((code) => fieldArticle(code, fields[code])),
       '<h2 id="warnings">Warnings</h2>',
-      'Codes in `warnings`, which the answer to every write has. The write was carried out.',
+      'Codes in `warnings`, a member of the response to every write. The write was carried out.',
       ...WARNING_CODES.map((code) => warningArticle(code, warnings[code])),
     ].join('\n\n'),
   );
 }
 
-const INTRODUCTION = `An error answer is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Decide by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` names every faulty field at once.
-
-With \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the address of its entry on this page.`;
+const INTRODUCTION = `An error response is \`{"error": {"type", "code", "message", "param", "details", "request_id"}}\`. Handle errors by \`type\`, and by \`code\` where you need more detail; codes are never renamed or reused. \`message\` is for people. \`details\` lists all invalid fields.\n\nWith \`Accept: application/problem+json\` the same error is sent as problem details (RFC 9457), whose \`type\` is the URL of its entry on this page.`;
 
 function index(codes: readonly ErrorCode[]): string {
-  return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}
-<li><a href="#fields">codes of faulty fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
+  return `<ul class="index">${codes.map((code) => `<li><a href="#${code}">${code}</a></li>`).join('\n')}\n<li><a href="#fields">codes of invalid fields</a></li><li><a href="#warnings">codes of warnings</a></li></ul>`;
 }
 
 function errorArticle(code: ErrorCode, entry: CodeEntry): string {
@@ -72,7 +72,7 @@ interface Article {
   readonly code: string;
   readonly status?: number;
   readonly entry: CodeEntry;
-  /** The answer, with the entry's message. */
+  /** The error response, with the message of the entry. */
   readonly answer: object;
 }
 

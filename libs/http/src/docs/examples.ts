@@ -10,7 +10,7 @@ type Content = Record<string, { schema?: JsonSchema; example?: unknown; examples
 type Schemas = Readonly<Record<string, JsonSchema>>;
 const JSON_TYPE = 'application/json';
 
-/** Adds examples to every JSON body: by the schema for requests and responses, and one per code for errors. */
+/** Adds examples to every JSON body: one per schema for requests and responses, and one per code for errors. */
 export function addExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   const known = { schemas, samples, values };
@@ -37,7 +37,7 @@ export function addExamples(document: OpenAPIObject, { errors, samples, values }
   document.components = { ...document.components, examples };
 }
 
-/** Adds references to the examples of the codes, in each form of an error. */
+/** Adds references to the examples of the codes, in both forms of an error. */
 function addErrorExamples(content: Content, codes: readonly ErrorCode[]): void {
   for (const [mediaType, nameOf] of Object.entries(ERROR_FORMS)) {
     const media = content?.[mediaType];
@@ -61,11 +61,11 @@ function give(content: Content, make: (schema: JsonSchema) => unknown): void {
 
 interface ExampleContext extends Pick<ApiDocs, 'samples' | 'values'> {
   readonly schemas: Schemas;
-  /** True to include optional fields: in requests. */
+  /** True to include optional fields, as in requests. */
   readonly optional: boolean;
 }
 
-/** Returns a value that the schema allows, realistic where a sample is known. */
+/** Returns a value that the schema allows: a realistic sample if there is one. */
 function exampleOf(schema: JsonSchema, making: ExampleContext, name = ''): unknown {
   const { $ref, anyOf, oneOf, allOf, example, const: constant, enum: choices, default: otherwise } = schema;
   if (typeof $ref === 'string') return exampleOfNamed($ref.split('/').at(-1) ?? '', making, example);
@@ -113,7 +113,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-12-24',
   uri: 'https://app.example.com/shipments',
 };
-/** Marks a field without an example value. A test fails if one remains. */
+/** Placeholder of a field without an example value. A test fails if one remains. */
 export const MISSING_EXAMPLE = 'TO BE TOLD';
 
 function exampleOfText(format: string): string {
@@ -138,7 +138,7 @@ function errorExample(code: ErrorCode, entry: CodeEntry): object {
   return { summary: entry.meaning, value: errorBody(sampleError(code, entry), REQUEST_ID) };
 }
 
-/** Returns the same example as problem details. */
+/** Returns the example of an error code as problem details. */
 function problemExample(code: ErrorCode, entry: CodeEntry): object {
   const value = problemDetails(sampleError(code, entry), REQUEST_ID, 'https://api.example.com/docs');
   return { summary: entry.meaning, value };

@@ -14,47 +14,47 @@ export const RESPONSE_HEADERS = {
     schema: { ...text, pattern: '^req_[0-9a-f]{32}$' },
     example: 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11',
   },
-  'X-RateLimit-Limit': { description: 'Requests per minute.', schema: integer, example: 1_000 },
-  'X-RateLimit-Remaining': { description: 'Requests that are left.', schema: integer, example: 998 },
+  'X-RateLimit-Limit': { description: 'Requests allowed per minute.', schema: integer, example: 1_000 },
+  'X-RateLimit-Remaining': { description: 'Requests left in the current minute.', schema: integer, example: 998 },
   'X-RateLimit-Reset': {
-    description: 'Epoch second when all are free again.',
+    description: 'Time at which the full quota is available again, in seconds since the Unix epoch.',
     schema: integer,
     example: 1_795_426_260,
   },
   'Consistency-Token': {
-    description: 'The place of the write: sent with a read, nothing older is read.',
+    description: 'Position of the write. Send it with a read to get a result at least this recent.',
     required: true,
     schema: text,
     example: 'Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE',
   },
-  Location: { description: 'Where to get what was made.', required: true, schema: { ...text, format: 'uri' } },
+  Location: { description: 'URL of the created resource.', required: true, schema: { ...text, format: 'uri' } },
   ETag: {
-    description: 'The version of the resource; of a milestone or an exception, that of its shipment.',
+    description: 'Version of the resource; for a milestone or an exception, the version of its shipment.',
     schema: text,
     example: '"7"',
   },
   'Idempotency-Replayed': {
-    description: '`true` where the request was answered before, under the same Idempotency-Key.',
+    description: '`true` if this is the stored response to an earlier request with the same Idempotency-Key.',
     schema: { ...text, enum: ['true'] },
   },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' as const, minimum: 1 }, example: 5 },
-  'WWW-Authenticate': { description: 'How to authenticate.', schema: { ...text, enum: ['Bearer'] } },
+  'WWW-Authenticate': { description: 'Accepted authentication scheme.', schema: { ...text, enum: ['Bearer'] } },
   Deprecation: {
-    description: 'Since when the operation is to be used no more: `@` and epoch seconds (RFC 9745).',
+    description: 'Time from which the operation is deprecated: `@` and seconds since the Unix epoch (RFC 9745).',
     schema: { ...text, pattern: '^@[0-9]+$' },
     example: '@1795426260',
   },
-  Sunset: { description: 'From when on it may not answer (RFC 8594).', schema: text },
-  Link: { description: 'Where to read what to use instead: `rel="deprecation"`.', schema: text },
+  Sunset: { description: 'Time from which the operation may be unavailable (RFC 8594).', schema: text },
+  Link: { description: 'Documentation of the replacement, with `rel="deprecation"`.', schema: text },
 } as const;
 type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** Statuses other than success whose responses have an `ETag`. */
+/** Error and redirect statuses whose responses have an `ETag`. */
 const STATUSES_WITH_ETAG: ReadonlySet<string> = new Set(['304', '412']);
-/** Statuses for a new resource, which has a version. */
+/** Statuses of a response that shows a new resource, which always has a version. */
 const CREATED_STATUSES: ReadonlySet<string> = new Set(['201', '202']);
 
-/** Adds the headers of each response, by its status, method and operation. */
+/** Adds the headers of each response, by status, method and operation. */
 export function addResponseHeaders(described: Described, deprecation: Deprecation | undefined): void {
   const { operation } = described;
   const { conditional, hasEtag = conditional !== undefined } = optionsOf(described.id);
@@ -79,10 +79,10 @@ function addHeaders({ responses }: OperationObject, namesOf: (status: string) =>
   }
 }
 
-/** A status without a resource: only responses that show what was written have a consistency token. */
+/** Success status without a resource. Only responses that show the written resource have a consistency token. */
 const NO_CONTENT = 204;
 
-/** Statuses with `Retry-After`. 409 has it while the first request under a key is in progress. */
+/** Statuses with `Retry-After`. 409 has the header while the first request with the same key is in progress. */
 const STATUSES_WITH_RETRY_AFTER: ReadonlySet<number> = new Set([409, 429, 503]);
 
 function selectHeaders(status: number, { id, method, writes }: Described): ResponseHeader[] {
@@ -102,34 +102,34 @@ function selectHeaders(status: number, { id, method, writes }: Described): Respo
   return candidates.flatMap(([name, is]) => (is ? [name] : []));
 }
 
-/** Request headers of many operations, by name. */
+/** Request headers that many operations share, by name. */
 const REQUEST_HEADERS = {
   'Idempotency-Key': {
     description:
-      'Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.',
+      'Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.',
     schema: { type: 'string' as const, minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
     example: '8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11',
   },
   Prefer: {
-    description: 'How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.',
+    description: 'Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.',
     schema: { type: 'string' as const, enum: ['handling=strict', 'handling=lenient'] },
     example: 'handling=strict',
   },
   'Consistency-Token': {
     description:
-      'The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.',
+      'Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.',
     schema: { type: 'string' as const, minLength: 1 },
     example: 'Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE',
   },
   traceparent: {
-    description: 'W3C trace context, kept with what the request writes; a trace is begun where there is none.',
+    description: 'W3C trace context, stored with the events of the request. Without it, the API starts a new trace.',
     schema: { type: 'string' as const },
     example: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   },
 } as const;
 type RequestHeader = keyof typeof REQUEST_HEADERS;
 
-/** Returns the headers as components, to which operations refer. */
+/** Returns the request headers as components that operations refer to. */
 export function headerParameters() {
   return Object.fromEntries(
     Object.entries(REQUEST_HEADERS).map(([name, header]) => [name, { name, in: 'header', required: false, ...header }]),
@@ -151,7 +151,7 @@ export function addRequestHeaders({ id, method, path, operation, writes }: Descr
   operation.parameters = [...(operation.parameters ?? []), ...references];
 }
 
-/** Describes lists in a query as one value with commas. */
+/** Describes lists in a query as one comma-separated value. */
 export function separateLists({ parameters = [] }: OperationObject): void {
   for (const parameter of parameters) {
     if ('$ref' in parameter || parameter.in !== 'query') continue;

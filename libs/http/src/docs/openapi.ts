@@ -29,7 +29,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'sk_live_… or sk_test_…',
-      description: 'An API key: `sk_live_…` of live data, `sk_test_…` of test data.',
+      description: 'An API key: `sk_live_…` for live data, `sk_test_…` for test data.',
     })
     .addCookieAuth(
       new SessionCookie(baseUrl).name,
@@ -41,7 +41,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     extraModels: [ProblemResource, ...docs.models],
     autoTagControllers: false,
   });
-  // Parts of it belong to the decorators and are shared by all descriptions.
+  // Copied, because parts of the document belong to the decorators and are shared by all descriptions.
   const document = structuredClone(created);
   const { schemas, securitySchemes } = document.components ?? {};
   const parameters = headerParameters() as NonNullable<OpenAPIObject['components']>['parameters'];
@@ -65,7 +65,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
   return document;
 }
 
-/** Removes the headers of deprecations if nothing is deprecated. */
+/** Removes the deprecation headers if no operation is deprecated. */
 function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
   const used = JSON.stringify(paths);
   for (const name of Object.keys(components?.headers ?? {})) {
@@ -74,7 +74,7 @@ function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
 }
 
 const SESSION_HEADERS =
-  'The cookie of a session, for pages of our own. A write needs the header `X-Requested-With`, with any value; the header `Environment`, `live` or `test`, says whose data it is about.';
+  'Session cookie, used by the web application. A write needs the header `X-Requested-With` with any value. The header `Environment` selects `live` or `test` data.';
 
 /** Adds the credentials and the permission that the operation needs. */
 export function secure({ id, operation }: Described): void {
@@ -91,7 +91,7 @@ export function secure({ id, operation }: Described): void {
   if (permission !== undefined) Object.assign(operation, { 'x-permission': permission });
 }
 
-/** Adds description and example to path parameters, unless the operation has its own. */
+/** Adds a description and an example to path parameters, unless the operation has its own. */
 function describePathParameters({ id, path, operation }: Described, { resources, pathParameters }: ApiDocs): void {
   const collection = path.split('/')[2] ?? '';
   for (const parameter of ofPath(operation)) {
@@ -100,7 +100,7 @@ function describePathParameters({ id, path, operation }: Described, { resources,
       parameter.name === 'id' && noun
         ? [`Id of the ${noun}, \`${example?.slice(0, 4)}…\`.`, example]
         : pathParameters[parameter.name];
-    if (!known) throw new Error(`${id}: nothing is known of {${parameter.name}}`);
+    if (!known) throw new Error(`${id}: the path parameter {${parameter.name}} has no description`);
     parameter.description ??= known[0] ?? '';
     parameter.example ??= known[1];
   }
@@ -111,54 +111,27 @@ function ofPath({ parameters = [] }: OperationObject) {
 }
 
 export const API_TITLE = 'Shipment Tracking API';
-const DESCRIPTION = `Track freight shipments: create them, record what happens to them, and read where they are.
+const DESCRIPTION = `Track freight shipments: create them, record their milestones, and query their current state.\n\nEvery request needs \`Authorization: Bearer <API_KEY>\` or a session cookie. Writes with a session need\n\`X-Requested-With\`, and its requests may select the environment with \`Environment\`. Lists are paged with \`limit\` and \`cursor\`. All errors have the\nsame form, or are \`application/problem+json\` if \`Accept\` asks for it; the codes are explained at /docs/errors.\n\nUnknown query parameters are refused. Unknown fields of a body are ignored and listed in \`warnings\`, which every\nresponse to a write has. Enumeration values may be written in any case. A path that exists, but not with the request's\nmethod, returns 405 with \`Allow\`.\n\nRequest header | Meaning\n---|---\n\`Idempotency-Key\` | For POST: a repeat with the same key within 24 hours takes effect once and gets the same response.\n\`Prefer: handling=strict\` | Refuse unknown body fields and wrong check digits, instead of warning.\n\`Consistency-Token\` | Return a result at least as recent as the write whose response had this token.\n\`If-Match\` | For writes: carry out the write only if the resource still has one of these ETags; otherwise 412.\n\`If-None-Match\` | For reads: 304 if the resource still has one of these ETags.\n\`traceparent\` | W3C trace context, stored with the events of the request. Without it, the API starts a new trace.\n\nResponse header | Meaning\n---|---\n\`Request-Id\` | Id of the request, as in the error body.\n\`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests allowed per minute, requests left, and the time at which the full quota is available again, in seconds since the Unix epoch.\n\`Consistency-Token\` | For writes: position of the write, for reads that must see it.\n\`ETag\` | Version of a single resource. It changes with every change.\n\`Idempotency-Replayed\` | \`true\` if this is the stored response to an earlier request with the same key.\n\`Retry-After\` | Seconds to wait, with 429 and 503, and with 409 while the first request with the same key is in progress.\n\`Deprecation\`, \`Sunset\`, \`Link\` | For operations that will be removed: time of deprecation, time of removal, and documentation of the replacement.`;
 
-Every request carries \`Authorization: Bearer <API_KEY>\`, or the cookie of a session; a session’s writes need
-\`X-Requested-With\`, and its requests may name the environment in \`Environment\`. Lists are paged with \`limit\` and \`cursor\`. Errors have one form,
-or are \`application/problem+json\` where \`Accept\` asks for it; their codes are explained at /docs/errors.
-
-Names of query parameters that an operation does not have are refused. Unknown fields of a body are ignored and named in
-the answer's \`warnings\`, which every write has. Values of enumerations may be written in any case. A path that exists, but
-not with the method asked for, is answered 405 with \`Allow\`.
-
-Header of a request | Meaning
----|---
-\`Idempotency-Key\` | Of a POST: sent again under the same key, it is carried out once and answered the same, for 24 hours.
-\`Prefer: handling=strict\` | Refuse unknown fields of a body and wrong check digits, instead of warning.
-\`Consistency-Token\` | Read nothing older than the write that answered with it.
-\`If-Match\` | Of a write: carry it out only if the resource still has one of these ETags; else 412.
-\`If-None-Match\` | Of a read: 304 if the resource still has one of these ETags.
-\`traceparent\` | W3C trace context, kept with what the request writes; a trace is begun where there is none.
-
-Header of an answer | Meaning
----|---
-\`Request-Id\` | The request's id, as in the error body.
-\`X-RateLimit-Limit\`, \`-Remaining\`, \`-Reset\` | Requests per minute, those left, and the epoch second when all are free again.
-\`Consistency-Token\` | Of a write: its place, for reads by others, or through others, that must see it.
-\`ETag\` | Of one resource: its version. It changes with every change.
-\`Idempotency-Replayed\` | \`true\` on the answer to a request that was answered before.
-\`Retry-After\` | Seconds, with 429 and 503, and where the first request under a key is under way.
-\`Deprecation\`, \`Sunset\`, \`Link\` | Of an operation that goes: since when, when it ends, and where to read what to use instead.`;
-
-/** Topics of operations, in their order on the page. */
+/** Tags of operations, in the order of the documentation page. */
 export const TAGS: Readonly<Record<string, string>> = {
-  Shipments: 'Freight shipments with their containers and legs, and why they are what they are.',
-  Milestones: 'What happened to a shipment, or is expected to.',
-  Exceptions: 'What is wrong with a shipment, found by rules or told by people.',
-  Documents: 'The papers of a shipment, with their bytes.',
-  Places: 'Ports and airports by their names.',
-  Events: 'What clients are told, to read afterwards or to follow.',
-  'Webhook endpoints': 'Where events are posted to.',
-  'Webhook deliveries': 'Every event for every endpoint, with each attempt.',
-  'Webhook dead letters': 'What failed for good: counted, delivered again or given up, many at once.',
-  'Webhook replays': 'Sending again what failed or was missed.',
-  Webhooks: 'What is posted to endpoints.',
-  'API keys': 'Keys of people and of service accounts.',
-  'Service accounts': 'Other systems, with a role of their own.',
-  Users: 'People and what they may do.',
-  'One-time links': 'Invitations, and links by which a password is set.',
-  Session: 'Signing in, for pages of our own.',
-  'Audit log': 'Who changed keys, users, endpoints and settings.',
-  Settings: 'How exceptions open, and which documents a shipment needs.',
-  Health: 'For orchestrators.',
+  Shipments: 'Freight shipments with their containers and legs, and explanations of their state.',
+  Milestones: 'Recorded, planned and expected events of a shipment.',
+  Exceptions: 'Problems of a shipment, detected by rules or reported by people.',
+  Documents: 'Documents of a shipment, with their files.',
+  Places: 'Ports and airports by name.',
+  Events: 'Events of a workspace, as a list or as a live stream.',
+  'Webhook endpoints': 'URLs that receive events.',
+  'Webhook deliveries': 'One delivery for each event and endpoint, with all attempts.',
+  'Webhook dead letters': 'Deliveries that failed permanently: count, deliver again or discard them in bulk.',
+  'Webhook replays': 'Deliver past events again, either failed or missed ones.',
+  Webhooks: 'Payloads that are posted to endpoints.',
+  'API keys': 'Keys of users and of service accounts.',
+  'Service accounts': 'Accounts for other systems, each with a role.',
+  Users: 'Users and their roles.',
+  'One-time links': 'Invitations, and links for setting a password.',
+  Session: 'Sign-in for the web application.',
+  'Audit log': 'Changes to keys, users, endpoints and settings, with their actors.',
+  Settings: 'Rules for exceptions, and required documents of a shipment.',
+  Health: 'Health checks for orchestrators.',
 };

@@ -5,27 +5,30 @@ import { OPERATIONS } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type Described, type OperationObject, parameterOf, schemaRef } from './described.ts';
 
-/** Description of a status that an operation does not declare. */
+/** Descriptions of statuses that an operation does not declare. */
 const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
-  403: 'The request may not be carried out.',
-  409: 'The state of the resource, or an earlier request under the same Idempotency-Key, forbids it.',
-  413: 'The body is larger than the operation takes, or what it would store is.',
-  415: 'The body is not of a media type that the operation takes, or is compressed.',
+  403: 'The principal is not allowed to make the request.',
+  409: 'The request conflicts with the state of the resource, or with an earlier request with the same Idempotency-Key.',
+  413: 'The body, or the resource that it would create, is too large.',
+  415: 'The media type of the body is not supported, or the body is compressed.',
 };
 /** Codes of requests that are not valid HTTP, for all operations. */
 const CODES_OF_ANY_REQUEST: readonly ErrorCode[] = ['request_timeout', 'expectation_failed', 'headers_too_large'];
 
-/** Adds every error code of the operation, by status. @throws Error if it declares a status without a code */
+/**
+ * Adds every error code of the operation, by status. @throws Error if the operation declares a status without a code
+ */
 export function describeRefusals(described: Described, docs: ApiDocs): void {
   const { id, operation } = described;
   const byStatus = Map.groupBy(collectCodes(described, docs), statusOf);
   for (const [status, response] of Object.entries(operation.responses)) {
-    if (isRefusal(response) && !byStatus.has(Number(status))) throw new Error(`no code of ${id} has status ${status}`);
+    if (isRefusal(response) && !byStatus.has(Number(status)))
+      throw new Error(`operation ${id} declares status ${status}, but none of its error codes has that status`);
   }
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
     operation.responses[String(status)] = describeResponse(operation, status, codes);
   }
-  const description = 'Whatever the operation: the request did not arrive in time, or its headers cannot be met.';
+  const description = 'For any operation: the request did not arrive in time, or its headers are not acceptable.';
   operation.responses['default'] = {
     description: withCodes(description, CODES_OF_ANY_REQUEST),
     content: errorContent(CODES_OF_ANY_REQUEST),
@@ -35,7 +38,7 @@ export function describeRefusals(described: Described, docs: ApiDocs): void {
 function describeResponse({ responses }: OperationObject, status: number, codes: readonly ErrorCode[]) {
   const declared = responses[String(status)];
   const described = declared && 'description' in declared ? declared.description : undefined;
-  const description = described ?? DEFAULT_DESCRIPTIONS[status] ?? `See the codes.`;
+  const description = described ?? DEFAULT_DESCRIPTIONS[status] ?? `See the error codes.`;
   return { ...declared, description: withCodes(description, codes), content: errorContent(codes) };
 }
 
@@ -68,11 +71,11 @@ function collectCodes(described: Described, { refusals }: ApiDocs): readonly Err
   ];
   const derived = conditions.flatMap(([is, codes]) => (is ? codes : []));
   const own = new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]);
-  // In the order of all codes.
+  // Sorts the codes in the order of ERROR_CODES.
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => own.has(code));
 }
 
-/** Returns the content of an error response in both forms, with these codes only. */
+/** Returns the content of an error response in both forms, limited to these codes. */
 function errorContent(codes: readonly ErrorCode[]) {
   const narrowed = (name: string, properties: object) => ({
     schema: { allOf: [schemaRef(name), { type: 'object', ...properties }] } as object,

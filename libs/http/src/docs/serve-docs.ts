@@ -10,7 +10,10 @@ import { NAV_STYLE, PAGE_STYLE } from './documentation-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { API_TITLE } from './openapi.ts';
 
-/** The files of Swagger UI that the page needs. Its folder has others, such as its own page. */
+/**
+ * The files of Swagger UI that the documentation page needs. Other files of its folder, such as its own page, are not
+ * served.
+ */
 const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png']);
 
 interface ServeDocsOptions {
@@ -20,8 +23,8 @@ interface ServeDocsOptions {
 }
 
 /**
- * Serves `/openapi.json`, `/docs` with its assets, `/docs/errors` and the features' pages. `/` redirects browsers there and
- * lists the addresses for other clients. Open to everybody.
+ * Serves `/openapi.json`, `/docs` with its assets, `/docs/errors` and the features' pages. `/` redirects browsers to
+ * `/docs` and lists the URLs for other clients. All are open to everybody.
  */
 export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }: ServeDocsOptions): void {
   const { baseUrl, webAppFolder } = settings;
@@ -36,7 +39,7 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
     reply.header('Vary', 'Accept');
     return prefers(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
   });
-  // Created on the first request, because it took a tenth of the start.
+  // Created on the first request, because creating the document takes 10% of the start-up time.
   let json: string | undefined;
   fastify.get('/openapi.json', (_request, reply) => {
     json ??= JSON.stringify(describe());
@@ -54,7 +57,7 @@ async function servePages(
     route.config = { answers: 'docs', ...route.config };
   });
   pages.get('/docs', (_request, reply) => page(reply, DOCS_PAGE));
-  // The page has URLs relative to /docs.
+  // URLs in the page are relative to /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
   for (const [name, write] of Object.entries({ ...docs.pages, errors: () => errorsPage(docs) } as ApiDocs['pages'])) {
     let html: string | undefined;

@@ -21,7 +21,7 @@ const answer = (error: unknown, progress: FailedRequest['progress'] = 'begun', b
   toErrorResponse(error, { progress, bodyLimit });
 
 describe('statusOf', () => {
-  it('answers every code of a type within the statuses of that type', () => {
+  it('maps every code of a type to a status of that type', () => {
     const allowed: Record<string, number[]> = {
       invalid_request: [400, 405, 408, 413, 415, 416, 417, 431],
       authentication: [401],
@@ -38,13 +38,13 @@ describe('statusOf', () => {
 });
 
 describe('toErrorResponse', () => {
-  it('keeps code, message and details of a refusal by the domain', () => {
+  it('keeps code, message and details of a domain error', () => {
     const found = answer(new DomainError('limit_exceeded', 'Too many.', [fault('legs', 'limit_exceeded')]));
     expect(found).toMatchObject({ status: 400, code: 'limit_exceeded', message: 'Too many.', unexpected: false });
     expect(found.details).toEqual([fault('legs', 'limit_exceeded')]);
   });
 
-  it('answers a full queue and a lost engine with 503 and when to come back', () => {
+  it('responds with 503 and Retry-After if a queue is full or an engine is lost', () => {
     const busy = answer(new Busy('shipments', 'too many commands wait'));
     const lost = answer(new Unavailable('event store', 'connection refused at 10.0.0.7'));
     expect(busy).toMatchObject({ status: 503, code: 'busy', headers: { 'Retry-After': '1' } });
@@ -52,23 +52,23 @@ describe('toErrorResponse', () => {
     expect(lost.message).not.toContain('10.0.0.7');
   });
 
-  it('speaks of what a lost engine may have done only where it can have done something', () => {
+  it('mentions an unknown outcome after a lost engine only if the handler had started', () => {
     const lost = (progress: FailedRequest['progress']) =>
       answer(new Unavailable('event store', 'gone'), progress).message;
     expect(lost('begun')).toBe(
-      'The event store does not answer. Whether the write took effect is not known; repeat it.',
+      'The event store does not respond. Whether the write took effect is unknown; send it again.',
     );
-    expect(lost('refused')).toBe('The event store does not answer. Nothing was done; try again.');
-    expect(lost('read')).toBe('The event store does not answer; try again.');
+    expect(lost('refused')).toBe('The event store does not respond. Nothing was changed; try again.');
+    expect(lost('read')).toBe('The event store does not respond; try again.');
     expect(answer(new WritesRefused('storage', 'no room on the disk'))).toMatchObject({
       status: 503,
       code: 'unavailable',
-      message: 'The storage takes no writes at present. Nothing was done; try again.',
+      message: 'The storage accepts no writes at present. Nothing was changed; try again.',
       headers: { 'Retry-After': '5' },
     });
   });
 
-  it('names the faulty field in the message of a refusal by a feature', () => {
+  it('names the invalid field in the message of a feature’s error', () => {
     const refusal = (...details: FieldError[]) =>
       answer(new DomainError('validation_failed', 'The request has invalid fields.', details)).message;
     expect(refusal(fault('url'))).toBe('url: No.');
@@ -76,7 +76,7 @@ describe('toErrorResponse', () => {
     expect(refusal(fault('url'), fault('headers.x'))).toBe('2 fields are not valid: url, headers.x.');
   });
 
-  it('tells how large a body may be', () => {
+  it('includes the size limit in the message about a large body', () => {
     const tooLarge = (bodyLimit: number) => answer(new HttpException('x', 413), 'refused', bodyLimit).message;
     expect(tooLarge(8 * 1_048_576)).toBe('The body is larger than 8 MiB.');
     expect(tooLarge(1_000)).toBe('The body is larger than 1000 bytes.');
@@ -88,12 +88,12 @@ describe('toErrorResponse', () => {
     [414, 'not_found', 404],
     [415, 'unsupported_media_type', 415],
     [400, 'validation_failed', 400],
-  ])('answers the framework’s %d as %s', (thrown, code, status) => {
+  ])('maps the framework’s status %d to %s', (thrown, code, status) => {
     expect(answer(new HttpException('text of the framework', thrown))).toMatchObject({ code, status });
   });
 
   it.each([new Error('password=hunter2'), 'thrown text', undefined, new HttpException('x', 500)])(
-    'tells nothing of an unexpected error',
+    'hides the details of an unexpected error',
     (error) => {
       const found = answer(error);
       expect(found).toMatchObject({ status: 500, code: 'internal_error', unexpected: true });
@@ -103,7 +103,7 @@ describe('toErrorResponse', () => {
 });
 
 describe('invalidRequest', () => {
-  it('names the field in the message when there is one, and the first in param', () => {
+  it('names a single invalid field in the message, and the first of several in param', () => {
     const error = invalidRequest([fault('etd')]);
     expect(error).toMatchObject({ code: 'validation_failed', message: 'etd: No.' });
     expect(errorBody(answer(error), 'req_1').error).toEqual({
@@ -116,7 +116,7 @@ describe('invalidRequest', () => {
     });
   });
 
-  it('has the code of the faults when it is one with a name of its own', () => {
+  it('has the code of the fields if it is one of the promoted codes', () => {
     expect(invalidRequest([fault('legs', 'limit_exceeded'), fault('metadata', 'limit_exceeded')]).code).toBe(
       'limit_exceeded',
     );
@@ -125,7 +125,7 @@ describe('invalidRequest', () => {
 });
 
 describe('problem details', () => {
-  it('holds the standard members and ours', () => {
+  it('contains the standard members and our own', () => {
     const found = answer(new RequestError('permission_denied', 'The key lacks it.'));
     expect(problemDetails(found, 'req_1', 'https://api.example/docs')).toEqual({
       type: 'https://api.example/docs/errors#permission_denied',
@@ -151,7 +151,7 @@ describe('problem details', () => {
     ['application/json;q=0.1, application/problem+json;q=0.5', true],
     ['application/problem+json;q=0', false],
     ['application/problem+json;q=nonsense', false],
-  ])('is wanted by Accept %s: %s', (accept, wanted) => {
+  ])('is requested by Accept %s: %s', (accept, wanted) => {
     expect(wantsProblem(accept)).toBe(wanted);
   });
 });

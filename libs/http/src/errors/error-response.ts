@@ -23,19 +23,19 @@ export interface ErrorResponse {
   readonly message: string;
   readonly details: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
-  /** True for a fault of the server that must be investigated. */
+  /** True for an internal error that must be investigated. */
   readonly unexpected: boolean;
 }
 
 /** The facts about a failed request that its response depends on. */
 export interface FailedRequest {
-  /** `read`: a read; `refused`: a write that was not begun; `begun`: a write that may have changed something. */
+  /** `read`: a read; `refused`: a write that did not start; `begun`: a write that may have changed something. */
   readonly progress: 'read' | 'refused' | 'begun';
-  /** Largest body that its route accepts, in bytes. */
+  /** Largest body that the route accepts, in bytes. */
   readonly bodyLimit: number;
 }
 
-/** Turns a thrown error into a response. The text of an unexpected error never leaves the process. */
+/** Converts a thrown error into a response. The text of an unexpected error never leaves the process. */
 export function toErrorResponse(error: unknown, request: FailedRequest): ErrorResponse {
   if (error instanceof RequestError) return answer(error.code, error.message, error.details, error.headers);
   if (error instanceof PreconditionFailed) return preconditionFailed(error);
@@ -43,41 +43,47 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorRe
   if (error instanceof Busy)
     return answer('busy', 'The service is at its limit; try again.', [], { 'Retry-After': '1' });
   if (error instanceof WritesRefused) {
-    const message = `The ${error.engine} takes no writes at present. Nothing was done; try again.`;
+    const message = `The ${error.engine} accepts no writes at present. Nothing was changed; try again.`;
     return answer('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof Unavailable) {
-    const message = `The ${error.engine} does not answer${OUTCOME_AFTER_LOSS[request.progress]}`;
+    const message = `The ${error.engine} does not respond${OUTCOME_AFTER_LOSS[request.progress]}`;
     return answer('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof HttpException && error.getStatus() < 500) return fromHttpFramework(error.getStatus(), request);
-  return { ...answer('internal_error', 'Something went wrong on our side.'), unexpected: true };
+  return {
+    ...answer(
+      'internal_error',
+      'Internal server error. Send the request again; if the error persists, report the request id.',
+    ),
+    unexpected: true,
+  };
 }
 
 const OUTCOME_AFTER_LOSS: Readonly<Record<FailedRequest['progress'], string>> = {
   read: '; try again.',
-  refused: '. Nothing was done; try again.',
-  begun: '. Whether the write took effect is not known; repeat it.',
+  refused: '. Nothing was changed; try again.',
+  begun: '. Whether the write took effect is unknown; send it again.',
 };
 
-/** Features name the faulty fields; this adds the code and the message for all of them. */
+/** Returns the error with one code and message for all invalid fields that the feature reported. */
 function fromDomain({ code, message, details }: DomainError): ErrorResponse {
   if (code !== 'validation_failed' || details.length === 0) return answer(code, message, details);
   const refusal = invalidRequest(details);
   return answer(refusal.code, refusal.message, details);
 }
 
-/** With the present `ETag`, if the resource exists. */
+/** Includes the present `ETag` if the resource exists. */
 function preconditionFailed({ code, message, version }: PreconditionFailed): ErrorResponse {
   return answer(code, message, [], version === null ? {} : { ETag: etagOf(version) });
 }
 
-/** Requests that the HTTP framework refuses, by its status. */
+/** Converts an error of the HTTP framework, by its status. */
 function fromHttpFramework(status: number, { bodyLimit }: FailedRequest): ErrorResponse {
   switch (status) {
     case 404:
     case 414:
-      return answer('not_found', 'No such path.');
+      return answer('not_found', 'The path does not exist.');
     case 413:
       return answer('body_too_large', `The body is larger than ${sizeOf(bodyLimit)}.`);
     case 415:
@@ -158,7 +164,7 @@ const STATUS_BY_TYPE: Readonly<Record<ErrorType, number>> = {
   internal: 500,
 };
 
-/** Codes whose HTTP status differs from that of their type. */
+/** HTTP statuses of codes that differ from the status of their type. */
 const STATUS_BY_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   method_not_allowed: 405,
   request_timeout: 408,
@@ -182,11 +188,11 @@ interface ErrorFilterOptions {
   readonly logger: Logger;
   /** URL of the documentation, such as `https://host/docs`. */
   readonly docsUrl: string;
-  /** Replaces an error with a more precise one, such as for a path that exists under another method. */
+  /** Replaces an error with a more precise one, such as a 404 for a path that exists with another method. */
   readonly refine?: (error: unknown, request: FastifyRequest) => unknown;
 }
 
-/** Responds to every error of routes and hooks in the error form of the API, or as problem details on request. */
+/** Responds to every error of routes and hooks in the error format of the API, or as problem details on request. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly options: ErrorFilterOptions) {}
@@ -201,7 +207,7 @@ export class ErrorFilter implements ExceptionFilter {
     const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, failed(request));
     request.failedBeforeChanges = isKnownUndone(error);
     if (hasDisconnected(request))
-      this.options.logger.info(requestFields(request), 'a client went away amid its request');
+      this.options.logger.info(requestFields(request), 'client disconnected during its request');
     else if (answer.unexpected) this.log(error, request);
     if (reply.sent) return;
     const problem = wantsProblem(request.headers.accept);
@@ -233,7 +239,7 @@ function hasDisconnected({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** A request whose path could not be read has no route. */
+/** Returns the facts about a failed request. A request whose path could not be read has no route. */
 function failed({ method, handlerCalled, routeOptions }: FastifyRequest): FailedRequest {
   const progress = method === 'GET' || method === 'HEAD' ? 'read' : handlerCalled ? 'begun' : 'refused';
   return { progress, bodyLimit: routeOptions?.bodyLimit ?? 0 };

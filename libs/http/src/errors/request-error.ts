@@ -1,20 +1,20 @@
 import type { ErrorCode, FieldError } from '@tracking/contracts';
 
-/** A refusal by the HTTP layer. Nothing was written. */
+/** An error of the HTTP layer. Nothing was written. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   constructor(
     readonly code: ErrorCode,
     message: string,
     readonly details: readonly FieldError[] = [],
-    /** Response headers of the refusal, such as `Retry-After`. */
+    /** Response headers of the error, such as `Retry-After`. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
   }
 }
 
-/** Codes of fields that become the code of the whole error if every fault has them. */
+/** Field codes that become the code of the whole error if every invalid field has the same one. */
 const PROMOTED_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
   'external_id_immutable',
   'invalid_cursor',
@@ -23,7 +23,7 @@ const PROMOTED_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError['code
   'unknown_parameter',
 ]);
 
-/** Makes one error of all faulty fields. `details` has at least one. */
+/** Combines all invalid fields, at least one, into one error. */
 export function invalidRequest(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
@@ -31,12 +31,12 @@ export function invalidRequest(details: readonly FieldError[]): RequestError {
   return new RequestError(code, details.length === 1 && first ? withFieldName(first) : summarize(details), details);
 }
 
-/** Prefixes the message with the field's name, unless it begins with it. */
+/** Prefixes the message with the field's name, unless it begins with the name. */
 function withFieldName({ param, message }: FieldError): string {
   return message.startsWith(`${param} `) ? message : `${param}: ${message}`;
 }
 
-/** Names the first fields; `details` has all. */
+/** Returns a message with the first invalid fields; `details` has all. */
 function summarize(details: readonly FieldError[]): string {
   const named = details.slice(0, MAX_NAMED_FIELDS).map(({ param }) => param);
   const more = details.length > MAX_NAMED_FIELDS ? ' and others' : '';
@@ -51,12 +51,12 @@ export function unauthenticated(
   return new RequestError(code, message, [], { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** @param retryAfter in seconds */
+/** @param retryAfter seconds */
 export function rateLimited(message: string, retryAfter: number): RequestError {
   return new RequestError('rate_limited', message, [], { 'Retry-After': String(Math.max(1, retryAfter)) });
 }
 
-/** The same error for resources that do not exist and for those of other workspaces. */
+/** Returns the same error for a resource that does not exist and for one of another workspace. */
 export function notFound(what: string): RequestError {
   return new RequestError('not_found', `No such ${what}.`);
 }

@@ -14,41 +14,48 @@ class LivenessResource {
 @ApiSchema({ name: 'Readiness' })
 class ReadinessResource {
   @ApiProperty({
-    description: '`degraded`: an engine is lost, and what works without it is answered.',
+    description: '`degraded`: an engine is unavailable. Operations that do not need it still work.',
     enum: ['starting', 'ready', 'degraded', 'draining'],
   })
   readonly status!: string;
   @ApiProperty({
     type: 'object',
-    description: 'By engine, `ok` or why it does not answer.',
+    description: 'Status of each engine: `ok`, or the reason why it does not respond.',
     additionalProperties: { type: 'string' },
     example: { storage: 'ok' },
   })
   readonly engines!: Record<string, string>;
 }
 
-/** For orchestrators, without key and quota. */
+/** Health checks for orchestrators, without key and quota. */
 @ApiTags('Health')
 @Controller('health')
 export class HealthController {
   constructor(@Inject(HEALTH) private readonly health: HttpDependencies['health']) {}
 
   @Get('live')
-  @Operation('live', { summary: 'Whether the process runs' })
-  @ApiResponse({ status: 200, description: 'It does.', type: LivenessResource })
+  @Operation('live', { summary: 'Check liveness' })
+  @ApiResponse({ status: 200, description: 'The process is running.', type: LivenessResource })
   live(): { readonly status: 'live' } {
     return { status: 'live' };
   }
 
-  /** 503 only during the start and while draining. With a lost engine, operations that still work keep their traffic. */
+  /**
+   * 503 only during the start and while draining. While an engine is unavailable, operations that still work keep their
+   * traffic.
+   */
   @Get('ready')
-  @Operation('ready', { summary: 'Whether the process takes requests, and how its engines are' })
+  @Operation('ready', { summary: 'Check readiness' })
   @ApiResponse({
     status: 200,
-    description: 'It does: `ready`, or `degraded` while an engine is lost.',
+    description: 'The process accepts requests: `ready`, or `degraded` while an engine is unavailable.',
     type: ReadinessResource,
   })
-  @ApiResponse({ status: 503, description: 'It does not: `starting`, or `draining`.', type: ReadinessResource })
+  @ApiResponse({
+    status: 503,
+    description: 'The process does not accept requests: `starting` or `draining`.',
+    type: ReadinessResource,
+  })
   ready(@Res({ passthrough: true }) reply: FastifyReply): Pick<HealthReport, 'status' | 'engines'> {
     const { status, engines, httpStatus } = this.health();
     reply.code(httpStatus);

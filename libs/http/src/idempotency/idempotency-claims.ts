@@ -21,26 +21,26 @@ export interface IdempotencyOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Hashes keys and seals answers; the same on every replica. At least 32 bytes. */
+  /** Secret from which the keys for hashing and encryption derive; the same on every replica. At least 32 bytes. */
   readonly secret: Uint8Array;
-  /** Makes the encryption of stored answers from a key of 32 bytes. */
+  /** Creates the encryption of stored responses from a key of 32 bytes. */
   readonly responseCipher: (key: Uint8Array) => ResponseCipher;
   /**
-   * How long a claim of another process counts as in progress, in milliseconds; 0 if no other process can be alive. If it
-   * is taken over too early, its command runs twice, which changes nothing.
+   * Time for which a claim of another process counts as in progress, in milliseconds; 0 if no other process can be
+   * alive. If a claim is taken over too early, its command runs twice; the second run changes nothing.
    */
   readonly takeOverAfterMs: number;
 }
 
-/** Characters of a sealed response, all ASCII. Documents have at most 16 MB. */
+/** Maximum length of an encrypted response in ASCII characters. A stored document has at most 16 MB. */
 const MAX_SEALED_CHARS = 12 * 1024 * 1024;
 
-/** A request under an `Idempotency-Key`. */
+/** A request with an `Idempotency-Key`. */
 export interface ClaimedRequest {
-  /** Owner of the key. Equal keys of different scopes are different. */
+  /** Owner of the key. Equal keys of different owners are independent. */
   readonly scope: readonly string[];
   readonly key: string;
-  /** Content that a repeat must have in common: method, path with query, body. */
+  /** Content that a repeat must have in common with the first request: method, path with query, body. */
   readonly content: string;
 }
 
@@ -54,7 +54,7 @@ type TakeResult =
   | { readonly kind: 'in_progress' };
 const IN_PROGRESS: TakeResult = { kind: 'in_progress' };
 
-/** The requests under an `Idempotency-Key`, with their commands and responses. */
+/** Stores requests with an `Idempotency-Key`, their commands and their responses. */
 export class IdempotencyClaims {
   private readonly process = randomUUID();
   /** Attempts of this process that have not ended. */
@@ -64,11 +64,11 @@ export class IdempotencyClaims {
 
   private constructor(
     /**
-     * A claim is written before its command. If a power cut preserves the writes of the command, it preserves the claim,
-     * so the claim needs no flush of its own where one log holds both.
+     * Collection for writes before a command runs. If a power cut preserves the writes of the command, it preserves the
+     * claim, so the claim needs no flush of its own if one log holds both.
      */
     private readonly claims: Collection<IdempotencyClaim>,
-    /** The same documents, written durably: after a response is sent, every repeat gets it. */
+    /** The same collection with durable writes: after a response is sent, every repeat gets the same response. */
     private readonly durableClaims: Collection<IdempotencyClaim>,
     private readonly sweeper: LeaderElectedJob,
     private readonly options: IdempotencyOptions,
@@ -99,7 +99,7 @@ export class IdempotencyClaims {
    */
   async take(request: ClaimedRequest): Promise<TakeResult> {
     const fresh = this.newClaim(request);
-    // Set before another request of this process can find the claim.
+    // Added first, so that no other request of this process finds a claim without its attempt.
     this.attemptsInProgress.add(fresh.attempt);
     let taking = IN_PROGRESS;
     try {
@@ -143,8 +143,8 @@ export class IdempotencyClaims {
   }
 
   /**
-   * Forgets the claim of a request that was refused, so that a corrected request can use the key. A repeat is released
-   * instead, because an earlier attempt may have run the command.
+   * Deletes the claim of a request that was refused, so that a corrected request can use the key. The claim of a repeat
+   * is released instead, because an earlier attempt may have run the command.
    * @throws Unavailable
    */
   forget(claim: IdempotencyClaim): Promise<void> {
@@ -154,10 +154,10 @@ export class IdempotencyClaims {
     });
   }
 
-  /** Takes an existing claim over. If several requests try, one gets it. */
+  /** Takes over an existing claim. If several requests try, exactly one succeeds. */
   private async takeOver(fresh: IdempotencyClaim): Promise<TakeResult> {
     const found = await this.claims.get(fresh.id);
-    // Another request has just forgotten it.
+    // Another request has just deleted the claim.
     if (found === undefined) return IN_PROGRESS;
     const isOver = found.expires_at <= fresh.at;
     if (!isOver) {
@@ -213,8 +213,8 @@ export class IdempotencyClaims {
 }
 
 /**
- * Returns the claim for another attempt. If nothing was changed, only the id of the command stays. Otherwise the time stays
- * too, because the command must write what it may have written before.
+ * Returns the claim for another attempt. If nothing was changed, only the id of the command stays. Otherwise the time
+ * stays too, because the command must repeat the writes of the earlier attempt exactly.
  */
 function reopenClaim(found: IdempotencyClaim, { at, process, attempt, taken_at }: IdempotencyClaim): IdempotencyClaim {
   const { is_undone = false, ...claim } = found;
@@ -222,35 +222,37 @@ function reopenClaim(found: IdempotencyClaim, { at, process, attempt, taken_at }
   return is_undone ? { ...claim, ...own, at } : { ...claim, ...own, is_repeat: true };
 }
 
-/** Matches the claim only as it was read. */
+/** Guard that matches the claim only if it has not changed since it was read. */
 function unchangedSinceRead({ attempt, state }: IdempotencyClaim) {
   return { attempt, state };
 }
 
-/** How long an `Idempotency-Key` is remembered: docs/reference/http.md#safe-retries. */
+/** Time for which an `Idempotency-Key` is remembered: docs/reference/http.md#safe-retries. */
 export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1_000;
 
-/** The command of an `Idempotency-Key`, its attempt and its response. None of the request's content can be read from it. */
+/** A stored `Idempotency-Key` with its command, attempt and response. The request's content cannot be read from it. */
 export interface IdempotencyClaim extends Document {
-  /** Keyed hash of the key and its owner. */
+  /** Keyed hash of the idempotency key and its owner. */
   readonly id: string;
-  /** Keyed hash of the request. With a plain hash, passwords of sign-ins could be guessed. */
+  /** Keyed hash of the request. With a plain hash, an attacker could guess passwords of sign-ins. */
   readonly fingerprint: string;
   /** Id of the command, the same for every attempt. */
   readonly command_id: string;
   readonly at: Timestamp;
   readonly expires_at: Timestamp;
-  /** `open`: in progress, or its process died; `released`: failed on the server, so the next repeat tries again. */
+  /** `open`: in progress, or the process died; `released`: failed on the server, so the next repeat tries again. */
   readonly state: 'open' | 'released' | 'answered';
-  /** The process that took it last, and its attempt. Every write requires the attempt to be unchanged. */
+  /**
+   * The process of the latest attempt, and the id of that attempt. Every write requires the attempt to be unchanged.
+   */
   readonly process: string;
   readonly attempt: string;
   readonly taken_at: Timestamp;
   /** True if an earlier attempt may have run the command. */
   readonly is_repeat: boolean;
-  /** Of a `released` claim: nothing was changed, so a repeat runs at its own time. */
+  /** True if a `released` claim changed nothing, so that a repeat runs at its own time. */
   readonly is_undone?: boolean;
-  /** The sealed response, if there is one. */
+  /** The encrypted response, if there is one. */
   readonly answer?: string;
 }
 
@@ -261,7 +263,7 @@ export const CLAIMS_COLLECTION: CollectionSpec = {
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
 const SWEEP_BATCH_SIZE = 200;
-/** Milliseconds of rest for each millisecond of work. */
+/** Milliseconds of rest for each millisecond of deletion. */
 const REST_PER_WORK = 4;
 
 interface SweeperDependencies {
@@ -271,7 +273,7 @@ interface SweeperDependencies {
   readonly metrics: Metrics;
 }
 
-/** Deletes expired claims. Until then they count as absent. */
+/** Creates the job that deletes expired claims. An expired claim counts as absent until then. */
 export function createSweeper(
   claims: Collection<IdempotencyClaim>,
   { leases, clock, logger, metrics }: SweeperDependencies,

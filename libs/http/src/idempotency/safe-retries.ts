@@ -18,19 +18,22 @@ const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The claim of its `Idempotency-Key`, until the response. */
+    /** The claim of the request's `Idempotency-Key`, until the response. */
     claim: IdempotencyClaim | null;
     /**
-     * True if every repeat gets its response. False if a repeat runs the command again, because a part of it failed on
-     * the server or because the response expires.
+     * True if every repeat gets this response. False if a repeat runs the command again, because a part of the command
+     * failed on the server or because the response expires.
      */
     storesResponse: boolean;
-    /** True if it failed on the server before anything was changed. */
+    /** True if the request failed on the server before anything was changed. */
     failedBeforeChanges: boolean;
   }
 }
 
-/** Requests per minute without credentials from one network, because each stores a claim before it is checked. */
+/**
+ * Limit of requests with an idempotency key but without credentials, per minute and network. Each such request stores a
+ * claim before it is checked.
+ */
 const MAX_ANONYMOUS_PER_MINUTE = 60;
 
 interface SafeRetriesDependencies {
@@ -71,11 +74,11 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
 
 /** @throws RequestError `rate_limited` */
 async function admitAnonymous(quota: Quota, { ip }: FastifyRequest): Promise<void> {
-  const refusal = `More than ${MAX_ANONYMOUS_PER_MINUTE} requests with an ${HEADER} and no credentials within a minute.`;
+  const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${HEADER} and without credentials is exceeded.`;
   await requireQuota(quota, `idempotency:address:${networkOf(ip)}`, MAX_ANONYMOUS_PER_MINUTE, refusal);
 }
 
-/** Returns true if the request runs; otherwise the response is sent. */
+/** Returns true if the handler should run. Returns false if the response is already sent. */
 async function begin(parts: SafeRetriesDependencies, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const taking = await parts.claims.take(claimedRequest(request));
   switch (taking.kind) {
@@ -90,7 +93,7 @@ async function begin(parts: SafeRetriesDependencies, request: FastifyRequest, re
       reply.send(taking.answer.body);
       return false;
     case 'reused':
-      throw new RequestError('idempotency_key_reused', `The ${HEADER} was sent before with another path or body.`);
+      throw new RequestError('idempotency_key_reused', `The ${HEADER} was used before with another path or body.`);
     case 'in_progress':
       throw inProgress();
   }
@@ -106,11 +109,11 @@ async function end(
   const { claims } = parts;
   const { statusCode, request } = reply;
   if (statusCode >= 500 || !request.storesResponse) {
-    // If that cannot be stored either, the claim counts as that of a dead process.
+    // If releasing the claim fails too, the claim counts as that of a dead process.
     await claims.release(claim, request.failedBeforeChanges).catch(() => undefined);
     return payload;
   }
-  // Otherwise anybody could fill the store with refusals.
+  // Not stored: otherwise anybody could fill the store with refusals.
   const isAnonymous = request.principal === null;
   if (!isStoredStatus(statusCode) || (isAnonymous && statusCode >= 300)) {
     await claims.forget(claim);
@@ -124,7 +127,10 @@ async function end(
   return kept.body;
 }
 
-/** Prepares the stored response, except for its body. Its consistency token is at least the one that the client knows. */
+/**
+ * Sets the stored response on the reply, except for the body. The consistency token is at least the one that the client
+ * knows.
+ */
 async function replay(
   { readYourWrites }: SafeRetriesDependencies,
   reply: FastifyReply,
@@ -136,7 +142,7 @@ async function replay(
 }
 
 function inProgress(): RequestError {
-  const message = `The first request with this ${HEADER} is under way; try again.`;
+  const message = `The first request with this ${HEADER} is still in progress; try again.`;
   return new RequestError('idempotency_in_progress', message, [], { 'Retry-After': '1' });
 }
 
@@ -146,16 +152,16 @@ function usesIdempotencyKey({ method, headers, routeOptions }: FastifyRequest): 
 }
 
 /**
- * Reads the claim of a request, after its body is read and its principal known. The scope has the environment, because a
- * session chooses it for each request. Without credentials, the scope is the content and the environment, so that nobody
- * gets the response to another request.
+ * Reads the claim of a request, after its body is read and its principal is known. The scope includes the environment,
+ * because a session chooses the environment for each request. Without credentials, the scope is the content and the
+ * environment, so that nobody gets the response to another request.
  * @throws RequestError `validation_failed`
  */
 function claimedRequest({ method, url, body, headers, raw, principal }: FastifyRequest): ClaimedRequest {
-  // Two headers would be joined to one key, which a repeat with one header would not have.
+  // Two headers would be joined to one key, which a repeat with one header would not match.
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0 || !KEY_PATTERN.test(key)) {
-    const message = `${HEADER} must be one, of 1 to 255 printable ASCII characters.`;
+    const message = `${HEADER} must be sent once, with 1 to 255 printable ASCII characters.`;
     throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
   }
   const content = serialize([method, url, body]);

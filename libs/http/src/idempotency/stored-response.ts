@@ -12,22 +12,22 @@ const decompress = promisify(gunzip);
  */
 const STORED_HEADERS = ['content-type', 'location', 'etag', 'consistency-token', 'set-cookie'] as const;
 
-/** A response as it was first sent. */
+/** A response, as it was first sent. */
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** In UTF-8, as all bodies. */
+  /** Response body in UTF-8. */
   readonly body: string;
 }
 
 /** Encrypts stored responses. A sealed text opens only in the context for which it was sealed. */
 export interface ResponseCipher {
   seal(text: string, context: string): string;
-  /** @throws Error where the text was sealed with another key, for another context, or was altered */
+  /** @throws Error if the text was encrypted with another key or for another context, or was changed */
   open(sealed: string, context: string): string;
 }
 
-/** Statuses of commands that ran, besides success. Other refusals are about the request: its command did not run. */
+/** Error statuses of commands that ran. Other errors are about the request: its command did not run. */
 const STORED_REFUSALS: ReadonlySet<number> = new Set([404, 409, 412]);
 
 /** Returns true if a response with this status is stored for repeats. */
@@ -35,10 +35,10 @@ export function isStoredStatus(status: number): boolean {
   return status < 300 || STORED_REFUSALS.has(status);
 }
 
-/** Returns the response that is about to be sent. */
+/** Returns the response that is about to be sent, for storage. */
 export function captureResponse(reply: FastifyReply, payload: unknown): StoredResponse {
   if (payload !== undefined && payload !== null && typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
-    throw new TypeError('an answer that is a stream cannot be kept');
+    throw new TypeError('a streamed response cannot be stored');
   }
   const headers: Record<string, string | string[]> = {};
   for (const name of STORED_HEADERS) {
@@ -48,7 +48,7 @@ export function captureResponse(reply: FastifyReply, payload: unknown): StoredRe
   return { status: reply.statusCode, headers, body: payload?.toString() ?? '' };
 }
 
-/** Replaces the reply with this response, except for its body. */
+/** Sets the status and headers of the reply to those of the stored response. */
 export function replaceResponse(reply: FastifyReply, { status, headers }: StoredResponse): FastifyReply {
   return clearHeaders(reply).code(status).headers(headers).header('Idempotency-Replayed', 'true');
 }
@@ -59,16 +59,16 @@ export function clearHeaders(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** Responses with at least so many characters are compressed. Small ones gain little. */
+/** Minimum length of a compressed response, in characters. Compression gains little for shorter ones. */
 const MIN_COMPRESSED_CHARS = 64 * 1024;
-/** Prefix of compressed responses. No JSON begins with it. */
+/** Prefix of compressed responses. No JSON document begins with it. */
 const COMPRESSED_PREFIX = 'gzip:';
 
-/** @param claimId the response opens only for this claim */
+/** Encrypts a response. @param claimId the only claim for which the response can be decrypted */
 export async function sealResponse(box: ResponseCipher, claimId: string, answer: StoredResponse): Promise<string> {
   const text = JSON.stringify(answer);
   if (text.length < MIN_COMPRESSED_CHARS) return box.seal(text, claimId);
-  // In a thread, so that the event loop is not blocked.
+  // Compresses in a thread pool, so that the event loop is not blocked.
   const bytes = await compress(text, { level: constants.Z_BEST_SPEED });
   return box.seal(COMPRESSED_PREFIX + bytes.toString('base64'), claimId);
 }

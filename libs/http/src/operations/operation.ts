@@ -23,19 +23,22 @@ interface OperationOptions {
   readonly description?: string;
   /** Class of the query parameters, which the handler gets as `@Query()`; none by default. */
   readonly query?: DtoClass;
-  /** Class of the body. Without it, every field of a body is unknown. */
+  /** Class of the body. If it is absent, every field of a body is unknown. */
   readonly body?: DtoClass;
   /** True if the body may be omitted; it is required by default. */
   readonly bodyMayBeOmitted?: true;
-  /** Media types and limit of the body; JSON up to 1 MiB by default. */
+  /** Media types and size limit of the body; JSON up to 1 MiB by default. */
   readonly acceptedBody?: RouteBody;
-  /** The preconditions that a request may have; none by default. */
+  /** Preconditions that a request may have; none by default. */
   readonly conditional?: Conditional;
-  /** True if the response depends on the `Consistency-Token` of the request. Other reads ignore the header. */
+  /**
+   * True if the response must be at least as recent as the `Consistency-Token` of the request. Other reads ignore the
+   * header.
+   */
   readonly readsYourWrites?: true;
-  /** Whether responses of success have an `ETag`; by default if the operation is conditional. */
+  /** True if success responses have an `ETag`; by default if the operation is conditional. */
   readonly hasEtag?: boolean;
-  /** True if it begins a session. It must then come from our own pages. */
+  /** True if the operation begins a session. The request must then come from our own pages. */
   readonly beginsSession?: true;
 }
 
@@ -44,13 +47,13 @@ const declared = new Map<OperationId, OperationOptions>();
 /** Returns the options of an operation, for its description. @throws Error if no handler declares it */
 export function optionsOf(operationId: OperationId): OperationOptions {
   const options = declared.get(operationId);
-  if (!options) throw new Error(`no handler is the operation ${operationId}`);
+  if (!options) throw new Error(`no handler is declared for operation ${operationId}`);
   return options;
 }
 
 /**
- * Makes a handler an operation of the public API. Access, query parameters and body are checked before the handler runs,
- * and described with the responses that follow from them.
+ * Declares a handler as an operation of the public API. Access, query parameters and body are checked before the
+ * handler runs. The OpenAPI description includes the responses that follow from these checks.
  */
 export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
   declared.set(operationId, options);
@@ -77,8 +80,13 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     RouteConfig(config),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
     ...(body ? describeBody(body, acceptedBody, bodyMayBeOmitted !== true) : []),
-    refusal(400, query ? 'A parameter is unknown or not valid.' : 'A query parameter was sent; there are none.'),
-    refusal(500, 'A fault of ours; repeat it later.'),
+    refusal(
+      400,
+      query
+        ? 'A query parameter is unknown or not valid.'
+        : 'The operation takes no query parameters, but the request has some.',
+    ),
+    refusal(500, 'Internal server error. Send the request again later.'),
   ];
   if (access === 'open') return applyDecorators(...commonResponses);
   const forbiddenResponse = describeRefusal(access);
@@ -86,9 +94,9 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
     ...commonResponses,
     ApiBearerAuth(),
     ...(conditional ? CONDITIONS[conditional] : []),
-    refusal(401, 'No API key, or not a valid one.'),
+    refusal(401, 'The request has no API key or session, or not a valid one.'),
     ...(forbiddenResponse === undefined ? [] : [refusal(403, forbiddenResponse)]),
-    refusal(429, 'More requests within a minute than the key has; see Retry-After.'),
+    refusal(429, 'The rate limit of the key is exceeded; see Retry-After.'),
     MayBeUnavailable(),
   );
 }
@@ -98,32 +106,45 @@ function describeBody(dto: DtoClass, takes: RouteBody, required: boolean): reado
   return [
     ApiBody({ type: dto, required }),
     ApiConsumes(...mediaTypes),
-    refusal(400, 'The body is not valid; every faulty field is named.'),
+    refusal(400, 'The body is not valid; `details` lists all invalid fields.'),
     refusal(413, `The body is larger than ${sizeOf(takes.limit)}.`),
     refusal(415, `The body is not ${mediaTypes.join(' or ')}, or is compressed.`),
   ];
 }
 
 const IF_MATCH = [
-  ApiHeader({ name: 'If-Match', required: false, description: 'ETags, one of which it must have; `*`: whichever.' }),
-  refusal(412, 'It has none of the ETags of If-Match. `ETag` is the one that it has.'),
+  ApiHeader({
+    name: 'If-Match',
+    required: false,
+    description: 'ETags: the write is carried out only if the resource has one of them. `*` accepts any version.',
+  }),
+  refusal(412, 'The resource has none of the ETags of If-Match. The header `ETag` has the present one.'),
 ];
 const CONDITIONS: Readonly<Record<Conditional, readonly MethodDecorator[]>> = {
   read: [
-    ApiHeader({ name: 'If-None-Match', required: false, description: 'ETags: 304 if it still has one of them.' }),
-    ApiResponse({ status: 304, description: 'It still has the ETag.' }),
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: 'ETags: the response is 304 if the resource still has one of them.',
+    }),
+    ApiResponse({ status: 304, description: 'The resource still has one of the ETags.' }),
   ],
   write: IF_MATCH,
   upsert: [
     ...IF_MATCH,
-    ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only if there is none yet; else 412.' }),
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: '`*`: the resource is created only if it does not exist yet; otherwise 412.',
+    }),
   ],
 };
 
-/** For operations that need an engine. */
-export const MayBeUnavailable = () => refusal(503, 'An engine is down or at its limit; see Retry-After.');
+/** The response of operations that need an engine. */
+export const MayBeUnavailable = () =>
+  refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.');
 
-/** Describes an error of a route. */
+/** Describes an error response of a route. */
 export function refusal(status: number, description: string): MethodDecorator {
   return ApiResponse({ status, description, type: ErrorResource });
 }

@@ -4,9 +4,9 @@ import { RequestError } from '../errors/request-error.ts';
 import type { Headers } from '../server/response-headers.ts';
 
 /**
- * Every operation of the public API by its operationId, with its access: a permission, or another {@link Access}. Guards, the
- * OpenAPI description and the check at startup derive from it. An operation that is missing here does not compile. An
- * operation without a route, or a route under `/v1` without an operation, stops the start.
+ * Every operation of the public API by its operationId, with its access: a permission, or another {@link Access}.
+ * Guards, the OpenAPI description and the check at start-up derive from this list. An operation that is missing here
+ * does not compile. An operation without a route, or a route under `/v1` without an operation, makes the start fail.
  */
 export const OPERATIONS = {
   upsertShipment: 'shipments:write',
@@ -40,7 +40,7 @@ export const OPERATIONS = {
   listDocuments: 'documents:read',
   getDocument: 'documents:read',
   downloadDocument: 'documents:read',
-  /** For clients with the upload URL. */
+  /** For clients that have the upload URL. */
   putDocumentContent: 'open',
   completeUpload: 'documents:write',
   approveDocument: 'documents:approve',
@@ -103,7 +103,7 @@ export const OPERATIONS = {
   deactivateUser: 'workspace:admin',
   reactivateUser: 'workspace:admin',
   resetUserPassword: 'workspace:admin',
-  /** For clients with the link. */
+  /** For clients that have the one-time link. */
   getInvitation: 'open',
   useInvitation: 'open',
   live: 'open',
@@ -113,12 +113,12 @@ export const OPERATIONS = {
 export type OperationId = keyof typeof OPERATIONS;
 
 /**
- * The callers of an operation:
+ * Principals that may call an operation:
  * - a permission: principals with that permission
  * - `open`: anybody, without credentials
  * - `authenticated`: any principal
- * - `personal`: users, with a session or a key of theirs
- * - `personal or …`: users, and principals with the permission; the handler decides which resources are theirs
+ * - `personal`: users, with a session or with their own key
+ * - `personal or …`: users, and principals with the permission; the handler decides which resources belong to a user
  */
 export type Access = Permission | 'open' | 'authenticated' | 'personal' | `personal or ${Permission}`;
 /** Access of operations that need credentials. */
@@ -132,7 +132,7 @@ export function requireAccess(principal: Principal, access: GuardedAccess): void
   const isPersonal = principal.type !== 'service_account_key';
   if (access === 'personal') {
     if (!isPersonal)
-      throw new RequestError('permission_denied', 'Only users may do this, with a session or a key of theirs.');
+      throw new RequestError('permission_denied', 'Only users may do this, with a session or with their own key.');
     return;
   }
   const [permission, mayBePersonal] = permissionIn(access);
@@ -146,28 +146,28 @@ export function requirePermission(principal: Principal, permission: Permission):
   throw new RequestError('permission_denied', `The ${who} lacks the permission ${permission}.`);
 }
 
-/** Describes the refusal in OpenAPI; undefined if no principal is refused. */
+/** Returns the OpenAPI description of the refusal; undefined if no principal is refused. */
 export function describeRefusal(access: GuardedAccess): string | undefined {
   if (access === 'authenticated') return undefined;
-  if (access === 'personal') return "The key is not a user's.";
+  if (access === 'personal') return 'The key does not belong to a user.';
   const [permission, mayBePersonal] = permissionIn(access);
   return mayBePersonal
-    ? `It is neither a user's nor has it the permission ${permission}.`
+    ? `The key does not belong to a user and lacks the permission ${permission}.`
     : `The key lacks the permission ${permission}.`;
 }
 
-/** Describes the access in OpenAPI. */
+/** Returns the OpenAPI description of the access. */
 export function describeAccess(access: Access): string {
-  if (access === 'open') return 'Open to everybody: it takes no credentials.';
-  if (access === 'authenticated') return 'Needs a key or a session, and no permission.';
-  if (access === 'personal') return 'For users: by a session, or by a key of theirs. No permission is needed.';
+  if (access === 'open') return 'Open to everybody; no credentials are needed.';
+  if (access === 'authenticated') return 'Needs a key or a session, but no permission.';
+  if (access === 'personal') return 'For users, with a session or with their own key. No permission is needed.';
   const [permission, mayBePersonal] = permissionIn(access);
   return mayBePersonal
-    ? `Needs the permission \`${permission}\`; users need none for what is theirs.`
+    ? `Needs the permission \`${permission}\`. Users need no permission for their own resources.`
     : `Needs the permission \`${permission}\`.`;
 }
 
-/** The permission that an access names; undefined if it names none. */
+/** Returns the permission that an access names; undefined if it names none. */
 export function permissionOf(access: Access): Permission | undefined {
   if (access === 'open' || access === 'authenticated' || access === 'personal') return undefined;
   return permissionIn(access)[0];
@@ -180,19 +180,19 @@ function permissionIn(access: Permission | `personal or ${Permission}`): readonl
 
 /** An operation that will be removed. */
 export interface Deprecation {
-  /** Date or time of its deprecation, in ISO 8601. */
+  /** Date or time of the deprecation, in ISO 8601. */
   readonly since: string;
-  /** Date or time from which it may be gone, in ISO 8601. */
+  /** Date or time from which the operation may be removed, in ISO 8601. */
   readonly sunset?: string;
-  /** URL of a page that explains what to use instead. */
+  /** URL of a page that explains the replacement. */
   readonly link: string;
 }
 export type Deprecations = Readonly<Partial<Record<OperationId, Deprecation>>>;
 
-/** The deprecated operations. All their responses and descriptions say so. */
+/** The deprecated operations by id. All their responses and descriptions announce it. */
 export const DEPRECATIONS: Deprecations = {};
 
-/** Adds headers to every response of a deprecated operation, errors too. */
+/** Adds deprecation headers to every response of a deprecated operation, including errors. */
 export function announceDeprecations(fastify: FastifyInstance, deprecations: Deprecations): void {
   const headers = new Map<string | undefined, Headers>(
     Object.entries(deprecations).map(([operation, deprecation]) => [operation, deprecationHeaders(deprecation)]),
@@ -213,7 +213,9 @@ export function deprecationHeaders({ since, sunset, link }: Deprecation): Header
   const from = Date.parse(since);
   const until = sunset === undefined ? Infinity : Date.parse(sunset);
   if (!(from <= until))
-    throw new Error(`deprecated since ${since}, gone from ${sunset ?? 'never'}: not a time, or too early`);
+    throw new Error(
+      `deprecated since ${since}, removed from ${sunset ?? 'never'}: not a time, or the removal precedes the deprecation`,
+    );
   return {
     Deprecation: `@${Math.floor(from / 1_000)}`,
     ...(sunset !== undefined && { Sunset: new Date(until).toUTCString() }),

@@ -10,12 +10,12 @@ const listing: Listing = {
 };
 
 describe('Cursors', () => {
-  it('gives back the values that it was issued for', () => {
+  it('reads the values that the cursor was issued for', () => {
     const after = ['2026-11-21T09:30:00.000Z', 'shp_1', 7];
     expect(cursors.read(cursors.issue(after, listing), listing)).toEqual(after);
   });
 
-  it('does not mind the order of the filters, nor one that is absent', () => {
+  it('ignores the order of the filters, and absent filters', () => {
     const cursor = cursors.issue(['a'], listing);
     const same = { ...listing, filter: { external_id: 'A', mode: undefined, status: ['in_transit'] } };
     expect(cursors.read(cursor, same)).toEqual(['a']);
@@ -28,7 +28,7 @@ describe('Cursors', () => {
     ['filter value', { filter: { status: ['delivered'], external_id: 'A' } }],
     ['set of filters', { filter: { status: ['in_transit'] } }],
     ['sort', { sort: 'created_at' }],
-  ])('refuses a cursor of another %s', (_what, other) => {
+  ])('refuses a cursor with another %s', (_what, other) => {
     const cursor = cursors.issue(['a'], listing);
     expect(() => cursors.read(cursor, { ...listing, ...other })).toThrow(
       expect.objectContaining({ code: 'invalid_cursor', details: [expect.objectContaining({ param: 'cursor' })] }),

@@ -26,12 +26,12 @@ export async function page<T>(
   return { data: items, next_cursor: next ? cursors.issue(next, listing) : null, has_more: Boolean(next) };
 }
 
-/** Returns the number of items of a page: the limit of a query, or the default. */
+/** Returns the number of items per page: the limit of the query, or the default. */
 export function limitOf(limit: string | undefined): number {
   return limit === undefined ? DEFAULT_PAGE_SIZE : Number(limit);
 }
 
-/** Reads one page of a list whose position consists of texts. */
+/** Reads one page of a list whose cursor position consists of texts. */
 export function recordPage<T>(
   query: PageQuery,
   listing: Listing,
@@ -41,7 +41,7 @@ export function recordPage<T>(
   return page(query, listing, cursors, (limit, after) => read({ limit, ...(after && { after: after.map(String) }) }));
 }
 
-/** Query of a list. Lists with filters extend it. */
+/** Query parameters of a list. Lists with filters extend the class. */
 export class PageDto {
   @Limit()
   limit?: string;
@@ -50,7 +50,10 @@ export class PageDto {
   cursor?: string;
 }
 
-/** The list of a cursor. With another list, scope, filter or sort it is refused; the page size may differ. */
+/**
+ * The list that a cursor belongs to. A cursor is refused for another list, scope, filter or sort order; the page size
+ * may differ.
+ */
 export interface Listing {
   readonly list: string;
   readonly scope: Scope;
@@ -58,10 +61,10 @@ export interface Listing {
   readonly sort: string;
 }
 
-/** Values of the sort fields of an item, in their order. Null sorts last. */
+/** Values of an item's sort fields, in order. Null sorts last. */
 export type SortValues = readonly (string | number | null)[];
 
-/** Makes cursors: the sort values of the last item of a page, sealed and bound to their listing. */
+/** Creates cursors. A cursor contains the sort values of a page's last item, signed and bound to the list. */
 export class Cursors {
   constructor(private readonly sealer: Sealer) {}
 
@@ -77,7 +80,7 @@ export class Cursors {
       {
         param: 'cursor',
         code: 'invalid_cursor',
-        message: 'Must be a next_cursor of this list, sent with the same filters and sort.',
+        message: 'Must be a next_cursor of this list, sent with the same filters and sort order.',
       },
     ]);
   }

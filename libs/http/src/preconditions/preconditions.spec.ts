@@ -16,14 +16,14 @@ describe('If-Match', () => {
   ])('%s names versions', (header, expected) => expect(versions(header)).toEqual(expected));
 
   it.each(['W/"3"', '"03"', '"0"', '""', '"a,b"', '"-1"', '"1e3"', '"9999999999999999"', '"*"', '"é"'])(
-    '%s is well formed, and the tag of no version',
+    '%s is well formed, but matches no version',
     (header) => {
-      // As Node hands a header over.
+      // Trimmed, as Node passes on a header.
       expect(versions(Buffer.from(header).toString('latin1'))).toEqual([]);
     },
   );
 
-  it('takes what is right beside what is not ours', () => {
+  it('accepts valid tags next to foreign ones', () => {
     expect(versions('"x,y", W/"7", "8"')).toEqual([8]);
   });
 
@@ -44,7 +44,7 @@ describe('If-Match', () => {
     '"\u007f"',
   ])('%j is malformed', (header) => expect(parseEntityTags(header)).toBeUndefined());
 
-  it('of many characters that lead nowhere is read once', () => {
+  it('parses a long malformed header in linear time', () => {
     const many = ', \t'.repeat(5_000);
     expect(parseEntityTags(many)).toBeUndefined();
     expect(parseEntityTags(`"3"${many}x`)).toBeUndefined();
@@ -53,8 +53,10 @@ describe('If-Match', () => {
 });
 
 describe('If-None-Match', () => {
-  it.each(['"3"', 'W/"3"', '"x", W/"3"', '*'])('%s names "3"', (header) =>
+  it.each(['"3"', 'W/"3"', '"x", W/"3"', '*'])('%s matches "3"', (header) =>
     expect(matchesTag(header, '"3"')).toBe(true),
   );
-  it.each(['"4"', '3', '', '"33"', '"3'])('%j does not', (header) => expect(matchesTag(header, '"3"')).toBe(false));
+  it.each(['"4"', '3', '', '"33"', '"3'])('%j does not match "3"', (header) =>
+    expect(matchesTag(header, '"3"')).toBe(false),
+  );
 });

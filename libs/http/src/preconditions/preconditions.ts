@@ -5,25 +5,25 @@ import { invalidRequest } from '../errors/request-error.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
 
 /**
- * The kind of operation for preconditions: it reads one resource with an `ETag`, writes one, or writes one that it creates if
- * there is none.
+ * Conditional behaviour of an operation: it reads one resource with an `ETag`, writes one, or writes one that it
+ * creates if absent.
  */
 export type Conditional = 'read' | 'write' | 'upsert';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Absent for operations that do not concern one existing resource. */
+    /** Absent if the operation does not concern one existing resource. */
     conditional?: Conditional;
   }
   interface FastifyRequest {
-    /** The versions that a write expects; null if it accepts any. */
+    /** Versions that a write expects; null if the write accepts any version. */
     expectedVersions: ExpectedVersions | null;
   }
 }
 
 /**
- * Reads the preconditions of a write into the request. The feature checks them when it runs the command. A precondition that
- * would be ignored is refused, because the client relies on it.
+ * Reads the preconditions of a write into the request. The feature checks them when it runs the command. A precondition
+ * that the operation would ignore is refused, because the client relies on it.
  * @throws RequestError 400
  */
 export function readPreconditions(request: FastifyRequest): void {
@@ -32,13 +32,17 @@ export function readPreconditions(request: FastifyRequest): void {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
   if (ifNoneMatch !== undefined) {
     if (conditional !== 'upsert')
-      throw refused('If-None-Match', 'Is for reads, and for writes that may make a resource.');
-    if (ifNoneMatch.trim() !== '*') throw refused('If-None-Match', 'Must be * with a write: that there is none yet.');
-    if (ifMatch !== undefined) throw refused('If-None-Match', 'Is the opposite of If-Match.');
+      throw refused('If-None-Match', 'Is allowed only for reads, and for writes that may create a resource.');
+    if (ifNoneMatch.trim() !== '*')
+      throw refused(
+        'If-None-Match',
+        'Must be * for a write, which then creates the resource only if it does not exist.',
+      );
+    if (ifMatch !== undefined) throw refused('If-None-Match', 'Must not be combined with If-Match.');
     request.expectedVersions = 'none';
   }
   if (ifMatch !== undefined) {
-    if (conditional === undefined) throw refused('If-Match', 'This operation looks at no condition.');
+    if (conditional === undefined) throw refused('If-Match', 'Is not supported by this operation.');
     request.expectedVersions = parseIfMatch(ifMatch);
   }
 }
@@ -49,12 +53,12 @@ function parseIfMatch(ifMatch: string): ExpectedVersions {
   return tags === '*' ? 'any' : versionsOf(tags);
 }
 
-/** Returns the versions that `If-Match` names; undefined if the request accepts any. */
+/** Returns the versions that `If-Match` names; undefined if the request accepts any version. */
 export function expectedVersionsOf({ expectedVersions }: FastifyRequest): readonly number[] | undefined {
   return typeof expectedVersions === 'string' || expectedVersions === null ? undefined : expectedVersions;
 }
 
-/** Returns the payload to send: none, with status 304, if the client has the present version. */
+/** Returns the payload to send: null, with status 304, if the client has the present version. */
 export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const { headers, method, routeOptions } = request;
   const etag = reply.getHeader('ETag');
@@ -62,7 +66,7 @@ export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, p
   if (known === undefined || routeOptions.config.conditional !== 'read' || reply.statusCode !== 200) return payload;
   if (etag === undefined || !matchesTag(known, String(etag))) return payload;
   reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length');
-  // For a HEAD, the framework measures the payload and omits it.
+  // The framework measures the payload of a HEAD response and omits it.
   return method === 'HEAD' ? payload : null;
 }
 
@@ -77,12 +81,12 @@ interface EntityTag {
   readonly value: string;
 }
 
-/** Matches one tag with its separator, after empty list elements. It cannot backtrack. */
+/** Matches one tag with its separator, after empty list elements. The pattern cannot backtrack. */
 const TAG_AND_SEPARATOR = /[ \t,]*(W\/)?"([!#-~\x80-\xff]*)"[ \t]*(?:,|$)/y;
 const EMPTY_ELEMENTS = /^[ \t,]*$/;
 
 /**
- * Parses `If-Match` or `If-None-Match`: `*`, or at least one tag; undefined if it is malformed.
+ * Parses `If-Match` or `If-None-Match`: `*`, or at least one tag; undefined if the header is malformed.
  * @see RFC 9110, 8.8.3 and 13.1
  */
 export function parseEntityTags(header: string): '*' | readonly EntityTag[] | undefined {
@@ -99,17 +103,17 @@ export function parseEntityTags(header: string): '*' | readonly EntityTag[] | un
   return tags.length > 0 && EMPTY_ELEMENTS.test(header.slice(end)) ? tags : undefined;
 }
 
-/** Returns the tag of a resource at a version. */
+/** Returns the ETag of a resource at a version. */
 export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
-/** Returns the tag of a resource without a version, from its content. */
+/** Returns the ETag of a resource without a version, computed from its content. */
 export function etagOfContent(content: object): string {
   return `"${createHash('sha256').update(JSON.stringify(content)).digest('base64url')}"`;
 }
 
-/** Returns the versions of these tags. Weak tags match no version, because `If-Match` compares strongly. */
+/** Returns the versions that the tags name. Weak tags match no version, because `If-Match` compares strongly. */
 export function versionsOf(tags: readonly EntityTag[]): readonly number[] {
   const strong = tags.filter(({ isWeak, value }) => !isWeak && /^[1-9]\d{0,14}$/.test(value));
   return strong.map(({ value }) => Number(value));

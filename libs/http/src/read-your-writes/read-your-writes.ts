@@ -6,37 +6,40 @@ import type { Sealer } from '../server/seal.ts';
 
 const HEADER = 'Consistency-Token';
 const SEAL = { purpose: 'consistency-token', binding: '' } as const;
-/** Position in the token of a client that has written nothing to the event store. It is before all positions. */
+/** Text in the token of a client that has written nothing to the event store. It counts as before all positions. */
 const NO_WRITES_YET = '-';
-/** Number of credentials whose last write is remembered. The least recently used are forgotten first. */
+/** Number of keys and sessions whose last write is remembered. The least recently used are forgotten first. */
 const MAX_REMEMBERED_CREDENTIALS = 10_000;
 
-/** Resolves to true if everything up to a position is visible, now or within a time in milliseconds. */
+/** Resolves to true if the read models show everything up to a position, now or within a time in milliseconds. */
 type WaitForPosition = (position: Position, timeoutMs: number) => Promise<boolean>;
 
 /** Times to wait for the read models, in milliseconds. */
 interface ReadYourWritesWaits {
-  /** Before a list is refused. */
+  /** Longest wait of a list before it is refused. */
   readonly listMs: number;
-  /** Before a write is acknowledged anyway. */
+  /** Longest wait of a write before its response is sent regardless. */
   readonly writeResponseMs: number;
-  /** Before a write is acknowledged without a warning about duplicates. */
+  /** Longest wait of a write before the check for duplicates is skipped. */
   readonly duplicatesMs: number;
 }
 
 /** Progress of the read models in the event store. */
 export interface ReadModelProgress<Model extends string> {
   readonly progress: {
-    /** Resolves to true if the read model shows everything up to the position, now or within the time. @throws Unavailable */
+    /**
+     * Resolves to true if the read model shows everything up to the position, now or within the time in milliseconds.
+     * @throws Unavailable
+     */
     reached(model: Model, position: Position, timeoutMs: number): Promise<boolean>;
   };
-  /** The same for all read models. @throws Unavailable */
+  /** Resolves to true if all read models show everything up to the position. @throws Unavailable */
   readonly allReached: WaitForPosition;
 }
 
 /**
- * Lets clients see their own acknowledged writes. The token of a write is its position in the event store. For clients that
- * send no token, the last write of each key or session is remembered here.
+ * Lets clients see their own acknowledged writes. The token of a write contains its position in the event store. For
+ * clients that send no token, this process remembers the last write of each key or session.
  */
 export class ReadYourWrites<Model extends string = string> {
   /** Position of the last write, by the id of the credential. */
@@ -49,26 +52,26 @@ export class ReadYourWrites<Model extends string = string> {
   ) {}
 
   /**
-   * Remembers a write that is about to be acknowledged, and adds its token to the response. Waits for the read models if
-   * the client may next ask another replica without a token.
-   * @param position undefined for a write beside the event store, which every replica shows at once
+   * Remembers a write that is about to be acknowledged, and adds its token to the response. Waits for the read models
+   * if the client's next request may reach another replica without a token.
+   * @param position undefined for a write outside the event store, which every replica shows immediately
    */
   async acknowledge(reply: FastifyReply, position: Position | undefined): Promise<void> {
     const { request } = reply;
     const before = this.lastWriteOf(request);
     const last = latest(before, position);
     if (last !== undefined && last !== before) this.remember(request, last);
-    // At least the position that the client knew before, because it may keep only the newest token.
+    // The token is at least the one that the client sent, because the client may keep only the newest token.
     const known = latest(last, this.readTokens(request).last);
     reply.header(HEADER, this.sealer.close(known ?? NO_WRITES_YET, SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
-    // The write is stored, so a failure of the read models does not matter.
+    // The write is stored, so the response does not depend on the read models.
     await this.readModels.allReached(position, this.waits.writeResponseMs).catch(() => false);
   }
 
   /**
-   * Acknowledges a write again, with a token that is at least the former one.
-   * @param token of the former response
+   * Acknowledges a repeated write, with a token that is at least the one of the first response.
+   * @param token of the first response
    */
   async acknowledgeAgain(reply: FastifyReply, token: string): Promise<void> {
     await this.acknowledge(reply, positionIn(this.sealer.open(token, SEAL)));
@@ -90,13 +93,13 @@ export class ReadYourWrites<Model extends string = string> {
   expectedPosition(request: FastifyRequest): Position | undefined {
     const { last, hasForeign } = this.readTokens(request);
     if (hasForeign) {
-      throw new RequestError('invalid_consistency_token', `${HEADER} must be one that a write was answered with.`);
+      throw new RequestError('invalid_consistency_token', `${HEADER} must be a token from the response to a write.`);
     }
     return latest(this.lastWriteOf(request), last);
   }
 
   /**
-   * Checks the token of a read that is never behind it, such as a read from a stream.
+   * Validates the token of a read that is always up to date, such as a read from a stream.
    * @throws RequestError `invalid_consistency_token`
    */
   checkToken(request: FastifyRequest): void {
@@ -108,7 +111,7 @@ export class ReadYourWrites<Model extends string = string> {
     return position === undefined || this.readModels.progress.reached(model, position, withinMs);
   }
 
-  /** Resolves once the read model shows everything up to a position, or soon. Never rejects. */
+  /** Waits until the read model shows everything up to a position, but only briefly. Never rejects. */
   async waitBriefly(model: Model, position: Position | undefined): Promise<void> {
     await this.isShown(model, position, this.waits.duplicatesMs).catch(() => false);
   }
@@ -121,14 +124,14 @@ export class ReadYourWrites<Model extends string = string> {
     );
   }
 
-  /** The same for lists without a read model. @throws RequestError `read_model_behind` */
+  /** Waits like `waitFor`, for lists without a read model. @throws RequestError `read_model_behind` */
   async waitUntil(reached: WaitForPosition, request: FastifyRequest): Promise<void> {
     const expected = this.expectedPosition(request);
     if (expected === undefined || (await reached(expected, this.waits.listMs))) return;
     throw readModelBehind();
   }
 
-  /** The latest position of the request's valid tokens, and whether it has invalid ones. */
+  /** Returns the latest position of the request's valid tokens, and whether it has invalid ones. */
   private readTokens({ headers }: FastifyRequest): {
     readonly last: Position | undefined;
     readonly hasForeign: boolean;
@@ -143,13 +146,13 @@ export class ReadYourWrites<Model extends string = string> {
   }
 }
 
-/** The position in an opened token. */
+/** Returns the position in a verified token. */
 function positionIn(text: string | undefined): Position | undefined {
   return text === NO_WRITES_YET ? undefined : text;
 }
 
 function readModelBehind(): RequestError {
-  const message = 'Your last write is stored but not listed yet; try again.';
+  const message = 'Your last write is stored but not yet in the list; try again.';
   return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }
 

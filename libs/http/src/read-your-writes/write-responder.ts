@@ -9,19 +9,19 @@ import { ReadYourWrites } from './read-your-writes.ts';
 
 export type WriteResponse<Body> = Body & { readonly warnings: readonly Warning[] };
 
-/** A resource after a write, and the facts about the write that its response shows. */
+/** A resource after a write, and the data about the write that the response shows. */
 export interface WrittenResource<Body extends object> {
   readonly body: Body;
-  /** The position of the write in the event store; undefined for a write beside it. */
+  /** Position of the write in the event store; undefined for a write outside the event store. */
   readonly position?: Position | undefined;
-  /** The version in the `ETag`; undefined if the response has none. */
+  /** Version in the `ETag`; undefined if the response has none. */
   readonly version?: number | undefined;
   readonly warnings?: readonly Warning[];
-  /** The status of the response; by default that of the route. */
+  /** HTTP status of the response; by default the status of the route. */
   readonly status?: number;
   /** Path of a resource that the write created. */
   readonly location?: string | undefined;
-  /** Ids for the log line of the request. */
+  /** Resource ids for the log line of the request. */
   readonly about?: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export class WriteResponder {
     @Inject(SETTINGS) private readonly settings: HttpSettings,
   ) {}
 
-  /** @param ignored warnings about the request's body, which come first */
+  /** @param ignored warnings about the request's body, listed first */
   async respond<Body extends object>(
     reply: FastifyReply,
     ignored: readonly Warning[],

@@ -38,7 +38,7 @@ const send = (bytes: number, workspace = 'a') =>
     payload: JSON.stringify('x'.repeat(bytes - 2)),
     headers: { 'content-type': 'application/json', workspace },
   });
-/** Begins so many; answers what comes of them once all are let go. */
+/** Starts the given number of requests. Returns their outcomes after all are released. */
 async function begin(...sizes: readonly number[]): Promise<() => Promise<number[]>> {
   return beginAll(sizes.map((bytes) => [bytes]));
 }
@@ -57,24 +57,24 @@ async function beginAll(bodies: readonly Parameters<typeof send>[]): Promise<() 
   };
 }
 
-it('takes large bodies of one workspace up to its share, and usual ones always', async () => {
+it('accepts large bodies of one workspace up to its share, and small bodies always', async () => {
   const end = await begin(2 * MIB, 3 * MIB, 2 * MIB, MIB, 100);
   expect(await end()).toEqual([200, 200, 503, 200, 200]);
 });
 
-it('takes others when those are answered', async () => {
+it('accepts other bodies after these requests are answered', async () => {
   expect(await (await begin(5 * MIB))()).toEqual([200]);
   expect(await (await begin(5 * MIB, 5 * MIB))()).toEqual([200, 503]);
   expect(await (await begin(5 * MIB))()).toEqual([200]);
 });
 
-it('takes those of others while one workspace holds its share, up to a bound', async () => {
+it('accepts bodies of other workspaces while one workspace holds its share, up to a limit', async () => {
   const of = (workspace: string, size: number): [number, string] => [size * MIB, workspace];
   const end = await beginAll([of('a', 5), of('a', 2), of('b', 3), of('c', 2), of('d', 2), of('a', 1)]);
   expect(await end()).toEqual([200, 503, 200, 200, 503, 200]);
 });
 
-it('takes others when a client has reset its connection before it has the whole answer', async () => {
+it('accepts other bodies after a client has reset its connection before the whole response is sent', async () => {
   await server.listen({ port: 0, host: '127.0.0.1' });
   const gone = new Promise((resolve) => server.server.once('connection', (socket) => socket.once('close', resolve)));
   const { port } = server.server.address() as AddressInfo;
@@ -111,7 +111,7 @@ beforeEach(async () => {
     return 'done';
   });
   timedServer.post('/coming', { config, onRequest: async () => arrivals.shift()?.() }, async () => 'done');
-  // Answers before the body is there.
+  // The handler responds before the body has arrived.
   timedServer.post(
     '/refused',
     { config, onRequest: async (_request, reply) => reply.code(403).send('no') },
@@ -134,7 +134,7 @@ afterEach(async () => {
   await timedServer.close();
 });
 
-/** Sends the head of a request that promises two bytes, and so many of them. */
+/** Sends the head of a request that declares two bytes, and the given number of bytes. */
 function beginSlowly(path: string, sent: string): Socket {
   const { port } = timedServer.server.address() as AddressInfo;
   const socket = connect(port, '127.0.0.1');
@@ -144,7 +144,7 @@ function beginSlowly(path: string, sent: string): Socket {
   return socket;
 }
 
-it('waits a minute for a body, no longer', async () => {
+it('waits at most one minute for a body', async () => {
   const coming = came();
   const socket = beginSlowly('/coming', '{');
   await coming;
@@ -156,7 +156,7 @@ it('waits a minute for a body, no longer', async () => {
   expect(lateOnes).toBe(1);
 });
 
-it('asks nothing of what is worked on, however long', async () => {
+it('does not limit the time of a request that its handler is processing', async () => {
   const whole = came();
   const socket = beginSlowly('/whole', '{}');
   await whole;
@@ -168,18 +168,18 @@ it('asks nothing of what is worked on, however long', async () => {
   socket.destroy();
 });
 
-it('ends the connection of one that was answered and still does not send the rest', async () => {
+it('closes the connection of a client that has its response but does not send the rest of the body', async () => {
   const socket = beginSlowly('/refused', '{');
   const [answer] = (await once(socket, 'data')) as [Buffer];
   expect(String(answer)).toMatch(/^HTTP\/1.1 403 /);
   const closed = once(socket, 'close');
   jest.advanceTimersByTime(61_000);
   await closed;
-  // No second answer.
+  // No second response is sent.
   expect(lateOnes).toBe(0);
 });
 
-it('looks no more at one whose client went away', async () => {
+it('stops tracking a body when its client disconnects', async () => {
   const connected = once(timedServer.server, 'connection');
   const coming = came();
   const socket = beginSlowly('/coming', '{');
@@ -192,7 +192,7 @@ it('looks no more at one whose client went away', async () => {
   expect(lateOnes).toBe(0);
 });
 
-it('ends the connection with the answer to one that is streamed and stops coming', async () => {
+it('closes the connection after the response to a streamed body that stalled', async () => {
   const socket = beginSlowly('/streamed', '{');
   const answer: Buffer[] = [];
   socket.on('data', (data: Buffer) => answer.push(data));

@@ -6,11 +6,11 @@ import { whenSent } from './response-budget.ts';
 import { JSON_LIMIT } from './json-body.ts';
 import { hasBody, MIB } from './route-bodies.ts';
 
-/** Bytes of large bodies that may be held at the same time. Reading a body takes several times its size. */
+/** Bytes of large bodies that may be held in memory at once. Reading a body takes several times its size. */
 const MAX_HELD_BYTES = 48 * MIB;
 /** Bytes held of a streamed body: buffers of the socket, of the reader and of the file checks. */
 const STREAM_BYTES = (3 / 4) * MIB;
-/** The part of these bytes that one workspace may hold, so that its slow clients do not block others. */
+/** Share of these bytes that one workspace may hold, so that its slow clients do not block others. */
 const WORKSPACE_SHARE = 1 / 2;
 
 interface HeldBody {
@@ -50,7 +50,7 @@ function total(bodies: readonly HeldBody[]): number {
   return bodies.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** The declared size; the limit of the route if the client declares none. */
+/** Returns the declared size of the body, or the limit of the route if the client declares none. */
 function bytesOf({ headers, routeOptions }: FastifyRequest): number {
   if (!hasBody(headers)) return 0;
   const limit = isStreamed({ routeOptions }) ? STREAM_BYTES : (routeOptions.config.body?.limit ?? 0);
@@ -61,14 +61,17 @@ function isStreamed({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boo
   return routeOptions.config.body?.kind.streams === true;
 }
 
-/** Time for a body that is read as a whole, so that a slow client cannot hold the connection longer. */
+/** Time limit of a body that is read as a whole, so that a slow client cannot occupy a connection longer. */
 const BODY_TIMEOUT_MS = 60_000;
 /** Interval of the checks for late bodies. */
 const CHECK_INTERVAL_MS = 1_000;
-/** Time for which bytes after the response are discarded. Many clients read no response before they have sent everything. */
+/**
+ * Time for which bytes after the response are discarded. Many clients read no response before they have sent the whole
+ * body.
+ */
 const DISCARD_MS = 10_000;
 const REQUEST_TIMEOUT = 408;
-/** The longest time that any route gives a body. */
+/** The longest time limit of any route's body. */
 export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
 
 /**
@@ -104,7 +107,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     done();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
-    // The client sent nothing for the whole idle time: do not wait for the rest (RFC 9110, 15.5.9).
+    // The client sent nothing for the whole idle time, so the rest of the body is not awaited (RFC 9110, 15.5.9).
     if (reply.statusCode === REQUEST_TIMEOUT) reply.header('Connection', 'close');
     done(null, payload);
   });
@@ -113,7 +116,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     else if (routeOptions.config?.body?.kind.streams === true && !raw.destroyed) {
       const timer = setTimeout(() => !raw.complete && raw.destroy(), DISCARD_MS).unref();
       raw.once('close', () => clearTimeout(timer));
-      // A client that paused still waits for the response.
+      // A client that paused may still read the response.
       raw.removeAllListeners('readable');
       setImmediate(() => raw.resume());
     }

@@ -5,12 +5,12 @@ import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { endConnectionsWhenClosing } from './closing.ts';
 
-/** More than sockets hold. */
+/** Response body in bytes, larger than the socket buffers. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
 
 let server: FastifyInstance;
 let letGo: () => void;
-/** Resolves when an answer is about to be written. */
+/** Resolves when a response is about to be written. */
 let sending: PromiseWithResolvers<void>;
 beforeEach(async () => {
   jest.useFakeTimers({
@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 afterEach(() => void jest.useRealTimers());
 
-/** Resolves when the server has begun with it. */
+/** Resolves when the server has started to process the request. */
 async function send(text: string): Promise<Socket> {
   const begun = once(server.server, 'request');
   const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
@@ -48,7 +48,7 @@ async function send(text: string): Promise<Socket> {
 }
 const preClosed = () => new Promise(setImmediate);
 
-it('answers what is in flight, and ends its connection', async () => {
+it('answers requests in progress and closes their connections', async () => {
   const socket = await send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   const closing = server.close();
   await preClosed();
@@ -59,8 +59,8 @@ it('answers what is in flight, and ends its connection', async () => {
   expect(server.server.listening).toBe(false);
 });
 
-it('waits for a client that is slow, not for ever', async () => {
-  // The head came, and one byte of two.
+it('waits for a slow client, but not forever', async () => {
+  // The head and one of the two bytes of the body have arrived.
   const socket = await send('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nx');
   let isOver = false;
   const closing = server.close().then(() => (isOver = true));
@@ -73,7 +73,7 @@ it('waits for a client that is slow, not for ever', async () => {
   expect(isOver).toBe(true);
 });
 
-it('waits for work of its own, and not for the connections beside it', async () => {
+it('waits for requests in their handlers, but not for idle connections', async () => {
   const socket = await send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   const connected = once(server.server, 'connection');
   const silent = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
@@ -94,7 +94,7 @@ it('waits for work of its own, and not for the connections beside it', async () 
 it.each([
   ['in time', 0],
   ['late', 9_000],
-])('cuts off a client that does not read what it was answered %s', async (_when, answeredAfter) => {
+])('disconnects a client that does not read its response %s', async (_when, answeredAfter) => {
   const socket = await send('GET /large HTTP/1.1\r\nHost: a\r\n\r\n');
   socket.pause();
   const closing = server.close();

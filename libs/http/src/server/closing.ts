@@ -2,28 +2,28 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Time for clients to continue sending and reading, of the 20 s in which a process must end. */
+/** Time for clients to finish sending and reading, of the 20 s in which a process must stop. */
 const CLIENT_GRACE_MS = 8_000;
-/** Minimum time to read a response that is sent later. */
+/** Minimum time for a client to read a response. */
 const MIN_READ_MS = 2_000;
 
-/** The latest request of a connection. */
+/** The latest request of a connection and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
 /**
- * Ends connections when the server closes. Responses to open requests announce that the connection ends; a connection that
- * stays open would delay the close. For the same reason, clients that still send or read after a while are disconnected.
- * Complete requests get their response: their calls have their own deadlines.
+ * Closes connections when the server closes. Responses to open requests announce the end of the connection, because a
+ * connection that stays open would delay the close. For the same reason, clients that still send or read after a grace
+ * period are disconnected. Complete requests get their response: their calls have their own deadlines.
  */
 export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   const connections = new Map<Socket, Exchange | undefined>();
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** @param isSlow whether a connection on which this process does nothing is cut off */
+  /** @param isSlow selects the connections to close among those without a request in its handler */
   const disconnect = (isSlow: (socket: Socket) => boolean) => {
     const waiting = new Set([...connections].flatMap(([socket, exchange]) => (isInHandler(exchange) ? [] : [socket])));
     for (const socket of waiting) if (isSlow(socket)) socket.destroy();

@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import { BareResponses } from './fastify-adapter.ts';
 
-/** What a client gets, and whether its connection is closed. */
+/** Returns the text that a client receives, and whether its connection was closed. */
 async function answered(error: { code?: string; reason?: string }) {
   let text = '';
   const socket = new Duplex({
@@ -17,7 +17,7 @@ async function answered(error: { code?: string; reason?: string }) {
   return text;
 }
 
-describe('what is not HTTP enough', () => {
+describe('an invalid HTTP request', () => {
   it.each([
     [
       'ERR_HTTP_REQUEST_TIMEOUT',
@@ -31,7 +31,7 @@ describe('what is not HTTP enough', () => {
       undefined,
       '431 Request Header Fields Too Large',
       'headers_too_large',
-      'The headers are larger than 16384 bytes together.',
+      'The headers are larger than 16384 bytes in total.',
     ],
     [
       'HPE_INVALID_METHOD',
@@ -41,7 +41,7 @@ describe('what is not HTTP enough', () => {
       'The request is not valid HTTP: Invalid method encountered.',
     ],
     ['HPE_UNKNOWN', undefined, '400 Bad Request', 'validation_failed', 'The request is not valid HTTP.'],
-  ])('is answered %s', async (code, reason, status, expected, message) => {
+  ])('gets a response for %s', async (code, reason, status, expected, message) => {
     const text = await answered({ code, ...(reason && { reason }) });
     const [head = '', body = ''] = text.split('\r\n\r\n');
     const id = /\r\nRequest-Id: (req_[0-9a-f]{32})/.exec(head)?.[1];
@@ -54,7 +54,7 @@ describe('what is not HTTP enough', () => {
     });
   });
 
-  it('is not answered where nobody listens any more', async () => {
+  it('is not answered if the client has disconnected', async () => {
     expect(await answered({ code: 'ECONNRESET' })).toBe('');
   });
 });

@@ -24,7 +24,7 @@ interface AdapterOptions {
   readonly trustedProxies?: readonly string[];
 }
 
-/** Fastify for this API: bodies as routes declare them, our own request ids, and one form of errors. */
+/** Creates Fastify for this API: bodies as routes declare them, our own request ids, and one error format. */
 export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
   const headers = responseHeaders(options.baseUrl);
@@ -32,22 +32,22 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: JSON_LIMIT,
-    // While not even the route is known, Node's own limit of one minute for headers applies.
+    // Until the route is known, Node's own limit of one minute for headers applies.
     requestTimeout: MAX_BODY_TIMEOUT_MS,
     requestIdHeader: false,
     genReqId: newRequestId,
     return503OnClosing: false,
-    // For a path that Fastify cannot read, no hook has run.
+    // No hook has run for a path that Fastify cannot read.
     frameworkErrors: (_error: unknown, request: FastifyRequest, reply: FastifyReply) => {
       reply.headers(headers.api).header('Request-Id', request.id);
       errors.answer(notFound('path'), request, reply);
     },
     clientErrorHandler: (error, socket) => bare.unreadable(error, socket),
-    // Node would respond in its own form: see `refuseUnclear`. Requests to upgrade are handled like others.
+    // Otherwise Node would respond in its own format: see `refuseUnclear`. Upgrade requests are handled like others.
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
-    // There is no Nest middleware, and its dispatcher would run for every request.
+    // There is no Nest middleware, and the dispatcher for it would run for every request.
     skipMiddie: true,
-    // There are no Fastify schemas, and loading their compilers takes a tenth of the start.
+    // There are no Fastify schemas, and loading their compilers takes 10% of the start-up time.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
   });
   const fastify: FastifyInstance = adapter.getInstance();
@@ -73,14 +73,14 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
   limitBodyTimes(fastify, (socket) => bare.late(socket));
   endConnectionsWhenClosing(fastify);
-  // Without these listeners, Node responds to the first with a bare status and to the second not at all.
+  // Without these listeners, Node responds to an invalid request with a bare status and to CONNECT not at all.
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
   fastify.server.on('connect', (_request, socket) => bare.connect(socket));
   return adapter;
 }
 
 function refuseSchemas(): never {
-  throw new Error('bodies are checked as their DTOs say');
+  throw new Error('bodies are validated by their DTO classes, not by Fastify schemas');
 }
 
 /** Ignores the media type of a request without a body: many clients always send the header. */
@@ -88,13 +88,13 @@ function ignoreTypeWithoutBody({ headers }: FastifyRequest): void {
   if (!hasBody(headers)) delete headers['content-type'];
 }
 
-/** `uri-host [ ":" port ]` of RFC 9110, 7.2, for anything but an IPv6 address; the host may be empty. */
+/** Matches `uri-host [ ":" port ]` of RFC 9110, 7.2, except for IPv6 addresses; the host may be empty. */
 const HOST = /^(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*(?::\d*)?$/i;
 const IPV6_HOST = /^\[([^\]]*)\](?::\d*)?$/;
 
 /**
- * Refuses requests that HTTP/1.1 requires to be refused although they can be parsed, such as requests that two servers on
- * the way could understand differently.
+ * Refuses requests that HTTP/1.1 requires to be refused although they can be parsed, such as requests that two servers
+ * on the way could interpret differently.
  * @throws RequestError
  */
 export function refuseUnclear({ headers, raw }: FastifyRequest): void {
@@ -102,13 +102,10 @@ export function refuseUnclear({ headers, raw }: FastifyRequest): void {
   // RFC 9112, 3.2.
   if (hosts.length > 1) throw notValid('it has more than one Host header');
   if (headers.host === undefined && raw.httpVersion !== '1.0') throw notValid('it has no Host header');
-  if (headers.host !== undefined && !isHost(headers.host)) throw notValid('its Host header names no host');
+  if (headers.host !== undefined && !isHost(headers.host)) throw notValid('its Host header is not a valid host name');
   // RFC 9110, 10.1.1. HTTP/1.0 has no expectations.
   if (headers.expect !== undefined && raw.httpVersion !== '1.0' && !/^100-continue$/i.test(headers.expect)) {
-    throw new RequestError(
-      'expectation_failed',
-      'The request expects what is not done here; only 100-continue is known.',
-    );
+    throw new RequestError('expectation_failed', 'Expect must be 100-continue.');
   }
 }
 
@@ -130,7 +127,7 @@ export class BareResponses {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
     } else if (error.code === 'HPE_HEADER_OVERFLOW') {
-      this.answer(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes together.`);
+      this.answer(socket, 'headers_too_large', `The headers are larger than ${maxHeaderSize} bytes in total.`);
     } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
       this.late(socket);
     } else {
@@ -144,9 +141,9 @@ export class BareResponses {
     this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
   }
 
-  /** Refuses CONNECT: this is not a proxy. */
+  /** Refuses CONNECT, because this server is not a proxy. */
   connect(socket: Duplex): void {
-    this.answer(socket, 'method_not_allowed', 'CONNECT is not possible here.', { Allow: '' });
+    this.answer(socket, 'method_not_allowed', 'CONNECT is not supported.', { Allow: '' });
   }
 
   private answer(socket: Duplex, code: ErrorCode, message: string, headers: Headers = {}): void {
@@ -155,7 +152,7 @@ export class BareResponses {
 }
 
 function answer(socket: Duplex, error: Parameters<typeof errorBody>[0], headers: Headers): void {
-  // Node no longer listens on a socket that it hands over. An error on it must not end the process.
+  // Node removes its listeners from a socket that it hands over. An error on the socket must not end the process.
   socket.on('error', () => socket.destroy());
   const requestId = newRequestId();
   const body = JSON.stringify(errorBody(error, requestId));

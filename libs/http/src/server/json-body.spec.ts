@@ -1,6 +1,6 @@
 import { isLargerThan } from './json-body.ts';
 
-describe('the size of JSON', () => {
+describe('the JSON size check', () => {
   const texts = [
     '{}',
     '[]',
@@ -13,13 +13,13 @@ describe('the size of JSON', () => {
     '{"__proto__":1}',
   ];
 
-  it.each(texts)('is that of its text: %s', (text) => {
+  it.each(texts)('counts the bytes of the serialized text: %s', (text) => {
     const value: unknown = JSON.parse(text);
     const size = Buffer.byteLength(text);
     expect([isLargerThan(size - 1, value), isLargerThan(size, value)]).toEqual([true, false]);
   });
 
-  it('is told however deeply it is nested', () => {
+  it('counts a value of any depth', () => {
     const depth = 100_000;
     let value: unknown = 1;
     for (let n = 0; n < depth; n += 1) value = n % 2 === 0 ? [value] : { a: value };

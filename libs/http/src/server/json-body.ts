@@ -6,18 +6,18 @@ import { type BodyKind, MIB, refusedEncoding, type RouteBody } from './route-bod
 
 /** Default limit of a JSON body, in bytes. */
 export const JSON_LIMIT = MIB;
-/** Limit of a body without credentials, in bytes: enough for every e-mail, name and password. */
+/** Limit of a body without credentials, in bytes: enough for every e-mail address, name and password. */
 export const ANONYMOUS_BODY_LIMIT = 16_384;
 
 export const JSON_KIND = jsonKind('application/json');
-/** RFC 7396. */
+/** JSON merge patch (RFC 7396). */
 export const MERGE_PATCH_KIND = jsonKind('application/merge-patch+json');
 
 function jsonKind(mediaType: string): BodyKind {
   return {
     mediaType,
     addParser(fastify: FastifyInstance): void {
-      // Keys such as `__proto__` do no harm, because only declared fields are read.
+      // Keys such as `__proto__` are harmless, because only declared fields are read.
       const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
       fastify.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, (request, body, done) => {
         const refused = unreadable(request, body);
@@ -27,7 +27,7 @@ function jsonKind(mediaType: string): BodyKind {
         }
         const text = body.toString();
         void parse(request, text, (error, value) => {
-          // The parser's message quotes the body, and has the position of some faults only.
+          // Replaces the parser's message, which quotes the body and has the position of only some faults.
           if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
           else done(null, value);
         });
@@ -52,7 +52,7 @@ function unreadable({ headers }: FastifyRequest, body: Buffer): RequestError | u
   return new RequestError('malformed_json', 'The body is not UTF-8.');
 }
 
-/** The position and kind of the first syntax error; empty if unknown. */
+/** Returns the position and kind of the first syntax error; an empty text if unknown. */
 function firstFault(text: string): string {
   let fault = '';
   const onError: jsonc.JSONVisitor['onError'] = (code, ...[, , line, column]) => {
@@ -61,7 +61,7 @@ function firstFault(text: string): string {
   try {
     jsonc.visit(text.replace(/^\ufeff/, ''), { onError }, { disallowComments: true });
   } catch (error) {
-    // The recursion is as deep as the document.
+    // The parser recurses as deeply as the document is nested.
     if (!(error instanceof RangeError)) throw error;
   }
   return fault;
@@ -100,7 +100,7 @@ export function isLargerThan(bytes: number, value: unknown): boolean {
 
 const COLON = 1;
 
-/** Bytes of brackets and commas. */
+/** Number of bytes of brackets and commas. */
 function punctuation(held: number): number {
   return 2 + Math.max(0, held - 1);
 }

@@ -2,7 +2,7 @@ import type { Counter, Histogram, Logger, Metrics } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { principalFields, requestFields } from './request.ts';
 
-/** Characters of a path that are logged, because anybody can send any path. */
+/** Number of characters of a path that are logged, because anybody can send any path. */
 const MAX_PATH = 200;
 
 /** Writes one log line and two metrics per request. Never logs query strings, headers or bodies. */
@@ -15,10 +15,10 @@ export class Observation {
     metrics: Metrics,
   ) {
     const labels = ['method', 'route', 'status'];
-    this.requests = metrics.counter('http_requests_total', 'Requests answered', labels);
+    this.requests = metrics.counter('http_requests_total', 'Number of requests that were answered', labels);
     this.durations = metrics.histogram(
       'http_request_duration_seconds',
-      'From the request to the end of its answer',
+      'Seconds from the request to the end of its response',
       labels,
     );
   }
@@ -26,7 +26,7 @@ export class Observation {
   answered(request: FastifyRequest, reply: FastifyReply): void {
     const labels = {
       method: request.method,
-      // The pattern of the route: with the path, every id would have its own metric.
+      // The pattern of the route, because with the path every id would create its own metric.
       route: request.is404 ? 'none' : (request.routeOptions.url ?? 'none'),
       status: reply.statusCode,
     };
@@ -48,8 +48,8 @@ export class Observation {
 }
 
 /**
- * Matches secrets in a path: tokens of one-time links, keys sent in place of ids, and any text as long as a token. They
- * also appear in paths without a route.
+ * Matches secrets in a path: tokens of one-time links, keys sent in place of ids, and any text as long as a token.
+ * Secrets also appear in paths without a route.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(\/invitations\/).*/is, '$1…'],
@@ -58,12 +58,12 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 const ENCODED = /%([2-6][0-9a-f]|7[0-9a-e])/gi;
 
-/** The path without secrets, shortened. */
+/** Returns the path without secrets, shortened. */
 function loggedPath({ url, params, routeOptions }: FastifyRequest): string {
   // Secrets may be percent-encoded.
   if (typeof params === 'object' && params !== null && 'token' in params) return routeOptions.url ?? '';
   const [path = ''] = url.split('?', 1);
-  // Without a route, nothing has decoded the path; its plain characters are enough to recognize a secret.
+  // Without a route, nothing has decoded the path; the plain characters are enough to recognize a secret.
   const plain = path.replace(ENCODED, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return SECRETS.reduce((left, [secret, instead]) => left.replace(secret, instead), plain).slice(0, MAX_PATH);
 }

@@ -1,6 +1,6 @@
 import { networkOf } from './quota.ts';
 
-describe('what is counted as one address', () => {
+describe('network of an address', () => {
   it.each([
     ['203.0.113.7', '203.0.113.7'],
     ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -12,7 +12,7 @@ describe('what is counted as one address', () => {
     ['::1', '0:0:0:0'],
     ['::', '0:0:0:0'],
     ['socket', 'socket'],
-  ])('%s is of %s', (address, network) => {
+  ])('%s belongs to %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

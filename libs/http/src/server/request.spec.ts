@@ -39,7 +39,7 @@ describe('isStrict', () => {
 describe('commandContext', () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-  it('holds who asks, and the identity that the command was given', () => {
+  it('contains the actor, and the id and time of the command', () => {
     expect(commandContext(request({ traceparent }))).toEqual({
       id: '3f0a8f9e-94a1-4d39-8a3e-0c1c2b3d4e5f',
       at: '2026-11-21T09:30:00.123Z',
@@ -60,13 +60,13 @@ describe('commandContext', () => {
     `00-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`,
     traceparent.toUpperCase(),
     `${traceparent}-more`,
-  ])('begins a trace of its own where the traceparent is %j', (value) => {
+  ])('starts a new trace if the traceparent is %j', (value) => {
     const [first, second] = [1, 2].map(() => traceparentOf(request({ traceparent: value })));
     expect(first).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-00$/);
     expect(first).not.toBe(second);
   });
 
-  it('goes on with the trace that the client began', () => {
+  it('continues the trace of the client', () => {
     expect(traceparentOf(request({ traceparent }))).toBe(traceparent);
   });
 });

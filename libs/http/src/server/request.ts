@@ -8,13 +8,13 @@ import { SAFE_METHODS } from './route-bodies.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller; set before the handler runs, on every route that is not open. */
+    /** The principal of the request; set before the handler runs, on every route that is not open. */
     principal: Principal | null;
     /** The trace context of the client if it is valid, otherwise a new one. */
     traceparent: string;
     /** Ids of the resources in the request, for its log line. */
     resourceIds: Readonly<Record<string, string>> | null;
-    /** True once its handler was called, and may have changed something. */
+    /** True once the handler was called and may have changed something. */
     handlerCalled: boolean;
   }
 }
@@ -26,17 +26,17 @@ export function principalFields(principal: Principal | null): Readonly<Record<st
   return { [type === 'session' ? 'session_id' : 'key_id']: credential_id, workspace_id };
 }
 
-/** Makes a request id. Ids of clients are not used, because they could collide with others in the logs. */
+/** Creates a request id. Ids sent by clients are not used, because they could collide with others in the logs. */
 export function newRequestId(): string {
   return `req_${randomHex()}`;
 }
 
-/** 32 hexadecimal digits, never all zero. */
+/** Returns 32 hexadecimal digits, never all zero. */
 function randomHex(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-/** Returns the caller. Only for routes that are not open. */
+/** Returns the principal of the request. Only for routes that are not open. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new Error('an open route has no principal');
   return request.principal;
@@ -53,7 +53,7 @@ export function isStrict(request: FastifyRequest): boolean {
   return prefer !== undefined && /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(String(prefer));
 }
 
-/** Returns the trace context of the client; a new one, not sampled, if there is none. */
+/** Returns the trace context of the client; a new one that is not sampled if there is none. */
 export function traceparentOf({ headers }: FastifyRequest): string {
   const given = headers['traceparent'];
   if (typeof given === 'string' && parseTraceparent(given) !== undefined) return given;
@@ -61,7 +61,7 @@ export function traceparentOf({ headers }: FastifyRequest): string {
   return `00-${randomHex()}-${randomHex().slice(16)}-00`;
 }
 
-/** The first fields of every log line about a request. */
+/** Returns the first fields of every log line about a request. */
 export function requestFields({ id, traceparent }: FastifyRequest) {
   return originFields({ request_id: id, traceparent });
 }
@@ -97,23 +97,23 @@ export function commandContext(request: FastifyRequest) {
 }
 export type CommandContext = ReturnType<typeof commandContext>;
 
-/** Id and time of a command, the same for every repeat. */
+/** Id and time of a command, the same for every repeat of the request. */
 export interface CommandIdentity {
   readonly id: string;
-  /** When the request was accepted: the time of all its events. */
+  /** Time at which the request was accepted, which is the time of all its events. */
   readonly at: Timestamp;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The command of a request that may write; set before the handler runs. Null for reads. */
+    /** Command of a request that may write; set before the handler runs. Null for reads. */
     commandIdentity: CommandIdentity | null;
   }
 }
 
 /**
- * The only place where a command gets its id and time: after the body is read, before the handler runs. A request under
- * an `Idempotency-Key` has them already, from the claim of the key.
+ * Assigns the id and time of a command: after the body is read, before the handler runs. A request with an
+ * `Idempotency-Key` has both already, from the claim of the key.
  */
 export function assignCommandIdentity(request: FastifyRequest, clock: Clock): void {
   if (SAFE_METHODS.has(request.method)) return;
@@ -121,28 +121,28 @@ export function assignCommandIdentity(request: FastifyRequest, clock: Clock): vo
 }
 
 export function commandIdentityOf({ commandIdentity, method }: FastifyRequest): CommandIdentity {
-  if (!commandIdentity) throw new Error(`a request with ${method} asks for no command`);
+  if (!commandIdentity) throw new Error(`a ${method} request has no command`);
   return commandIdentity;
 }
 
 /**
- * Makes a parameter of handlers, like Nest's own `@Param`, `@Query` and `@Res`. Nest reads parameters from the last to the
- * first, so if several are refused, the response is the error of the last one.
+ * Creates a parameter decorator for handlers, like Nest's own `@Param`, `@Query` and `@Res`. Nest reads parameters from
+ * the last to the first, so if several are refused, the response has the error of the last one.
  */
 function parameter<T>(read: (request: FastifyRequest) => T): () => ParameterDecorator {
   return createParamDecorator((_data: unknown, context: ExecutionContext) => read(requestOf(context)));
 }
 
-/** The {@link Scope} of the request. */
+/** Parameter decorator: the {@link Scope} of the request. */
 export const CurrentScope = parameter<Scope>(scopeOf);
 
-/** The {@link CommandContext} of the request. */
+/** Parameter decorator: the {@link CommandContext} of the request. */
 export const Command = parameter<CommandContext>(commandContext);
 
-/** The {@link CommandIdentity} of a request without a principal. */
+/** Parameter decorator: the {@link CommandIdentity} of a request without a principal. */
 export const Identified = parameter<CommandIdentity>(commandIdentityOf);
 
-/** The parsed body of a request, and how to read it. */
+/** The parsed body of a request, and the options for reading it. */
 export interface Sent {
   readonly body: unknown;
   /** True if warnings are errors. */
@@ -151,7 +151,7 @@ export interface Sent {
   readonly at: Timestamp;
 }
 
-/** The body, for a pipe that reads a {@link Sent}. */
+/** Parameter decorator: the body, for a pipe that reads a {@link Sent}. */
 export const SentBody = createParamDecorator((_data: unknown, context: ExecutionContext): Sent => {
   const request = requestOf(context);
   return { body: request.body, strict: isStrict(request), at: commandIdentityOf(request).at };

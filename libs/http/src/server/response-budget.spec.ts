@@ -8,7 +8,7 @@ import { ResponseBudget, waitForRoom } from './response-budget.ts';
 import { MIB } from './route-bodies.ts';
 
 let server: FastifyInstance;
-/** Pages that are being read, by the workspace; calling one ends it. */
+/** Page reads in progress, by workspace. Calling one ends it. */
 let reading: { readonly workspace: string; readonly end: () => void }[];
 const open = async (atOnce: number, longestWaitMs = 60_000) => {
   const answers = new ResponseBudget(atOnce, longestWaitMs);
@@ -38,15 +38,15 @@ const open = async (atOnce: number, longestWaitMs = 60_000) => {
 };
 afterEach(() => server.close());
 
-// `inject` alone begins only when somebody waits for it.
+// `inject` starts a request only when its result is awaited.
 const page = async (workspace = 'a') => await server.inject({ url: '/page', headers: { workspace } });
-/** As many turns as a request takes that waits for nothing. */
+/** Enough turns of the event loop for a request that waits for nothing. */
 const turns = async () => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 };
 const workspaces = () => reading.map(({ workspace }) => workspace);
 
-it('reads as many pages at a time as have room, the others in their turn', async () => {
+it('reads as many pages at once as have room, and queues the others', async () => {
   await open(32 * MIB);
   const answers = [page(), page(), page(), page()];
   await turns();
@@ -70,7 +70,7 @@ it('leaves room for other workspaces', async () => {
   expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
 });
 
-it('reads more pages at a time of a list whose pages were small', async () => {
+it('reads more pages of a list at once if its pages were small', async () => {
   await open(32 * MIB);
   const first = page();
   await turns();
@@ -86,7 +86,7 @@ it('reads more pages at a time of a list whose pages were small', async () => {
   expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200]);
 });
 
-it('reads fewer pages at a time of a list once a page was large', async () => {
+it('reads fewer pages of a list at once after a large page', async () => {
   await open(32 * MIB);
   const large = async () => await server.inject('/large-page');
   const first = large();
@@ -103,7 +103,7 @@ it('reads fewer pages at a time of a list once a page was large', async () => {
   expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
 });
 
-it('refuses a page that waits for too long', async () => {
+it('refuses a page that waits too long', async () => {
   await open(16 * MIB, 1);
   const first = page();
   await turns();
@@ -112,7 +112,7 @@ it('refuses a page that waits for too long', async () => {
   expect((await first).statusCode).toBe(200);
 });
 
-it('counts an answer until its client has taken it, or gone', async () => {
+it('counts a response until the client has received it or disconnected', async () => {
   await open(32 * MIB);
   await server.listen({ port: 0, host: '127.0.0.1' });
   const slow = await ask('/large');
@@ -125,7 +125,7 @@ it('counts an answer until its client has taken it, or gone', async () => {
   expect((await waits).statusCode).toBe(200);
 });
 
-it('counts a page while it is read, and not any longer if its client has gone', async () => {
+it('counts a page while it is read, and no longer if the client has disconnected', async () => {
   await open(16 * MIB);
   await server.listen({ port: 0, host: '127.0.0.1' });
   const gone = new Promise((resolve) => server.server.once('connection', (socket) => socket.once('close', resolve)));
@@ -143,7 +143,7 @@ it('counts a page while it is read, and not any longer if its client has gone', 
   expect((await waits).statusCode).toBe(200);
 });
 
-/** Asks and reads nothing of the answer but its beginning. */
+/** Sends a request and reads only the beginning of the response. */
 async function ask(path: string): Promise<Socket> {
   const socket = send(path);
   await once(socket, 'readable');

@@ -5,21 +5,21 @@ import { MIB } from './route-bodies.ts';
 
 /** Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size. */
 const MAX_BYTES = 64 * MIB;
-/** The part of these bytes that one workspace may hold, so that its slow clients do not block others. */
+/** Share of these bytes that one workspace may hold, so that its slow clients do not block others. */
 const WORKSPACE_SHARE = 1 / 2;
-/** Bytes that count for a page until its size is known, if pages of its list were large or are not known. */
+/** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
 const DEFAULT_PAGE_BYTES = 8 * MIB;
 /**
- * Bytes that count for it at least. With this, one workspace whose pages suddenly become large gets as many bytes as the
- * process may hold, and no more.
+ * Minimum bytes reserved for a page. This way, a workspace whose pages suddenly become large takes at most the bytes of
+ * the whole process.
  */
 const MIN_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_SHARE;
-/** A page counts as so many times the size of recent pages of its list. */
+/** Factor between the size of recent pages of a list and the bytes reserved for its next page. */
 const SIZE_MARGIN = 2;
-/** The part of its weight that the size of a page has left when the next page of the list was read. */
+/** Factor by which the remembered size of a list's pages decreases with each page. */
 const SIZE_DECAY = 0.95;
 const MAX_LISTS = 10_000;
-/** Smaller answers do not count. */
+/** Responses of fewer bytes are not counted. */
 const MIN_COUNTED_BYTES = 64 * 1_024;
 const MAX_WAIT_MS = 5_000;
 const MAX_WAITING_PAGES = 1_000;
@@ -27,7 +27,7 @@ const MAX_WAITING_PAGES = 1_000;
 interface ReservedBytes {
   readonly bytes: number;
   readonly workspace: string | undefined;
-  /** Set while a page is read: the list and its workspace. */
+  /** The list and its workspace, while a page is read. */
   readonly list?: string;
 }
 
@@ -45,17 +45,17 @@ declare module 'fastify' {
 }
 
 /**
- * Waits until there is room for a page. Called when nothing else is waited for before the page is read.
- * @throws Busy when others take too long, or too many wait
+ * Waits until there is room for a page. Call it last before the page is read.
+ * @throws Busy if the wait takes too long, or too many requests wait
  */
 export function waitForRoom(request: FastifyRequest): Promise<void> {
   return request.server.responseBudget.waitForRoom(request);
 }
 
 /**
- * Bounds the bytes of answers under way, in the process and of each workspace. A page of a list waits for room before it
- * is read, and counts while it is read even if its client has gone. Any answer counts from when it is made until it is
- * sent, or its client has gone.
+ * Limits the bytes of responses in progress, for the process and for each workspace. A page of a list waits for room
+ * before it is read, and counts while it is read, even if its client has disconnected. Any response counts from its
+ * creation until it is sent or its client has disconnected.
  */
 export class ResponseBudget {
   private readonly reservations = new Map<string, ReservedBytes>();
@@ -70,7 +70,7 @@ export class ResponseBudget {
     private readonly maxWaitMs = MAX_WAIT_MS,
   ) {}
 
-  /** Counts the answers of these routes. */
+  /** Adds the hooks that count the responses of these routes. */
   watch(fastify: FastifyInstance): void {
     fastify.decorate('responseBudget', { getter: (): ResponseBudget => this });
     fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -92,7 +92,7 @@ export class ResponseBudget {
     });
   }
 
-  /** @throws Busy when others take too long, or too many wait */
+  /** @throws Busy if the wait takes too long, or too many requests wait */
   async waitForRoom(request: FastifyRequest): Promise<void> {
     const list = [workspaceOf(request), request.routeOptions.url].join(' ');
     if (this.beginPage(request, list)) return;
@@ -104,7 +104,7 @@ export class ResponseBudget {
         settle();
       };
       const begin = () => end(resolve);
-      const fail = () => end(() => reject(new Busy('gateway', 'many large answers are under way already')));
+      const fail = () => end(() => reject(new Busy('gateway', 'many large responses are in progress already')));
       const waiting: WaitingPage = { request, list, begin, fail };
       const timer = setTimeout(fail, this.maxWaitMs);
       this.waiting.push(waiting);
@@ -117,7 +117,8 @@ export class ResponseBudget {
   }
 
   private beginWaiting(): void {
-    // Pages of one list count the same, so the first one without room speaks for all: a thousand may wait.
+    // All pages of one list reserve the same size, so after one page without room the others of its list are skipped:
+    // up to 1,000 may wait.
     const listsWithoutRoom = new Set<string>();
     for (const page of this.waiting) {
       if (listsWithoutRoom.has(page.list)) continue;
@@ -126,13 +127,13 @@ export class ResponseBudget {
     }
   }
 
-  /** Holds the bytes of a page. Returns false, and holds nothing, if there is no room for it. */
+  /** Reserves the bytes of a page. Returns false, and reserves nothing, if there is no room. */
   private beginPage(request: FastifyRequest, list: string): boolean {
     const workspace = workspaceOf(request);
     const bytes = this.expectedBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
     const hasRoom = this.bytes + bytes <= this.maxBytes && own + bytes <= this.maxBytes * WORKSPACE_SHARE;
-    // One page always fits, whatever the limits.
+    // One page always fits, even if it exceeds the limit.
     if (!hasRoom && this.reservations.size > 0) return false;
     this.reserve(request.id, { bytes, workspace, list });
     return true;
@@ -173,9 +174,10 @@ function workspaceOf({ principal }: FastifyRequest): string | undefined {
 }
 
 /**
- * Calls back once the answer is sent, or its client has gone. Call it when the answer is about to be sent.
- *
- * Fastify's `onResponse` is not enough: it does not run if the client resets the connection while the answer is sent.
+ * Calls `end` once the response is sent or its client has disconnected. Call this function when the response is about
+ * to be sent.
+ * ¶ Fastify's `onResponse` is not enough: it does not run if the client resets the connection while the response is
+ * sent.
  */
 export function whenSent({ raw }: FastifyRequest, reply: FastifyReply, end: () => void): void {
   // The response may have had its `close` event already.

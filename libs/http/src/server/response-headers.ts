@@ -6,14 +6,15 @@ type ResponseHeaders = Readonly<Record<ResponseKind, Headers>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The headers of its responses; `api` by default. */
+    /** Kind of the route's response headers; `api` by default. */
     answers?: ResponseKind;
   }
 }
 
 /**
- * The content security policy of a page: only files of this server, nothing inline. `blob:` is for pictures that the page
- * has downloaded: the bytes of documents are sent as attachments, and only to requests with the environment in a header.
+ * The content security policy of a page: only files of this server, and no inline scripts or styles. `blob:` is for
+ * pictures that the page has downloaded: document files are sent as attachments, and only to requests with the
+ * environment in a header.
  */
 const PAGE = {
   'default-src': "'none'",
@@ -27,15 +28,17 @@ const PAGE = {
   'form-action': "'self'",
   'frame-ancestors': "'none'",
 };
-/** `data:` for the icons inside Swagger UI's style sheet. */
+/** `data:` allows the icons inside Swagger UI's style sheet. */
 const DOCS = { ...PAGE, 'img-src': "'self' data:", 'form-action': "'none'" };
-/** The policy of responses that are not pages: a browser that shows one loads and runs nothing in it. */
+/**
+ * The content security policy of responses that are not pages: a browser that shows one loads and runs nothing in it.
+ */
 const NO_PAGE = { 'default-src': "'none'", 'frame-ancestors': "'none'" };
 
 /**
- * Returns the headers of every response, by the kind of its route. Requests without a route, and errors, are of the kind
- * `api`. `no-store`, because a response belongs to one key; files that may be cached override it.
- * @param baseUrl URL of the server for its clients. If it is https, responses demand https (HSTS).
+ * Returns the headers of every response, by the kind of its route. Requests without a route, and errors, are of the
+ * kind `api`. `no-store` is set because a response belongs to one key; files that may be cached override it.
+ * @param baseUrl URL of the server for its clients. If it is https, responses require https (HSTS).
  */
 export function responseHeaders(baseUrl: string): ResponseHeaders {
   const everywhere = {

@@ -37,21 +37,21 @@ describe('a route', () => {
     return [statusCode, answer];
   };
 
-  it('has a limit of its own', async () => {
+  it('has its own size limit', async () => {
     const text = JSON.stringify('x'.repeat(2 * MIB));
     expect(await post('/small', 'application/json', text)).toEqual([413, 'FST_ERR_CTP_BODY_TOO_LARGE']);
     expect(await post('/bulk', 'application/json', text)).toEqual([200, `{"length":${text.length}}`]);
     expect((await post('/bulk', 'application/json', text.repeat(6)))[0]).toBe(413);
   });
 
-  it('takes the kind that it declares, though another route takes another', async () => {
+  it('accepts the kind of body that it declares, even if another route accepts another kind', async () => {
     expect(await post('/small', 'APPLICATION/JSON; charset=utf-8', '1')).toEqual([200, '{"length":1}']);
     for (const charset of ['utf-8', 'UTF8', '"utf-8"']) {
       expect((await post('/small', `application/json; x=y;charset=${charset} `, '1'))[0]).toBe(200);
     }
     expect(await post('/small', 'application/json; charset=iso-8859-1', '1')).toEqual([
       400,
-      'Send the body in UTF-8: it is read as that whatever charset says.',
+      'Send the body in UTF-8. Other values of charset are not supported.',
     ]);
     expect(await post('/small', 'text/plain', '1')).toEqual([400, 'Send the body as application/json.']);
     expect(await post('/lines', 'text/plain', 'a\nb')).toEqual([200, '{"lines":2}']);
@@ -59,17 +59,17 @@ describe('a route', () => {
     expect((await post('/lines', 'text/csv', '1'))[0]).toBe(400);
   });
 
-  it('that reads nothing takes whatever its request is called', async () => {
+  it('without a body accepts any media type', async () => {
     server.get('/page', { config: { body: json() } }, () => ({ ok: true }));
     const request = { url: '/page', headers: { 'content-type': 'text/plain' }, payload: 'ignored' };
     expect((await server.inject({ method: 'GET', ...request })).statusCode).toBe(200);
     expect((await server.inject({ method: 'HEAD', ...request })).statusCode).toBe(200);
   });
 
-  it('is refused without a declaration, and where nothing reads what it declares', () => {
+  it('is refused without a declared body, and with a kind of body that has no parser', () => {
     expect(() => server.put('/undeclared', () => undefined)).toThrow('PUT /undeclared does not declare its body');
     const body = { kind: { ...LINES, mediaType: 'text/csv' }, limit: MIB };
-    expect(() => server.post('/csv', { config: { body } }, () => undefined)).toThrow('nothing reads text/csv');
+    expect(() => server.post('/csv', { config: { body } }, () => undefined)).toThrow('no parser reads text/csv');
     expect(() => server.get('/page', () => undefined)).not.toThrow();
   });
 });

@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
 
-/** A way to read bodies. */
+/** A kind of body, with its parser. */
 export interface BodyKind {
   /** Two kinds cannot share a media type, because Fastify has one parser for each. */
   readonly mediaType: string;
-  /** True if it is read as a stream, so that little of it is held at a time. */
+  /** True if the body is read as a stream, so that little of it is in memory at once. */
   readonly streams?: true;
   /**
-   * Adds the parser. Fastify enforces the limit of the route for text and bytes; a parser that passes on a stream must
+   * Adds the parser. Fastify enforces the limit of the route for text and bytes. A parser that passes on a stream must
    * count the bytes itself, up to `request.routeOptions.bodyLimit`.
    */
   addParser(fastify: FastifyInstance): void;
@@ -18,11 +18,11 @@ export interface BodyKind {
 /** The body that a route accepts. */
 export interface RouteBody {
   readonly kind: BodyKind;
-  /** Other kinds that it accepts. */
+  /** Other kinds that the route accepts. */
   readonly also?: BodyKind;
-  /** In bytes. */
+  /** Size limit in bytes. */
   readonly limit: number;
-  /** Time limits of a streamed body. Other bodies have one minute. */
+  /** Time limits of a streamed body. Other bodies have a limit of one minute. */
   readonly time?: BodyTime;
 }
 
@@ -33,7 +33,7 @@ export interface BodyTime {
   readonly overallMs: number;
 }
 
-/** The media type of a kind that accepts all. */
+/** Media type of a kind that accepts any media type. */
 export const ANY_TYPE = '*';
 
 declare module 'fastify' {
@@ -43,7 +43,10 @@ declare module 'fastify' {
   }
 }
 
-/** Reads bodies of these kinds, as each route declares. A route without a declaration is refused. */
+/**
+ * Adds the parsers of these kinds, and gives each route the kinds that it declares. A route without a declaration is
+ * refused.
+ */
 export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKind[]): void {
   fastify.removeAllContentTypeParsers();
   for (const kind of kinds) kind.addParser(fastify);
@@ -53,7 +56,7 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
     if (!body) throw new Error(`${String(route.method)} ${route.url} does not declare its body`);
     const taken = kindsOf(body);
     const unread = taken.find((kind) => !kinds.includes(kind));
-    if (unread) throw new Error(`${route.url}: nothing reads ${unread.mediaType}`);
+    if (unread) throw new Error(`${route.url}: no parser reads ${unread.mediaType}`);
     const mediaTypes = taken.map(({ mediaType }) => mediaType);
     route.bodyLimit = body.limit;
     route.preParsing = (request, _reply, _payload, done) => {
@@ -66,7 +69,7 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
 /** Methods that only read (RFC 9110, 9.2.1). Fastify does not parse their bodies. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Kinds of a body, the preferred one first. */
+/** Returns the kinds of a body, the preferred one first. */
 export function kindsOf({ kind, also }: RouteBody): readonly BodyKind[] {
   return also === undefined ? [kind] : [kind, also];
 }
@@ -75,7 +78,7 @@ export function kindsOf({ kind, also }: RouteBody): readonly BodyKind[] {
 function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly string[]): void {
   const sent = headers['content-type'];
   if (mediaTypes.includes(ANY_TYPE)) {
-    // The parser of another route would read it.
+    // Otherwise the parser of another route would read the body.
     delete headers['content-type'];
     return;
   }
@@ -85,7 +88,10 @@ function refuseOtherKinds({ headers }: FastifyRequest, mediaTypes: readonly stri
     throw new RequestError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
   }
   if (parameters.every(isUtf8)) return;
-  throw new RequestError('unsupported_media_type', 'Send the body in UTF-8: it is read as that whatever charset says.');
+  throw new RequestError(
+    'unsupported_media_type',
+    'Send the body in UTF-8. Other values of charset are not supported.',
+  );
 }
 
 /** Returns false for a `charset` other than UTF-8. */
@@ -97,10 +103,10 @@ function isUtf8(parameter: string): boolean {
 /** Returns the refusal of a compressed body; undefined if the body is not compressed. */
 export function refusedEncoding({ 'content-encoding': encoding }: IncomingHttpHeaders): RequestError | undefined {
   if (encoding === undefined || encoding === 'identity') return undefined;
-  return new RequestError('unsupported_media_type', 'Send the body without a Content-Encoding.');
+  return new RequestError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.');
 }
 
-/** Returns true if a request declares a body. */
+/** Returns true if a request has a body. */
 export function hasBody({
   'content-length': length = '0',
   'transfer-encoding': encoding,
@@ -110,7 +116,7 @@ export function hasBody({
 
 export const MIB = 1_048_576;
 
-/** The size in words, such as `1 MiB`. */
+/** Returns the size in words, such as `1 MiB`. */
 export function sizeOf(bytes: number): string {
   return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
 }

@@ -9,21 +9,21 @@ describe('routes', () => {
   };
   const nothing = () => undefined;
 
-  it('under /v1 are operations', () => {
+  it('under /v1 must be operations', () => {
     const { server } = watched();
-    expect(() => server.get('/v1/secrets', nothing)).toThrow('GET /v1/secrets is no operation');
+    expect(() => server.get('/v1/secrets', nothing)).toThrow('GET /v1/secrets has no operation');
     expect(() => server.get('/v1/events', { config: { operation: 'listEvents' } }, nothing)).not.toThrow();
     expect(() => server.get('/docs', nothing)).not.toThrow();
   });
 
-  it('are there for every operation', () => {
+  it('must exist for every operation', () => {
     const { routes, server } = watched();
     server.get('/v1/events', { config: { operation: 'listEvents' } }, nothing);
     expect(() => routes.requireAll(['listEvents'])).not.toThrow();
-    expect(() => routes.requireAll(['listEvents', 'getEvent'])).toThrow('no route is getEvent');
+    expect(() => routes.requireAll(['listEvents', 'getEvent'])).toThrow('these operations have no route: getEvent');
   });
 
-  it('of operators declare what they take', () => {
+  it('for operators must declare their parameters', () => {
     const { server } = watched();
     expect(() => server.get('/administration/keys', nothing)).toThrow('does not declare its parameters');
   });

@@ -8,11 +8,14 @@ export class Routes {
 
   private readonly operations = new Set<string>();
 
-  /** Records every route. Refuses routes under `/v1` that are no operation, and operators' routes without declared parameters. */
+  /**
+   * Records every route. Refuses routes under `/v1` without an operation, and operators' routes without declared
+   * parameters.
+   */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ url, method, config }) => {
       if (url.startsWith('/v1') && config?.operation === undefined) {
-        throw new Error(`${String(method)} ${url} is no operation`);
+        throw new Error(`${String(method)} ${url} has no operation`);
       }
       if (config?.operation !== undefined) this.operations.add(config.operation);
       if (url.startsWith('/administration') && config?.parameters === undefined) {
@@ -27,7 +30,7 @@ export class Routes {
   /** Call after all routes are added. @throws Error naming an operation without a route */
   requireAll(operations: readonly string[]): void {
     const missing = operations.filter((operation) => !this.operations.has(operation));
-    if (missing.length > 0) throw new Error(`no route is ${missing.join(', ')}`);
+    if (missing.length > 0) throw new Error(`these operations have no route: ${missing.join(', ')}`);
   }
 
   /** Turns the router's 404 into a 405 with the allowed methods if the path exists. Returns other errors as they are. */
@@ -38,12 +41,12 @@ export class Routes {
     const methods = new Set(routes.flatMap((route) => [...route.methods]));
     if (methods.size === 0 || methods.has(request.method)) return error;
     const allowed = [...methods].sort().join(', ');
-    const message = `${request.method} is not possible here, but ${allowed}.`;
+    const message = `${request.method} is not allowed on this path. Use ${allowed}.`;
     return new RequestError('method_not_allowed', message, [], { Allow: allowed });
   }
 }
 
-/** The path of a request, also if its target is an absolute URL (RFC 9112, 3.2.2). */
+/** Returns the path of a request, even if its target is an absolute URL (RFC 9112, 3.2.2). */
 function pathOf(target: string): string {
   return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 }

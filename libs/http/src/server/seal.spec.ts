@@ -5,18 +5,18 @@ const SEAL: Seal = { purpose: 'cursor', binding: 'shipments' };
 const sealer = new Sealer(Buffer.alloc(32, 1));
 
 describe('Sealer', () => {
-  it('opens what it closed', () => {
+  it('opens its own tokens', () => {
     expect(sealer.open(sealer.close('2026 é', SEAL), SEAL)).toBe('2026 é');
   });
 
-  it('opens nothing under another purpose, binding or secret', () => {
+  it('refuses a token with another purpose, binding or secret', () => {
     const token = sealer.close('text', SEAL);
     expect(sealer.open(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
     expect(sealer.open(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
     expect(new Sealer(Buffer.alloc(32, 2)).open(token, SEAL)).toBeUndefined();
   });
 
-  it('opens nothing that differs in a single character, or in length', () => {
+  it('refuses a token that differs in a single character, or in length', () => {
     const token = sealer.close('some text', SEAL);
     for (let place = 0; place < token.length; place++) {
       for (const other of ['A', 'B', 'Q', '_', '=', '+', ' ']) {
@@ -29,7 +29,7 @@ describe('Sealer', () => {
     }
   });
 
-  it('looks into nothing that is longer than a token of ours', () => {
+  it('refuses a text longer than any token without decoding it', () => {
     expect(sealer.open(sealer.close('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
   });
 });

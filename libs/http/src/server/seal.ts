@@ -1,20 +1,20 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** 128 bits, so that nobody can guess a valid one. */
+/** Length of the signature: 128 bits, so that nobody can guess a valid one. */
 const MAC_BYTES = 16;
-/** No valid token is longer, in characters. */
+/** Longest valid token, in characters. */
 const MAX_LENGTH = 2_000;
 
-/** Purpose and binding of a token. A token of another purpose or binding does not open. */
+/** Purpose and binding of a token. A token with another purpose or binding is refused. */
 export interface Seal {
   readonly purpose: 'cursor' | 'consistency-token' | 'upload-url';
   readonly binding: string;
 }
 
-/** Makes tokens that clients cannot create or change: base64url of a truncated HMAC-SHA256 and the text. */
+/** Creates tokens that clients cannot forge or change: base64url of a truncated HMAC-SHA256 and the text. */
 export class Sealer {
-  /** A key object, because an HMAC from key bytes takes six times as long. */
+  /** A key object instead of bytes: an HMAC from key bytes takes six times as long. */
   private readonly key: KeyObject;
 
   constructor(secret: Uint8Array) {
@@ -25,18 +25,18 @@ export class Sealer {
     return Buffer.concat([this.mac(text, seal), Buffer.from(text)]).toString('base64url');
   }
 
-  /** Returns the text; undefined unless `close` made exactly this token with the same seal. */
+  /** Returns the text of a token; undefined unless `close` created exactly this token with the same seal. */
   open(token: string, seal: Seal): string | undefined {
     if (token.length > MAX_LENGTH) return undefined;
     const bytes = Buffer.from(token, 'base64url');
-    // Base64 decoding ignores other characters and spare bits, which would allow many spellings of one token.
+    // Base64 decoding ignores other characters and spare bits, which would allow several spellings of one token.
     if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== token) return undefined;
     const text = bytes.toString('utf8', MAC_BYTES);
     return timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.mac(text, seal)) ? text : undefined;
   }
 
   private mac(text: string, { purpose, binding }: Seal): Buffer {
-    // JSON separates the three unambiguously.
+    // JSON separates the three parts unambiguously.
     const signed = JSON.stringify([purpose, binding, text]);
     return createHmac('sha256', this.key).update(signed).digest().subarray(0, MAC_BYTES);
   }

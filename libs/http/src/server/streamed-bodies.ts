@@ -6,29 +6,29 @@ import { ANY_TYPE, type BodyKind, type BodyTime, refusedEncoding } from './route
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
 
-/** Limit of a field in bytes, more than any valid text has. */
+/** Limit of a field in bytes, larger than any valid field. */
 const FIELD_BYTES = 8_192;
 const MAX_PARTS = 50;
-/** Limit of the headers of a part in bytes. A file name that it cuts off is too long anyway. */
+/** Limit of the headers of a part in bytes. A file name that this limit truncates is too long anyway. */
 const HEADER_BYTES = 16_384;
-/** Characters of a field name that an error quotes. */
+/** Number of characters of a field name that an error quotes. */
 const MAX_NAME = 200;
 
-/** The file of a form while it is received. */
+/** The file of a form, while it is received. */
 export interface FormFile {
-  /** Iterate once. Throws if the form ends early. */
+  /** The bytes of the file. Iterate once; throws if the form ends early. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** The name that the client sent; undefined if there is none. */
+  /** File name sent by the client; undefined if there is none. */
   readonly name: string | undefined;
-  /** The media type that the client sent. */
+  /** Media type sent by the client. */
   readonly mediaType: string;
 }
 
 interface FormOptions {
-  /** Name of the part that is the file. */
+  /** Name of the form field with the file. */
   readonly fileField: string;
   readonly time: BodyTime;
-  /** Stores the file. Its error refuses the form. */
+  /** Stores the file. If it throws, the form is refused. */
   readonly take: (file: FormFile) => Promise<unknown>;
 }
 
@@ -57,7 +57,7 @@ function parserOf({ headers }: FastifyRequest): BusboyInstance {
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     });
   } catch {
-    throw malformed('its Content-Type names no boundary');
+    throw malformed('its Content-Type has no boundary');
   }
 }
 
@@ -71,15 +71,15 @@ class FormReading {
     private readonly parser: BusboyInstance,
     private readonly options: FormOptions,
   ) {
-    // Only observed in the race below.
+    // The failure is handled where the promise is awaited below.
     this.failure.promise.catch(() => undefined);
     parser.on('field', (name, value, _cutName, isCut) => this.field(unescaped(name), value, isCut));
     parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
       this.part({ name: unescaped(name), fileName: unescaped(fileName), mediaType, bytes }),
     );
-    parser.on('error', () => this.failure.reject(malformed('it breaks off, or is not as its boundary says')));
+    parser.on('error', () => this.failure.reject(malformed('is incomplete, or does not match its boundary')));
     parser.on('partsLimit', () => {
-      this.failure.reject(new RequestError('limit_exceeded', `A form has at most ${MAX_PARTS} parts.`));
+      this.failure.reject(new RequestError('limit_exceeded', `A form may have at most ${MAX_PARTS} parts.`));
     });
   }
 
@@ -129,7 +129,7 @@ class FormReading {
   }
 
   private keep(name = '', value: string): void {
-    if (this.parts.has(name)) this.refuse(name, 'invalid_value', 'Is given more than once.');
+    if (this.parts.has(name)) this.refuse(name, 'invalid_value', 'Must be given only once.');
     else this.parts.set(name, value);
   }
 
@@ -138,7 +138,10 @@ class FormReading {
   }
 }
 
-/** Characters that browsers escape in names of fields and files: https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm */
+/**
+ * Characters that browsers escape in names of fields and files:
+ * https://html.spec.whatwg.org/#multipart/form-data-encoding-algorithm
+ */
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 /** Reverts the escapes that browsers put into names. Any other `%` is part of the name. */
@@ -154,12 +157,12 @@ interface Part {
 }
 
 function malformed(why: string): RequestError {
-  return new RequestError('malformed_multipart', `The body is no multipart/form-data: ${why}.`);
+  return new RequestError('malformed_multipart', `The body is not valid multipart/form-data: ${why}.`);
 }
 
-/** A form with a file, for `readForm`. */
+/** Body kind of a form with a file, which `readForm` reads. */
 export const FORM_KIND = streamed('multipart/form-data');
-/** The bytes of a file, of any media type. */
+/** Body kind of a file of any media type. */
 export const FILE_KIND = streamed(ANY_TYPE);
 
 function streamed(mediaType: string): BodyKind {

@@ -1,10 +1,10 @@
 import type { FieldError, FieldErrorCode } from '@tracking/contracts';
 import { dateFault, timestampFault } from './timestamp.ts';
 
-/** Returns every fault of a value under its own path, and nothing if the value is valid. */
+/** Returns every fault of a value with its path; an empty list if the value is valid. */
 export type FieldCheck = (value: unknown, param: string) => readonly FieldError[];
 
-/** Limit of a string without a limit of its own, in characters. */
+/** Longest string without its own limit, in characters. */
 export const MAX_TEXT = 1_000;
 
 const NO_FAULTS: readonly FieldError[] = [];
@@ -13,18 +13,18 @@ export function fault(param: string, code: FieldErrorCode, message: string): rea
   return [{ param, code, message }];
 }
 
-/** A string that is not blank and that every engine can store. */
+/** Checks a string that is not blank and that every engine can store. */
 export const text: FieldCheck = (value, param) => {
   const faults = characters(value, param);
   if (faults.length > 0) return faults;
   return String(value).trim() === '' ? fault(param, 'invalid_value', 'Must not be blank.') : NO_FAULTS;
 };
 
-/** A password. Blanks count as characters; the rules for passwords are checked elsewhere. */
+/** Checks a password. Blanks count as characters; the rules for passwords are checked elsewhere. */
 export const password: FieldCheck = (value, param) =>
   value === '' ? fault(param, 'invalid_value', 'Must not be empty.') : characters(value, param);
 
-/** Text of at most so many characters. */
+/** Checks a text of at most `max` characters. */
 export function textUpTo(max: number): FieldCheck {
   return (value, param) => {
     const faults = text(value, param);
@@ -32,14 +32,14 @@ export function textUpTo(max: number): FieldCheck {
   };
 }
 
-/** A string, possibly empty. */
+/** Checks a string, which may be empty. */
 const characters: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   if (isLonger(value, MAX_TEXT)) return tooLong(param, MAX_TEXT);
   return isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE);
 };
 
-/** Compares the length in characters, some of which are two UTF-16 units. */
+/** Compares the length in characters, some of which consist of two UTF-16 units. */
 function isLonger(value: string, max: number): boolean {
   return value.length > max && (value.length > 2 * max || [...value].length > max);
 }
@@ -48,14 +48,14 @@ function tooLong(param: string, max: number): readonly FieldError[] {
   return fault(param, 'too_long', `Must have at most ${max} characters.`);
 }
 
-const UNSTORABLE = 'Must hold neither NUL nor half a surrogate pair.';
+const UNSTORABLE = 'Must not contain NUL characters or unpaired surrogates.';
 
 /** Returns true if every engine can store the string. */
 function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
-/** Converts a value of the enumeration to lower case, in which all of them are written. */
+/** Returns a conversion of enumeration values to lower case, the case of all values. */
 export function inLowerCase(values: readonly string[]): (value: unknown) => unknown {
   const known = new Set(values);
   return (value) => {
@@ -72,11 +72,11 @@ export function oneOf(values: readonly string[]): FieldCheck {
   };
 }
 
-/** Values separated by commas. Only the first fault is reported. */
+/** Checks comma-separated values. Only the first fault is reported. */
 export function separated(one: FieldCheck, max = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
-      return fault(param, 'invalid_type', 'Must be given once, with commas between values.');
+      return fault(param, 'invalid_type', 'Must be given only once, as comma-separated values.');
     const values = value.split(',');
     if (values.length > max) return fault(param, 'too_many', `Must have at most ${max} values.`);
     return values.flatMap((part) => one(part, param)).slice(0, 1);
@@ -84,8 +84,8 @@ export function separated(one: FieldCheck, max = Infinity): FieldCheck {
 }
 
 /**
- * Returns the values that a list separated by commas names, in the order of `all`, so that a cursor stays valid in whatever
- * order the client lists them. Undefined without a list.
+ * Returns the values in a comma-separated list, in the order of `all`, so that a cursor stays valid if the client
+ * changes their order. Undefined without a list.
  */
 export function selectedOf<T extends string>(all: readonly T[], list: string): readonly T[];
 export function selectedOf<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined;
@@ -95,14 +95,14 @@ export function selectedOf<T extends string>(all: readonly T[], list: string | u
 }
 
 export const timestamp: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21T09:30:00Z.');
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a time such as 2026-11-21T09:30:00Z.');
   const wrong = timestampFault(value);
   return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_timestamp', wrong);
 };
 
-/** A day of the calendar, local to some place. */
+/** Checks a calendar date, local to some place. */
 export const date: FieldCheck = (value, param) => {
-  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string as 2026-11-21.');
+  if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a date such as 2026-11-21.');
   const wrong = dateFault(value);
   return wrong === undefined ? NO_FAULTS : fault(param, 'invalid_date', wrong);
 };
@@ -111,10 +111,10 @@ export const timeZone: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
   return isTimeZone(value)
     ? NO_FAULTS
-    : fault(param, 'invalid_value', 'Must be the IANA name of a time zone, as Europe/Amsterdam.');
+    : fault(param, 'invalid_value', 'Must be an IANA time zone such as Europe/Amsterdam.');
 };
 
-/** A whole number of a query, within bounds. */
+/** Checks a whole number in a query, within bounds. */
 export function count(min: number, max: number): FieldCheck {
   return (value, param) => {
     const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
@@ -122,7 +122,7 @@ export function count(min: number, max: number): FieldCheck {
   };
 }
 
-/** A whole number of a body, within bounds. */
+/** Checks a whole number in a body, within bounds. */
 export function wholeNumber(min: number, max: number): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'number') return fault(param, 'invalid_type', 'Must be a number.');
@@ -131,21 +131,21 @@ export function wholeNumber(min: number, max: number): FieldCheck {
   };
 }
 
-/** At most `max` elements, each passing `element`. */
+/** Checks a list of at most `max` elements, each with `element`. */
 export function list(element: FieldCheck, max: number): FieldCheck {
   return (value, param) => {
     if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
-    // The elements are not checked, so that a body full of them costs no more than reading it.
+    // The elements are not checked, so that a body full of them costs no more than parsing it.
     if (value.length > max)
-      return fault(param, 'limit_exceeded', `At most ${max} are possible; there are ${value.length}.`);
+      return fault(param, 'limit_exceeded', `Must have at most ${max} elements, but has ${value.length}.`);
     return value.flatMap((item, index) => element(item, `${param}[${index}]`));
   };
 }
 
-/** Limit of the values of an enumeration in one list, including repeated ones. */
+/** Longest list of enumeration values, including repeated ones. */
 export const MAX_LISTED = 50;
 
-/** A list of one or more values of an enumeration. */
+/** Checks a list of one or more enumeration values. */
 export function listOf(values: readonly string[]): FieldCheck {
   const each = list(oneOf(values), MAX_LISTED);
   return (value, param) =>
@@ -154,13 +154,13 @@ export function listOf(values: readonly string[]): FieldCheck {
       : each(value, param);
 }
 
-/** An object of at most `max` strings by name; with `clearable`, null removes one. */
+/** Checks an object of at most `max` strings by name; with `clearable`, null removes a string. */
 export function textMap(max: number, clearable = false): FieldCheck {
   return (value, param) => {
-    if (!isObject(value)) return fault(param, 'invalid_type', 'Must be an object of strings.');
+    if (!isObject(value)) return fault(param, 'invalid_type', 'Must be an object whose values are strings.');
     const entries = Object.entries(value);
     if (entries.length > max)
-      return fault(param, 'limit_exceeded', `At most ${max} are possible; there are ${entries.length}.`);
+      return fault(param, 'limit_exceeded', `Must have at most ${max} entries, but has ${entries.length}.`);
     return entries.flatMap(([name, item]) => {
       const wrongName = text(name, param).length > 0;
       if (wrongName) return fault(param, 'invalid_value', `Must have names of 1 to ${MAX_TEXT} characters.`);
@@ -169,16 +169,16 @@ export function textMap(max: number, clearable = false): FieldCheck {
   };
 }
 
-/** An id of the form of the resource's ids. */
+/** Checks an id with the prefix of its resource. */
 export function idOf(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {
     if (typeof value !== 'string') return fault(param, 'invalid_type', 'Must be a string.');
-    return form.test(value) ? NO_FAULTS : fault(param, 'invalid_value', `Must be an id, ${prefix}_….`);
+    return form.test(value) ? NO_FAULTS : fault(param, 'invalid_value', `Must be an id that starts with ${prefix}_.`);
   };
 }
 
-/** Any value without nested objects that every engine can store. */
+/** Checks any value without nested objects that every engine can store. */
 export const storable: FieldCheck = (value, param) => {
   if (Array.isArray(value)) return value.flatMap((item, index) => storableItem(item, `${param}[${index}]`));
   if (!isObject(value)) return storableItem(value, param);
@@ -189,22 +189,23 @@ export const storable: FieldCheck = (value, param) => {
 };
 
 const storableItem: FieldCheck = (value, param) => {
-  if (typeof value === 'object' && value !== null) return fault(param, 'invalid_type', 'Must not be nested.');
+  if (typeof value === 'object' && value !== null)
+    return fault(param, 'invalid_type', 'Must not contain nested objects.');
   return typeof value !== 'string' || isStorable(value) ? NO_FAULTS : fault(param, 'invalid_value', UNSTORABLE);
 };
 
-/** A JSON object: neither null nor an array. */
+/** Returns true for a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Results by name: making a formatter takes a thousand times as long as a look-up. */
+/** Results by name, because creating a formatter takes 1,000 times as long as a look-up. */
 const known = new Map<string, boolean>();
 const MAX_CACHED_NAMES = 1_000;
 
 /** Returns true for the IANA name of a time zone, such as `Europe/Amsterdam`. */
 function isTimeZone(name: string): boolean {
-  // Also refuses bare offsets, which the platform accepts.
+  // Refuses bare offsets too, which the platform accepts.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   const before = known.get(name);
   if (before !== undefined) return before;

@@ -30,8 +30,8 @@ import type { DtoClass, FieldContext } from './read-dto.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /**
- * Base of the classes that responses show. The field decorators describe a field of a resource as responses have it,
- * without the limits of what may be sent. `InputType` derives the request from the resource and adds the limits.
+ * Base of the classes that describe responses. The field decorators describe a field as responses have it, without the
+ * limits for requests. `InputType` derives the request from the resource and adds the limits.
  */
 export abstract class Resource {}
 
@@ -45,11 +45,11 @@ export interface FieldOptions {
   readonly example?: unknown;
   /** The value can be null, and a request may omit it. */
   readonly nullable?: true;
-  /** False: a request may omit the field, but not send null. */
+  /** False if a request may omit the field, but not send null. */
   readonly required?: false;
 }
 
-/** How a field differs from what its check alone says. */
+/** Deviations of a field from the description that its check implies. */
 export interface FieldVariant extends Pick<FieldContext, 'nested' | 'normalise'> {
   /** Properties of the OpenAPI description that differ in responses. */
   readonly answer?: ApiPropertyOptions;
@@ -59,13 +59,13 @@ export const Text = (options: FieldOptions): PropertyDecorator => field(text, op
 
 const TEXT: ApiPropertyOptions = { type: String, maxLength: MAX_TEXT, minLength: 1 };
 
-/** A password, blank or not. */
+/** A password. Blanks are allowed. */
 export const Password = (options: FieldOptions): PropertyDecorator => field(password, options, TEXT);
 
-/** Maps other names of values to the values. */
+/** Alternative names of enumeration values, each with the value that it stands for. */
 type Aliases = Readonly<Record<string, string>>;
 
-/** A value of an enumeration, in any case. `aliases` are other names that a request may use. */
+/** An enumeration value in any case. `aliases` are alternative names that a request may use. */
 export const OneOf = (values: readonly string[], options: FieldOptions, aliases: Aliases = {}): PropertyDecorator => {
   const accepted = [...values, ...Object.keys(aliases)];
   const canonical = new Map(accepted.map((name) => [name.toLowerCase(), aliases[name] ?? name]));
@@ -86,11 +86,11 @@ export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
 export const WholeNumber = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
   field(wholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
 
-/** A day of the calendar, local to some place. */
+/** A calendar date, local to some place. */
 export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
   field(date, options, { type: String, format: 'date' });
 
-/** An RFC 3339 time with any offset. Its canonical form is UTC with milliseconds. */
+/** An RFC 3339 time with any offset, converted to UTC with milliseconds. */
 export const Timestamp = (options: FieldOptions): PropertyDecorator =>
   field(
     timestamp,
@@ -111,7 +111,7 @@ function inUtc(value: unknown): unknown {
 
 export const TimeZone = (options: FieldOptions): PropertyDecorator => field(timeZone, options, { type: String });
 
-/** An object of strings. */
+/** An object whose values are strings. */
 export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =>
   field(
     textMap(max),
@@ -120,7 +120,7 @@ export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
   );
 
-/** A merge patch of an object of strings: null removes a string. */
+/** A merge patch of an object whose values are strings: null removes a string. */
 export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecorator =>
   field(textMap(max, true), options, {
     type: 'object',
@@ -131,7 +131,7 @@ export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecora
 export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
   field(list(text, max), options, { type: [String], maxItems: max });
 
-/** One or more values of an enumeration, in any case. */
+/** One or more enumeration values in any case. */
 export const EnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
   const lower = inLowerCase(values);
   return field(
@@ -159,7 +159,7 @@ export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, re
     { type: [dto], maxItems: max },
     {
       nested: dto,
-      // A list that is too long is not looked into.
+      // The elements of a list that is too long are not read.
       normalise: (value) =>
         Array.isArray(value) && value.length <= max ? value.map((item) => picked(dto, item)) : value,
       answer: { type: [resource] },
@@ -171,8 +171,8 @@ function picked(dto: DtoClass, value: unknown): unknown {
 }
 
 /**
- * A field that the feature behind judges, so that it reports all its faults together. Here only what no engine can store
- * is refused. Null and an absent field pass.
+ * A field that the feature's own code checks, so that it reports all faults of the field together. Here only values
+ * that no engine can store are refused. Null and an absent field are valid.
  */
 export const Forwarded = (
   schema: ApiPropertyOptions,
@@ -185,7 +185,7 @@ export const Forwarded = (
   };
 };
 
-/** Text in a query. */
+/** A text in a query. */
 export const QueryText = (options: FieldOptions): PropertyDecorator => Text({ ...options, required: false });
 
 /** The id of a resource in a query. */
@@ -195,11 +195,11 @@ export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorato
 /** A time in a query. */
 export const QueryTime = (options: FieldOptions): PropertyDecorator => Timestamp({ ...options, required: false });
 
-/** A value of an enumeration in a query. */
+/** An enumeration value in a query. */
 export const QueryOneOf = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
   OneOf(values, { ...options, required: false });
 
-/** Values in a query, separated by commas. */
+/** Comma-separated values in a query. */
 export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
   field(
     separated(one, max),
@@ -207,7 +207,7 @@ export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): 
     { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max },
   );
 
-/** Values of an enumeration in a query, separated by commas. */
+/** Comma-separated enumeration values in a query. */
 export const QueryEnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
   const lower = inLowerCase(values);
   return field(
@@ -234,22 +234,22 @@ export const Flag = (options: FieldOptions): PropertyDecorator =>
 export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
   field(
     count(1, MAX_PAGE_SIZE),
-    { description: 'Most items of the page.', required: false },
+    { description: 'Maximum number of items per page.', required: false },
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: defaultSize },
   );
 
-/** An opaque value that the API issued. The list itself refuses all others, with a code of its own. */
+/** An opaque value issued by the API. The list itself refuses other values, with its own error code. */
 const sealed: FieldCheck = (value, param) =>
-  typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given once.');
+  typeof value === 'string' ? [] : fault(param, 'invalid_type', 'Must be given only once.');
 
 export const Cursor = (): PropertyDecorator =>
   field(
     sealed,
-    { description: '`next_cursor` of the page before, with the same filters.', required: false },
+    { description: '`next_cursor` of the previous page, sent with the same filters.', required: false },
     { type: String },
   );
 
-/** A field with a check of its own. `schema` describes it in requests. */
+/** A field with its own check. `schema` describes the field in requests. */
 export function field(
   check: FieldCheck,
   options: FieldOptions,
@@ -274,7 +274,10 @@ export function field(
   };
 }
 
-/** Runs the check of a field for class-validator itself, which is not how requests are read; see `fieldsOf`. */
+/**
+ * Runs the check of a field if class-validator itself validates an object. Requests are read differently; see
+ * `fieldsOf`.
+ */
 const VALIDATOR = {
   validate: (value: unknown, args: ValidationArguments) => firstFault(value, args) === undefined,
   defaultMessage: (args: ValidationArguments) => firstFault(args.value, args)?.message ?? '',

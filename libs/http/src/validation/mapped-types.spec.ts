@@ -22,12 +22,12 @@ const described = (dto: new () => object, name: string) =>
   Reflect.getMetadata('swagger/apiModelProperties', dto.prototype as object, name) as Record<string, unknown>;
 
 describe('InputType', () => {
-  it('takes the fields that are named, and no others', () => {
+  it('includes only the named fields', () => {
     expect([...fieldsOf(CreateParcelDto).keys()]).toEqual(['name', 'note', 'size']);
     expect([...fieldsOf(ChangeParcelDto).keys()]).toEqual(['name', 'note']);
   });
 
-  it('asks for required fields, lets optional ones be null, and refuses null for those that are kept', () => {
+  it('requires required fields, accepts null for optional ones, and refuses null for kept ones', () => {
     expect(faults(CreateParcelDto, {})).toEqual(['name required']);
     expect(faults(CreateParcelDto, { name: null, note: null, size: null })).toEqual(['name required']);
     expect(faults(ChangeParcelDto, {})).toEqual([]);
@@ -35,11 +35,11 @@ describe('InputType', () => {
     expect(faults(ChangeParcelDto, { name: ' ', note: 5 })).toEqual(['name invalid_value', 'note invalid_type']);
   });
 
-  it('reads other names of a value as the value', () => {
+  it('converts aliases to their value', () => {
     expect(readDto(CreateParcelDto, { name: 'a', size: 'BIG' }).value).toEqual({ name: 'a', size: 'large' });
   });
 
-  it('describes limits in requests alone', () => {
+  it('describes limits only in requests', () => {
     expect(described(ParcelResource, 'name')).toMatchObject({ description: 'Name.', example: 'Books', type: String });
     expect(described(ParcelResource, 'name')).not.toHaveProperty('maxLength');
     expect(described(CreateParcelDto, 'name')).toMatchObject({ required: true, maxLength: 1_000, nullable: false });

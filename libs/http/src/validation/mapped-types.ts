@@ -6,7 +6,7 @@ import { IsOptional, ValidateIf } from 'class-validator';
 import { isPresent } from './fields.ts';
 import { declaredFields } from './read-dto.ts';
 
-/** A value in a request. Members of an object that can be null may be omitted. */
+/** A value in a request. Members of an object may be omitted if they can be null. */
 type Sent<V> = V extends readonly (infer E)[]
   ? Sent<E>[]
   : V extends object
@@ -22,15 +22,15 @@ type Input<T, R extends keyof T, O extends keyof T, K extends keyof T> = { [P in
 } & { [P in K]?: Sent<T[P]> };
 
 interface InputFields<R, O, K> {
-  /** A request must hold them. */
+  /** Fields that a request must have. */
   readonly required?: readonly R[];
-  /** A request may omit them, or send null. */
+  /** Fields that a request may omit or set to null. */
   readonly optional?: readonly O[];
-  /** A request may omit them, which keeps their value, but not send null. For fields that are never null. */
+  /** Fields that a request may omit, which keeps their value, but not set to null. For fields that are never null. */
   readonly kept?: readonly K[];
 }
 
-/** Derives a request from a resource: some of its fields, with the limits of what may be sent. */
+/** Derives the class of a request from a resource: some of its fields, with the limits for requests. */
 export function InputType<
   T extends object,
   R extends keyof T & string = never,
@@ -54,44 +54,50 @@ export function InputType<
   return InputClass;
 }
 
-/** Derives a page of a list from its resource. */
+/** Derives the class of a list page from its resource. */
 export function PageType<T extends object>(
   resource: Type<T>,
   data: string,
-  next_cursor = 'Send it as `cursor` for the next page, with the same filters.',
+  next_cursor = 'Cursor of the next page: send it as `cursor` with the same filters.',
 ): Type<Page<T>> {
   class PageClass implements Page<T> {
     @ApiProperty({ type: [resource], description: data })
     readonly data!: T[];
     @ApiProperty({ type: String, nullable: true, description: next_cursor })
     readonly next_cursor!: string | null;
-    @ApiProperty({ description: 'Whether there is a next page.' })
+    @ApiProperty({ description: 'True if there is a next page.' })
     readonly has_more!: boolean;
   }
   return PageClass;
 }
 
-/** OpenAPI type of a change: either value is absent where there was none. */
+/** OpenAPI type of a change from one value to another; a value that does not exist is absent. */
 export const FROM_TO = { type: 'object', properties: { from: {}, to: {} } };
 
-/** OpenAPI type of a time that only responses show. */
+/** OpenAPI type of a time that appears only in responses. */
 export const TIME = { type: String, format: 'date-time' } as const;
 
 @ApiSchema({ name: 'Warning' })
 class WarningResource implements Warning {
   @ApiProperty({ description: 'Stable code.', enum: WARNING_CODES, example: 'unknown_port' })
   readonly code!: Warning['code'];
-  @ApiProperty({ type: String, nullable: true, description: 'The field that it is about.', example: 'origin_port' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Name of the field that the warning is about.',
+    example: 'origin_port',
+  })
   readonly param!: string | null;
-  @ApiProperty({ description: 'The warning for people.' })
+  @ApiProperty({ description: 'Human-readable text.' })
   readonly message!: string;
 }
 
-/** The part of every response to a write; `IntersectionType` adds it to a resource. */
+/** The part that the responses to all writes share; `IntersectionType` adds it to a resource. */
 export class WithWarnings {
   @ApiProperty({
     type: [WarningResource],
-    description: 'Accepted, but worth a look: also fields that were ignored. In answers to writes only.',
+    description:
+      'Problems that did not prevent the write, including fields that were ignored. Only in responses to writes.',
   })
   readonly warnings!: Warning[];
 }

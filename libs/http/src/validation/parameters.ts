@@ -7,7 +7,9 @@ import type { DtoClass } from './read-dto.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The query parameters of an operation. A route without them is a page or a file, and accepts any query. */
+    /**
+     * Class of the query parameters of an operation. A route without one is a page or a file, and accepts any query.
+     */
     parameters?: DtoClass;
   }
 }
@@ -35,32 +37,35 @@ export function readParameters(request: FastifyRequest): void {
 }
 
 const MAX_FAULTS = 100;
-/** Characters of a parameter's name in an error, because the client chooses the name. */
+/** Longest parameter name in an error, in characters, because the client chooses the name. */
 const MAX_NAME = 200;
 
 function unknownNames(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
   const known = fieldsOf(parameters);
   const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_FAULTS);
   if (unknown.length === 0) return [];
-  const all = known.size === 0 ? 'it has none' : `it has ${describedNames(parameters).join(', ')}`;
-  const message = `Is not a parameter of this operation: ${all}.`;
+  const allowed = known.size === 0 ? 'none' : describedNames(parameters).join(', ');
+  const message = `Is not a query parameter of this operation. Allowed: ${allowed}.`;
   return unknown.flatMap((name) => fault(name.slice(0, MAX_NAME), 'unknown_parameter', message));
 }
 
 function repeated(query: object): readonly FieldError[] {
   return Object.entries(query).flatMap(([name, value]) =>
-    Array.isArray(value) ? fault(name.slice(0, MAX_NAME), 'invalid_value', 'Is given more than once.') : [],
+    Array.isArray(value) ? fault(name.slice(0, MAX_NAME), 'invalid_value', 'Must be given only once.') : [],
   );
 }
 
-/** Finds parts that are not percent-encoded UTF-8. The parser would take them literally, and filters look for that. */
+/**
+ * Finds parts that are not percent-encoded UTF-8. The parser would accept them as literal text, and filters would
+ * search for that text.
+ */
 function malformedParts(url: string): readonly FieldError[] {
   const query = url.slice(url.indexOf('?') + 1);
   if (query === url || !query.includes('%')) return [];
   const malformed = query.split('&').filter((part) => decoded(part) === undefined);
   return malformed.slice(0, MAX_FAULTS).flatMap((part) => {
     const [name = ''] = part.split('=', 1);
-    return fault((decoded(name) ?? name).slice(0, MAX_NAME), 'invalid_value', 'Is not percent-encoded UTF-8.');
+    return fault((decoded(name) ?? name).slice(0, MAX_NAME), 'invalid_value', 'Must be percent-encoded UTF-8.');
   });
 }
 
@@ -72,7 +77,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** The first fault of each parameter. */
+/** Returns the first fault of each parameter. */
 function firstFaults(faults: readonly FieldError[]): Iterable<FieldError> {
   const first = new Map<string, FieldError>();
   for (const each of faults) if (!first.has(each.param)) first.set(each.param, each);

@@ -8,31 +8,31 @@ import type { DtoClass } from './read-dto.ts';
 
 type Request = Pick<Sent, 'body' | 'strict'>;
 
-/** The fields that a body sets, and a warning for each field that was ignored. */
+/** The fields set by a body, and a warning for each field that was ignored. */
 export interface ReadBody<T> {
   readonly value: T;
   readonly warnings: readonly Warning[];
 }
 
-/** A body whose fields are read, but whose faults are not reported yet. */
+/** A parsed body whose faults are not reported yet. */
 interface DraftBody<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
-  /** The paths of the faulty fields. Their values have any type. */
+  /** Paths of the invalid fields. Their values may have any type. */
   readonly faulty: ReadonlySet<string>;
   /**
-   * Reports all faults at once.
-   * @param found what the feature found wrong; a field that is faulty already is reported once
+   * Reports all faults together.
+   * @param found faults found by the feature; a field that is invalid already is reported once
    * @returns warnings about fields that are ignored
-   * @throws RequestError naming every faulty field; under strict handling also those that would be ignored
+   * @throws RequestError naming every invalid field; with strict handling also the fields that would be ignored
    */
   readonly accept: (found?: readonly FieldError[]) => readonly Warning[];
 }
 
 /**
- * Reads a body.
+ * Parses a body.
  * @param answer class of the operation's response: its fields are reported as read-only if a body has them
- * @throws RequestError when the body is not an object
+ * @throws RequestError if the body is not an object
  */
 export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: Request): DraftBody<T> {
   const { value, faults } = readDto(dto, request.body);
@@ -51,7 +51,9 @@ export function draftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, 
   };
 }
 
-/** Nest's ValidationPipe as this API needs it: every fault under its path, unknown fields as warnings. */
+/**
+ * Validation pipe like Nest's ValidationPipe, but it reports every fault with its path, and unknown fields as warnings.
+ */
 export class BodyPipe<T extends object> implements PipeTransform<Sent, ReadBody<T>> {
   /** @param answer class of the operation's response */
   constructor(
@@ -66,14 +68,14 @@ export class BodyPipe<T extends object> implements PipeTransform<Sent, ReadBody<
   }
 }
 
-/** For an operation whose body may be omitted: it is then read as an object without fields. */
+/** Validation pipe for an operation whose body may be omitted. An omitted body counts as an object without fields. */
 export class OptionalBodyPipe<T extends object> extends BodyPipe<T> {
   override transform(request: Request): ReadBody<T> {
     return super.transform({ ...request, body: request.body ?? {} });
   }
 }
 
-/** For a feature that checks the fields itself: reads the declared fields of a body as plain JSON. */
+/** Pipe for a feature that checks the fields itself: returns the declared fields of a body as plain JSON. */
 export class PlainBodyPipe implements PipeTransform<Sent, ReadBody<JsonObject>> {
   private readonly body: BodyPipe<object>;
 
@@ -92,7 +94,7 @@ export class PlainBodyPipe implements PipeTransform<Sent, ReadBody<JsonObject>> 
 class NoFields {}
 const NOTHING = new BodyPipe(NoFields, NoFields);
 
-/** For an operation that takes no body: every field is ignored, with a warning. */
+/** Pipe for an operation without a body: every field is ignored, with a warning. */
 export const NO_BODY: PipeTransform<Sent, readonly Warning[]> = {
   transform: (sent) => (isObject(sent.body) ? NOTHING.transform(sent).warnings : []),
 };

@@ -11,9 +11,12 @@ export type DtoClass<T extends object = object> = new () => T;
 export interface FieldContext {
   /** OpenAPI description of the field in a request. */
   readonly input: ApiPropertyOptions;
-  /** The class of the object, or of the objects in the list, that the field holds. */
+  /** Class of the object, or of the list elements, that the field holds. */
   readonly nested?: DtoClass | undefined;
-  /** Converts a value to its canonical form. Leaves a value that it cannot convert to the check. */
+  /**
+   * Converts a value to its canonical form. Returns a value that cannot be converted unchanged, and the check reports
+   * it.
+   */
   readonly normalise?: ((value: unknown) => unknown) | undefined;
 }
 
@@ -26,11 +29,10 @@ interface Field extends FieldContext {
 const fieldsByClass = new Map<object, ReadonlyMap<string, Field>>();
 
 /**
- * The fields that a class declares or inherits, by name, from the metadata that class-validator keeps.
- *
- * Requests are read by the functions below instead of `validateSync`, for two reasons. class-validator keeps one message
- * per field, but a list with several faulty elements needs a fault for each index. And it searches the metadata of every
- * class at each call: a full shipment takes 52 µs of processor time, here 14 µs.
+ * Returns the fields that a class declares or inherits, by name, from the metadata that class-validator keeps.
+ * ¶ Requests are read by the functions below instead of `validateSync`, for two reasons. class-validator keeps one
+ * message per field, but a list with several invalid elements needs a fault for each index. And it searches the
+ * metadata of every class at each call: a full shipment takes 52 µs of processor time, here 14 µs.
  */
 export function fieldsOf(dto: object): ReadonlyMap<string, Field> {
   const known = fieldsByClass.get(dto) ?? declaredFields(dto);
@@ -38,14 +40,15 @@ export function fieldsOf(dto: object): ReadonlyMap<string, Field> {
   return known;
 }
 
-/** The same as far as the class is declared already, for decorators and mapped types. */
+/** Returns the fields declared so far, for decorators and mapped types that run while the class is being declared. */
 export function declaredFields(dto: object): ReadonlyMap<string, Field> {
   const fields = new Map<string, Field>();
   const metadata = getMetadataStorage().getTargetValidationMetadatas(dto as DtoClass, '', false, false);
   for (const { propertyName: name, type, constraints, context } of metadata) {
     if (type !== ValidationTypes.CUSTOM_VALIDATION || fields.has(name)) continue;
     const [check] = (constraints ?? []) as readonly (FieldCheck | undefined)[];
-    if (typeof check !== 'function') throw new Error(`${name} of a request has a validator that is no field decorator`);
+    if (typeof check !== 'function')
+      throw new Error(`${name} of a request has a validator that is not a field decorator`);
     const conditions = metadata
       .filter((other) => other.propertyName === name && other.type === ValidationTypes.CONDITIONAL_VALIDATION)
       .map((condition) => (condition.constraints as [Field['conditions'][number]])[0]);
@@ -54,16 +57,16 @@ export function declaredFields(dto: object): ReadonlyMap<string, Field> {
   return fields;
 }
 
-/** The result of reading a request. A field that `faults` name has the value that was sent, of any type. */
+/** The result of reading a request. A field listed in `faults` has the value that was sent, of any type. */
 interface ReadDto<T> {
   readonly value: T;
   readonly faults: readonly FieldError[];
 }
 
 /**
- * Reads and validates an object, and reports all faults at once. Only declared fields are visited, so that the cost does
- * not depend on what else the input holds.
- * @throws RequestError when the input is not an object
+ * Reads and validates an object, and reports all faults together. Only declared fields are visited, so that the cost
+ * does not depend on other content of the input.
+ * @throws RequestError if the input is not an object
  */
 export function readDto<T extends object>(dto: DtoClass<T>, input: unknown): ReadDto<T> {
   if (!isObject(input)) throw new RequestError('validation_failed', 'The body must be a JSON object.');
@@ -71,17 +74,16 @@ export function readDto<T extends object>(dto: DtoClass<T>, input: unknown): Rea
   return { value, faults: faultsOf(value, '') };
 }
 
-/** The check of a field that holds an object of the class. */
+/** Returns the check of a field that holds an object of the class. */
 export function nested(dto: DtoClass): FieldCheck {
   return (value, param) =>
     isObject(value) ? faultsOf(pick(dto, value), param) : fault(param, 'invalid_type', 'Must be an object.');
 }
 
 /**
- * Copies the declared fields to an instance, in their canonical form. No other key of the input is copied.
- *
- * The instance is made without its constructor: those of Nest's mapped types instantiate every class that they derive
- * from, and request classes have no initial values.
+ * Copies the declared fields to a new instance, in their canonical form. No other key of the input is copied.
+ * ¶ The instance is created without its constructor: the constructors of Nest's mapped types instantiate every class
+ * that they derive from, and request classes have no initial values.
  */
 export function pick<T extends object>(dto: DtoClass<T>, input: Readonly<Record<string, unknown>>): T {
   if (input instanceof dto) return input;
@@ -103,16 +105,16 @@ function faultsOf(object: object, parent: string): readonly FieldError[] {
   return faults;
 }
 
-/** Limits the unknown fields that are reported, whose number the client chooses. */
+/** Maximum number of unknown fields that are reported. */
 const MAX_UNKNOWN = 100;
-/** Characters of an unknown field's path. */
+/** Maximum length of an unknown field's path, in characters. */
 const MAX_PATH = 200;
 
-/** A fault that is a warning under lenient handling. */
+/** A fault that is only a warning with lenient handling. */
 type UnknownField = FieldError & { readonly code: 'unknown_field' | 'read_only_field' };
 
 /**
- * The fields of a body that its class does not declare, including those inside objects and lists.
+ * Returns the fields of a body that its class does not declare, including those inside objects and lists.
  * @param answer class of the operation's response; a field that only the response has is reported as read-only
  */
 export function unknownFields(dto: DtoClass, answer: DtoClass | undefined, input: unknown): readonly UnknownField[] {
@@ -121,7 +123,7 @@ export function unknownFields(dto: DtoClass, answer: DtoClass | undefined, input
   return found;
 }
 
-/** The warnings of a response about fields that were ignored. */
+/** Returns the warnings of a response about fields that were ignored. */
 export function ignored(unknown: readonly UnknownField[]): readonly Warning[] {
   return unknown.map(({ param, code, message }) => ({ param, code, message: `${message} It was ignored.` }));
 }
@@ -153,21 +155,21 @@ function collectUnknown({ known, answered }: Classes, input: unknown, parent: st
 
 function unknown(param: string, isReadOnly: boolean): UnknownField {
   return isReadOnly
-    ? { param, code: 'read_only_field', message: 'Is set by the service.' }
-    : { param, code: 'unknown_field', message: 'Is not known here.' };
+    ? { param, code: 'read_only_field', message: 'Is read-only.' }
+    : { param, code: 'unknown_field', message: 'Is not a known field.' };
 }
 
 /** The metadata keys of `@ApiProperty`; the package does not export them. */
 const API_PROPERTIES = 'swagger/apiModelPropertiesArray';
 const API_PROPERTY = 'swagger/apiModelProperties';
 
-/** The names of the fields that OpenAPI describes, in its order. */
+/** Returns the names of the fields that OpenAPI describes, in order. */
 export function describedNames(owner: DtoClass): readonly string[] {
   const names = (Reflect.getMetadata(API_PROPERTIES, owner.prototype as object) ?? []) as readonly string[];
   return names.map((name) => name.slice(1));
 }
 
-/** The type that OpenAPI describes a field of a class with; undefined if there is no such field. */
+/** Returns the type with which OpenAPI describes a field of a class; undefined if there is no such field. */
 function describedType(owner: DtoClass, name: string): unknown {
   const property = Reflect.getMetadata(API_PROPERTY, owner.prototype as object, name) as ApiPropertyOptions | undefined;
   return property?.type;

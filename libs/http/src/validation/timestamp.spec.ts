@@ -21,7 +21,7 @@ describe('parseTimestamp', () => {
   it.each([
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
     ['2017-01-01T08:59:60.500+09:00', '2017-01-01T00:00:00.000Z'],
-  ])('makes the leap second %s the second after it', (text, expected) => {
+  ])('reads the leap second %s as the next second', (text, expected) => {
     expect(parseTimestamp(text)).toBe(expected);
   });
 
@@ -57,40 +57,40 @@ describe('parseTimestamp', () => {
     ['with digits of another script', '２０２６-11-21T09:30:00Z'],
     ['with an endless fraction', `2026-11-21T09:30:00.${'1'.repeat(10_000)}Z`],
     ['that is empty', ''],
-  ])('refuses one %s', (_what, text) => {
+  ])('refuses a time %s', (_what, text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 });
 
 describe('timestampFault', () => {
   it.each([
-    ['2026-11-21T09:30:00', /no offset/],
-    ['2026-11-21T09:30:00.123', /no offset/],
-    ['2026-11-21 09:30', /no offset/],
-    ['2026-11-21', /date alone/],
+    ['2026-11-21T09:30:00', /must have a time zone offset/i],
+    ['2026-11-21T09:30:00.123', /must have a time zone offset/i],
+    ['2026-11-21 09:30', /must have a time zone offset/i],
+    ['2026-11-21', /must also have a time/i],
     ['2026-11-21T17:30:00 08:00', /%2B/],
     ['2026-11-21T17:30:00.000 08:00', /%2B/],
-    ['2026-02-30T09:30:00Z', /no date 2026-02-30/],
-    ['2026-13-01T09:30:00Z', /no date 2026-13-01/],
-    ['2026-11-21T24:00:00Z', /no time 24:00:00/],
-    ['2026-11-21T09:30:61Z', /no time 09:30:61/],
-    ['2026-11-21T09:30:60Z', /no time 09:30:60: a leap second/],
-    ['2026-11-21T09:30:00+24:00', /no offset \+24:00/],
-    ['1899-12-31T23:59:59Z', /years 1900 to 2999/],
-    ['0026-11-21T09:30:00Z', /years 1900 to 2999/],
-    ['1900-01-01T00:00:00+01:00', /years 1900 to 2999/],
+    ['2026-02-30T09:30:00Z', /date 2026-02-30 does not exist/],
+    ['2026-13-01T09:30:00Z', /date 2026-13-01 does not exist/],
+    ['2026-11-21T24:00:00Z', /time 24:00:00 does not exist/],
+    ['2026-11-21T09:30:61Z', /time 09:30:61 does not exist/],
+    ['2026-11-21T09:30:60Z', /time 09:30:60 does not exist: a leap second/],
+    ['2026-11-21T09:30:00+24:00', /offset \+24:00 does not exist/],
+    ['1899-12-31T23:59:59Z', /a year from 1900 to 2999/],
+    ['0026-11-21T09:30:00Z', /a year from 1900 to 2999/],
+    ['1900-01-01T00:00:00+01:00', /a year from 1900 to 2999/],
     ['2026-11-21T09:30:00+0800', /RFC 3339/],
     ['21.11.2026 09:30', /RFC 3339/],
     ['1795253400000', /RFC 3339/],
     ['tomorrow', /RFC 3339/],
     ['', /RFC 3339/],
     [`2026-11-21T09:30:00.${'1'.repeat(10_000)}Z`, /RFC 3339/],
-  ])('tells of %.30s', (text, message) => {
+  ])('explains the fault of %.30s', (text, message) => {
     expect(timestampFault(text)).toMatch(message);
     expect(timestampFault(text)?.length).toBeLessThan(120);
   });
 
-  it('has nothing to tell of one that is right', () => {
+  it('returns undefined for a valid time', () => {
     expect(timestampFault('2026-11-21T09:30:00+08:00')).toBeUndefined();
   });
 });

@@ -2,34 +2,34 @@ import type { Timestamp } from '@tracking/contracts';
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** No form of ours is longer; the fraction alone could be. */
+/** Longest timestamp, in characters. The fraction has no limit of its own. */
 const MAX_LENGTH = 64;
 
-/** Years that freight can mean; what is outside is a slip of the keyboard. */
+/** Range of years that freight data can have; other years are typing errors. */
 const FIRST_YEAR = 1900;
 const LAST_YEAR = 2999;
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * An RFC 3339 timestamp with an offset, in UTC with milliseconds and `Z`; undefined if it is not one, if its date or
- * time does not exist, or if its year is not within 1900 to 2999. Finer fractions are cut off. A leap second, which is
- * one only at the end of a UTC day, becomes the second after it, as POSIX time has it.
+ * Returns an RFC 3339 timestamp with an offset in UTC, with milliseconds and `Z`; undefined if it is malformed, if its
+ * date or time does not exist, or if its year is not within 1900 to 2999. Finer fractions are truncated. A leap second,
+ * which is valid only at the end of a UTC day, becomes the next second, as in POSIX time.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
   return read(text).time;
 }
 
-/** What is wrong with a timestamp, for people; undefined when nothing is. */
+/** Returns the fault of a timestamp in words; undefined if it is valid. */
 export function timestampFault(text: string): string | undefined {
   return read(text).fault;
 }
 
-/** What is wrong with a date as `2026-11-21`, for people; undefined when nothing is. */
+/** Returns the fault of a date such as `2026-11-21` in words; undefined if it is valid. */
 export function dateFault(text: string): string | undefined {
-  if (!DATE_WITHOUT_TIME.test(text)) return 'Must be a date alone, as 2026-11-21.';
+  if (!DATE_WITHOUT_TIME.test(text)) return 'Must be a date such as 2026-11-21, without a time.';
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
-  if (day < 1 || day > daysIn(year, month)) return `There is no date ${text}.`;
+  if (day < 1 || day > daysIn(year, month)) return `The date ${text} does not exist.`;
   return year >= FIRST_YEAR && year <= LAST_YEAR ? undefined : YEAR_OUT_OF_RANGE;
 }
 
@@ -47,7 +47,9 @@ function read(text: string): ParsedTime {
   const milliseconds = leap ? 0 : fraction(text);
   const time = new Date(Date.UTC(year, month - 1, day, hour, minute, second, milliseconds) - offset * 60_000);
   if (leap && time.getTime() % 86_400_000 !== 0) {
-    return { fault: `There is no time ${text.slice(11, 19)}: a leap second ends a day of UTC.` };
+    return {
+      fault: `The time ${text.slice(11, 19)} does not exist: a leap second is possible only at the end of a UTC day.`,
+    };
   }
   const utcYear = time.getUTCFullYear();
   return utcYear >= FIRST_YEAR && utcYear <= LAST_YEAR ? { time: time.toISOString() } : { fault: YEAR_OUT_OF_RANGE };
@@ -60,7 +62,7 @@ interface TimeFields {
   readonly hour: number;
   readonly minute: number;
   readonly second: number;
-  /** Minutes east of UTC; NaN where there is no such offset. */
+  /** Offset in minutes east of UTC; NaN if there is no such offset. */
   readonly offset: number;
 }
 
@@ -76,30 +78,29 @@ function fieldsOf(text: string): TimeFields {
   };
 }
 
-/** What does not exist, of date, time and offset each by itself. */
+/** Returns the fault of a date, time or offset that does not exist. */
 function fieldFault(text: string, { year, month, day, hour, minute, second, offset }: TimeFields): string | undefined {
-  if (day < 1 || day > daysIn(year, month)) return `There is no date ${text.slice(0, 10)}.`;
-  if (hour > 23 || minute > 59 || second > 60) return `There is no time ${text.slice(11, 19)}.`;
-  if (Number.isNaN(offset)) return `There is no offset ${text.slice(-6)}.`;
-  // Two-digit years mean the twentieth century to Date.UTC.
+  if (day < 1 || day > daysIn(year, month)) return `The date ${text.slice(0, 10)} does not exist.`;
+  if (hour > 23 || minute > 59 || second > 60) return `The time ${text.slice(11, 19)} does not exist.`;
+  if (Number.isNaN(offset)) return `The offset ${text.slice(-6)} does not exist.`;
+  // Date.UTC reads years below 100 as years of the twentieth century.
   return year < FIRST_YEAR - 1 ? YEAR_OUT_OF_RANGE : undefined;
 }
 
-const YEAR_OUT_OF_RANGE = `Must lie in the years ${FIRST_YEAR} to ${LAST_YEAR}.`;
-const NOT_RFC_3339 = 'Must be a time as RFC 3339 writes it: 2026-11-21T09:30:00Z, or 2026-11-21T17:30:00.000+08:00.';
+const YEAR_OUT_OF_RANGE = `Must have a year from ${FIRST_YEAR} to ${LAST_YEAR}.`;
+const NOT_RFC_3339 = 'Must be an RFC 3339 time such as 2026-11-21T09:30:00Z or 2026-11-21T17:30:00.000+08:00.';
 const DATE_WITHOUT_TIME = /^\d{4}-\d\d-\d\d$/;
 const WITHOUT_OFFSET = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/** What a query makes of a `+` that was not percent-encoded. */
+/** Matches a blank in place of a `+`, which a query has if the `+` was not percent-encoded. */
 const BLANK_FOR_PLUS = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\d:\d\d$/;
 
-/** Why it is not of the form at all: the slips that are common, or any other. */
+/** Returns the fault of a text that is not an RFC 3339 time: a common mistake, or any other. */
 function formFault(text: string): string {
   if (text.length > MAX_LENGTH) return NOT_RFC_3339;
-  if (WITHOUT_OFFSET.test(text)) return 'Has no offset: end it with Z for UTC, or with one as +08:00.';
-  if (BLANK_FOR_PLUS.test(text)) return 'Has a blank before its offset: in a query, the sign + is written %2B.';
-  if (DATE_WITHOUT_TIME.test(text))
-    return 'Is a date alone: give the time and the offset too, as 2026-11-21T09:30:00Z.';
+  if (WITHOUT_OFFSET.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
+  if (BLANK_FOR_PLUS.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';
+  if (DATE_WITHOUT_TIME.test(text)) return 'Must also have a time and an offset, such as 2026-11-21T09:30:00Z.';
   return NOT_RFC_3339;
 }
 
@@ -107,7 +108,7 @@ function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 }
 
-/** Minutes east of UTC, from the end of a timestamp; NaN where there is no such offset. */
+/** Returns the offset at the end of a timestamp in minutes east of UTC; NaN if there is no such offset. */
 function offsetMinutes(text: string): number {
   const sign = text.at(-6);
   if (sign !== '+' && sign !== '-') return 0;
@@ -117,14 +118,14 @@ function offsetMinutes(text: string): number {
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** Milliseconds, from the first three digits behind the point. */
+/** Returns the milliseconds, from the first three digits after the decimal point. */
 function fraction(text: string): number {
   if (text[19] !== '.') return 0;
   const digits = /^\d{1,3}/.exec(text.slice(20))?.[0] ?? '';
   return Number(digits.padEnd(3, '0'));
 }
 
-/** 0 for a month that does not exist. */
+/** Returns the number of days in the month; 0 for a month that does not exist. */
 function daysIn(year: number, month: number): number {
   const leapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return month === 2 && leapYear ? 29 : (DAYS[month - 1] ?? 0);

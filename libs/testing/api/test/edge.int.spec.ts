@@ -257,7 +257,7 @@ describe('query parameters', () => {
     expect(error.details[0]).toEqual({
       param: 'stauts',
       code: 'unknown_parameter',
-      message: expect.stringMatching(/^Is not a parameter of this operation: it has /),
+      message: expect.stringMatching(/^Is not a query parameter of this operation\. Allowed: /),
     });
   });
 
@@ -279,7 +279,7 @@ describe('query parameters', () => {
     expect(alone.body['error']).toMatchObject({
       code: 'unknown_parameter',
       message: expect.stringMatching(
-        /^Status: Is not a parameter of this operation: it has limit, cursor, id, status, active, .* sort\.$/,
+        /^Status: Is not a query parameter of this operation\. Allowed: limit, cursor, id, status, active, .* sort\.$/,
       ),
     });
   });
@@ -539,13 +539,13 @@ describe('errors', () => {
       const json = { external_id: 'A' };
       expect(await message('POST', '/v1/shipments', json)).toContain('Whether the write took effect is not known');
       expect(await message('GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa')).toBe(
-        'The event store does not answer; try again.',
+        'The event store does not respond; try again.',
       );
       keysAreLost = true;
       expect(await message('POST', '/v1/shipments', json)).toBe(
-        'The document store does not answer. Nothing was done; try again.',
+        'The document store does not respond. Nothing was changed; try again.',
       );
-      expect(await message('GET', '/v1/shipments')).toBe('The document store does not answer; try again.');
+      expect(await message('GET', '/v1/shipments')).toBe('The document store does not respond; try again.');
     } finally {
       await broken.stop();
     }
@@ -754,7 +754,7 @@ it('tells of a query parameter that is given twice', async () => {
   const { status, body } = await api.call('GET', '/v1/shipments?external_id=a&external_id=b&limit=1&limit=2', { key });
   expect(status).toBe(400);
   expect((body['error'] as JsonObject)['details']).toEqual(
-    ['external_id', 'limit'].map((param) => ({ param, code: 'invalid_value', message: 'Is given more than once.' })),
+    ['external_id', 'limit'].map((param) => ({ param, code: 'invalid_value', message: 'Must be given only once.' })),
   );
 });
 

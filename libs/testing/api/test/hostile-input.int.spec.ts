@@ -376,8 +376,8 @@ describe('a body that is not JSON', () => {
 
 describe('one faulty field', () => {
   it.each([
-    ['/v1/shipments', { etd: '2026-02-30T00:00:00Z' }, 'etd: There is no date 2026-02-30.'],
-    ['/v1/shipments', { eta: '2026-11-21T09:30:00' }, /^eta: Has no offset/],
+    ['/v1/shipments', { etd: '2026-02-30T00:00:00Z' }, 'etd: The date 2026-02-30 does not exist.'],
+    ['/v1/shipments', { eta: '2026-11-21T09:30:00' }, /^eta: Must have a time zone offset/],
     ['/v1/shipments', { external_id: 'A', mode: 'rocket' }, /^mode: Must be one of ocean, air/],
     ['/v1/webhook_endpoints', { ...ENDPOINT, url: 5 }, 'url must be a string.'],
     ['/v1/webhook_endpoints', { ...ENDPOINT, event_types: ['x'] }, /^event_types\[0\]: Unknown event type/],
@@ -521,7 +521,7 @@ describe('queries', () => {
   it('are named with what is wrong: what is not percent-encoded, and what else there is', async () => {
     const message = async (path: string) =>
       ((await api.call('GET', path, { key })).body['error'] as JsonObject)['message'];
-    expect(await message('/v1/shipments?external_id=50%')).toBe('external_id: Is not percent-encoded UTF-8.');
+    expect(await message('/v1/shipments?external_id=50%')).toBe('external_id: Must be percent-encoded UTF-8.');
     expect(await message('/v1/shipments?status=flying')).toMatch(
       /^status: Must be one of pending, booked, .*cancelled\.$/,
     );

@@ -328,7 +328,7 @@ describe('a POST under an Idempotency-Key', () => {
     const [name, json] = [randomUUID(), fields()];
     const first = await under(name, SHIPMENTS, json, { by });
     expect([...codeOf(first), first.headers.get('retry-after')]).toEqual([503, 'unavailable', '5']);
-    expect(first.text).toContain('Whether the write took effect is not known; repeat it.');
+    expect(first.text).toContain('Whether the write took effect is unknown; send it again.');
     for (const name of ['location', 'etag', 'consistency-token']) expect(first.headers.get(name)).toBeNull();
     const written = await api.head();
     const again = await under(name, SHIPMENTS, json);
@@ -343,7 +343,7 @@ describe('a POST under an Idempotency-Key', () => {
     const head = await api.head();
     const answer = await under(randomUUID(), SHIPMENTS, fields(), { by });
     expect(codeOf(answer)).toEqual([503, 'unavailable']);
-    expect(answer.text).toContain('Nothing was done');
+    expect(answer.text).toContain('Nothing was changed');
     expect(await api.head()).toBe(head);
   });
 

@@ -36,7 +36,7 @@ export const DEFAULT_ENDPOINT_FIELDS = {
 export interface CheckedFields {
   /** The fields that the request names, normalised. Use them only if there are no errors. */
   readonly fields: Partial<EndpointFields>;
-  /** Every faulty field. */
+  /** All invalid fields. */
   readonly errors: readonly FieldError[];
 }
 

@@ -25,7 +25,7 @@ const items: FieldCheck = (value, param) => {
   if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
   if (value.length === 0) return fault(param, 'invalid_value', 'Must hold at least one item.');
   if (value.length <= MAX_ITEMS) return [];
-  return fault(param, 'limit_exceeded', `At most ${MAX_ITEMS} are possible; there are ${value.length}.`);
+  return fault(param, 'limit_exceeded', `Must have at most ${MAX_ITEMS} elements, but has ${value.length}.`);
 };
 
 class BulkItemResource {

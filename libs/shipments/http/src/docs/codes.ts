@@ -119,7 +119,7 @@ export const FIELDS = {
     'A shipment needs an external_id, a house_bill or container_numbers.',
     '{"mode": "ocean"}',
     'A shipment needs at least one of external_id, house_bill and container_numbers.',
-    'Send one of them.',
+    'Send one of the allowed values.',
   ),
 } as const satisfies FeatureDocs['fields'];
 
