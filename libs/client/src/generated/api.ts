@@ -9,8 +9,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process runs
-         * @description Open to everybody: it takes no credentials.
+         * Check liveness
+         * @description Open to everybody; no credentials are needed.
          */
         get: operations["live"];
         put?: never;
@@ -29,8 +29,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the process takes requests, and how its engines are
-         * @description Open to everybody: it takes no credentials.
+         * Check readiness
+         * @description Open to everybody; no credentials are needed.
          */
         get: operations["ready"];
         put?: never;
@@ -52,7 +52,7 @@ export interface paths {
          * List the keys that you may see, the newest first
          * @description Your own; with `keys:manage` those of service accounts that are no admins; with `workspace:admin` all. Never the keys themselves.
          *
-         *     Needs the permission `keys:manage`; users need none for what is theirs.
+         *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
         get: operations["listApiKeys"];
         put?: never;
@@ -60,7 +60,7 @@ export interface paths {
          * Make a key of your own, or of a service account
          * @description Those of service accounts need `keys:manage`; of one that is an admin, `workspace:admin`. A key for tests makes keys for tests alone.
          *
-         *     Needs the permission `keys:manage`; users need none for what is theirs.
+         *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -78,7 +78,7 @@ export interface paths {
         };
         /**
          * Get a key, but not the key itself
-         * @description Needs the permission `keys:manage`; users need none for what is theirs.
+         * @description Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
         get: operations["getApiKey"];
         put?: never;
@@ -102,7 +102,7 @@ export interface paths {
          * End a key for good, within 5 seconds
          * @description Admins may end those of other users too. A key that is revoked stays as it is.
          *
-         *     Needs the permission `keys:manage`; users need none for what is theirs.
+         *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -124,7 +124,7 @@ export interface paths {
          * Make a key in the place of another
          * @description Of the same owner, environment and end. The old key expires when the grace ends.
          *
-         *     Needs the permission `keys:manage`; users need none for what is theirs.
+         *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -237,7 +237,7 @@ export interface paths {
          * Send the bytes of a document
          * @description To the `upload.url` that was answered, as it is: its token stands for credentials. Sent again, the last bytes count; `POST /v1/documents/{id}/complete` makes the document of them.
          *
-         *     Open to everybody: it takes no credentials.
+         *     Open to everybody; no credentials are needed.
          */
         put: operations["putDocumentContent"];
         post?: never;
@@ -452,7 +452,7 @@ export interface paths {
         };
         /**
          * What a one-time link is for
-         * @description Open to everybody: it takes no credentials.
+         * @description Open to everybody; no credentials are needed.
          */
         get: operations["getInvitation"];
         put?: never;
@@ -460,7 +460,7 @@ export interface paths {
          * Set the password, and accept where it is an invitation; sign in then
          * @description It is good once. What is refused leaves it good.
          *
-         *     Open to everybody: it takes no credentials.
+         *     Open to everybody; no credentials are needed.
          */
         post: operations["useInvitation"];
         delete?: never;
@@ -654,7 +654,7 @@ export interface paths {
         };
         /**
          * Who am I: whose session or key the request carries, and what it allows
-         * @description Needs a key or a session, and no permission.
+         * @description Needs a key or a session, but no permission.
          */
         get: operations["getSession"];
         put?: never;
@@ -662,19 +662,19 @@ export interface paths {
          * Sign in: begin a session, kept in a cookie
          * @description Needs the header `X-Requested-With`, with any value.
          *
-         *     Open to everybody: it takes no credentials.
+         *     Open to everybody; no credentials are needed.
          */
         post: operations["signIn"];
         /**
          * Sign out: end the session
-         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         * @description For users, with a session or with their own key. No permission is needed.
          */
         delete: operations["signOut"];
         options?: never;
         head?: never;
         /**
          * Change what one is called
-         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         * @description For users, with a session or with their own key. No permission is needed.
          */
         patch: operations["changeOwnName"];
         trace?: never;
@@ -690,7 +690,7 @@ export interface paths {
         put?: never;
         /**
          * Change one's password: ends every other session
-         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         * @description For users, with a session or with their own key. No permission is needed.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -708,7 +708,7 @@ export interface paths {
         };
         /**
          * List one's sessions, the newest first
-         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         * @description For users, with a session or with their own key. No permission is needed.
          */
         get: operations["listSessions"];
         put?: never;
@@ -731,7 +731,7 @@ export interface paths {
         post?: never;
         /**
          * End one of one's sessions
-         * @description For users: by a session, or by a key of theirs. No permission is needed.
+         * @description For users, with a session or with their own key. No permission is needed.
          */
         delete: operations["endSession"];
         options?: never;
@@ -1919,10 +1919,10 @@ export interface webhooks {
 export interface components {
     schemas: {
         Actor: {
-            /** @description Its id. */
+            /** @description Id of the actor. */
             id: string;
             /**
-             * @description What kind of actor.
+             * @description Kind of actor.
              * @enum {string}
              */
             type: "user" | "service_account" | "system";
@@ -2041,7 +2041,7 @@ export interface components {
             rotated_to: string | null;
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
             /** @description Its workspace. */
             workspace_id: string;
@@ -2077,7 +2077,7 @@ export interface components {
         ApiKeyPage: {
             /** @description The keys of this page. */
             data: components["schemas"]["ApiKey"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -2142,7 +2142,7 @@ export interface components {
             rotated_to: string | null;
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
             /** @description Its workspace. */
             workspace_id: string;
@@ -2198,9 +2198,9 @@ export interface components {
         AuditLogPage: {
             /** @description The entries of this page. */
             data: components["schemas"]["AuditEntry"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page, with the same filters. */
+            /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
         AuditTarget: {
@@ -2313,7 +2313,7 @@ export interface components {
         BulkMilestonesWritten: {
             /** @description An answer for each item, in their order. */
             data: components["schemas"]["BulkMilestoneItem"][];
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         BulkShipmentItem: {
@@ -2336,7 +2336,7 @@ export interface components {
         BulkShipmentsWritten: {
             /** @description An answer for each item, in their order. */
             data: components["schemas"]["BulkShipmentItem"][];
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         /** @enum {string} */
@@ -2484,7 +2484,7 @@ export interface components {
             status_milestone_id: string | null;
             /** @description Whether the check digit is right; null where the kind has none. */
             valid_check_digit: boolean | null;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         CredentialsHolder: {
@@ -2648,7 +2648,7 @@ export interface components {
         DocumentPage: {
             /** @description The documents of this page. */
             data: components["schemas"]["Document"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -2769,7 +2769,7 @@ export interface components {
             uploaded_at: string | null;
             /** @description Who sent it, or asked for the URL to send it to. */
             uploaded_by: components["schemas"]["Actor"];
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         DocumentUploadedEvent: {
@@ -2904,7 +2904,7 @@ export interface components {
             uploaded_at: string | null;
             /** @description Who sent it, or asked for the URL to send it to. */
             uploaded_by: components["schemas"]["Actor"];
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         /** @description Asks an endpoint whether it wants what is posted to it. */
@@ -2928,17 +2928,17 @@ export interface components {
         /** @enum {string} */
         ErrorCode: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "size_mismatch" | "checksum_mismatch" | "unsupported_document_type" | "empty_file" | "malformed_multipart" | "range_not_satisfiable" | "invalid_consistency_token" | "method_not_allowed" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "invalid_upload_url" | "csrf" | "not_found" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "document_not_pending" | "document_not_uploaded" | "document_reviewed" | "document_replaced" | "upload_missing" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "replay_running" | "replay_completed" | "precondition_failed" | "rate_limited" | "too_many_streams" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
         ErrorDetail: {
-            /** @description Stable code, see /docs/errors. */
+            /** @description Stable error code; see /docs/errors. */
             code: components["schemas"]["ErrorCode"];
-            /** @description Every faulty field. */
+            /** @description All invalid fields. */
             details: components["schemas"]["FieldError"][];
-            /** @description What is wrong, for people. */
+            /** @description Human-readable explanation. */
             message: string;
-            /** @description The first faulty field, if it is about fields. */
+            /** @description The first invalid field, if the error is about fields. */
             param: string | null;
-            /** @description Id of the request, as in the Request-Id header. */
+            /** @description Id of the request, as in the `Request-Id` header. */
             request_id: string;
-            /** @description Kind of error. */
+            /** @description Category of the error. */
             type: components["schemas"]["ErrorType"];
         };
         /** @enum {string} */
@@ -2974,7 +2974,7 @@ export interface components {
         EtaHistoryPage: {
             /** @description The changes of this page. */
             data: components["schemas"]["EtaChange"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -2984,9 +2984,9 @@ export interface components {
         EventPage: {
             /** @description The events of this page. */
             data: components["schemas"]["Event"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page, with the same filters. */
+            /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -3159,7 +3159,7 @@ export interface components {
         ExceptionPage: {
             /** @description The exceptions of this page. */
             data: components["schemas"]["Exception"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page, with the same filters and sort. */
             next_cursor: string | null;
@@ -3448,7 +3448,7 @@ export interface components {
              * @example container_damage
              */
             type: components["schemas"]["ExceptionType"];
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         ExplainedContainer: {
@@ -3547,10 +3547,10 @@ export interface components {
              * @example invalid_timestamp
              */
             code: components["schemas"]["FieldErrorCode"];
-            /** @description What is wrong, for people. */
+            /** @description Human-readable explanation. */
             message: string;
             /**
-             * @description The faulty field.
+             * @description Name of the invalid field.
              * @example legs[0].etd
              */
             param: string;
@@ -3596,7 +3596,7 @@ export interface components {
         HistoryPage: {
             /** @description The entries of this page. */
             data: components["schemas"]["HistoryEntry"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -3966,7 +3966,7 @@ export interface components {
         MilestoneCodeList: {
             /** @description The codes of this page, in order; without `limit`, the whole catalog. */
             data: components["schemas"]["MilestoneCode"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -4050,9 +4050,9 @@ export interface components {
         MilestonePage: {
             /** @description The milestones of this page. */
             data: components["schemas"]["Milestone"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page, with the same filters. */
+            /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
         MilestoneRecordedEvent: {
@@ -4225,7 +4225,7 @@ export interface components {
              * @example 412W
              */
             voyage: string | null;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         /** @enum {string} */
@@ -4275,7 +4275,7 @@ export interface components {
              * @description From then on the new password holds, and the other sessions have ended. UTC with milliseconds.
              */
             changed_at: string;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         PasswordReset: {
@@ -4289,7 +4289,7 @@ export interface components {
              * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
              */
             reset_url: string;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         /** @enum {string} */
@@ -4338,31 +4338,31 @@ export interface components {
             next_cursor: null;
         };
         Problem: {
-            /** @description Stable code, see /docs/errors. */
+            /** @description Stable error code; see /docs/errors. */
             code: components["schemas"]["ErrorCode"];
-            /** @description What is wrong, for people. */
+            /** @description Human-readable explanation. */
             detail: string;
-            /** @description Every faulty field. */
+            /** @description All invalid fields. */
             details: components["schemas"]["FieldError"][];
-            /** @description Kind of error. */
+            /** @description Category of the error. */
             error_type: components["schemas"]["ErrorType"];
-            /** @description The first faulty field, if it is about fields. */
+            /** @description The first invalid field, if the error is about fields. */
             param: string | null;
-            /** @description Id of the request, as in the Request-Id header. */
+            /** @description Id of the request, as in the `Request-Id` header. */
             request_id: string;
-            /** @description The status of the answer. */
+            /** @description HTTP status of the response. */
             status: number;
-            /** @description What the status is called. */
+            /** @description Standard phrase of the HTTP status. */
             title: string;
             /**
              * Format: uri
-             * @description Where the code is explained.
+             * @description URL of the code's documentation.
              */
             type: string;
         };
         Readiness: {
             /**
-             * @description By engine, `ok` or why it does not answer.
+             * @description Status of each engine: `ok`, or the reason why it does not respond.
              * @example {
              *       "storage": "ok"
              *     }
@@ -4371,7 +4371,7 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description `degraded`: an engine is lost, and what works without it is answered.
+             * @description `degraded`: an engine is unavailable. Operations that do not need it still work.
              * @enum {string}
              */
             status: "starting" | "ready" | "degraded" | "draining";
@@ -4482,7 +4482,7 @@ export interface components {
         ServiceAccountPage: {
             /** @description The service accounts of this page. */
             data: components["schemas"]["ServiceAccount"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -4514,7 +4514,7 @@ export interface components {
             status: "active" | "deactivated";
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
             /** @description Its workspace. */
             workspace_id: string;
@@ -4561,13 +4561,13 @@ export interface components {
             deleted: true;
             /** @description The session that was. */
             id: string;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         SessionPage: {
             /** @description The sessions of this page. */
             data: components["schemas"]["Session"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -4887,9 +4887,9 @@ export interface components {
         ShipmentPage: {
             /** @description The shipments of this page. */
             data: components["schemas"]["Shipment"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page, with the same filters. */
+            /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
         ShipmentPatch: {
@@ -5174,7 +5174,7 @@ export interface components {
             url: string;
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         SignedIn: {
@@ -5193,7 +5193,7 @@ export interface components {
             service_account: components["schemas"]["HoldingServiceAccount"] | null;
             /** @description The user who is signed in, or whose key it is; else null. */
             user: components["schemas"]["HoldingUser"] | null;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
             /** @description Where they work. */
             workspace: components["schemas"]["HoldingWorkspace"];
@@ -5332,7 +5332,7 @@ export interface components {
             status: "invited" | "active" | "deactivated";
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
             /** @description Their workspace. */
             workspace_id: string;
@@ -5340,7 +5340,7 @@ export interface components {
         UserPage: {
             /** @description The users of this page. */
             data: components["schemas"]["User"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -5389,7 +5389,7 @@ export interface components {
             status: "invited" | "active" | "deactivated";
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
             /** @description Their workspace. */
             workspace_id: string;
@@ -5428,7 +5428,7 @@ export interface components {
             status: "invited" | "active" | "deactivated";
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
             /** @description Their workspace. */
             workspace_id: string;
@@ -5439,10 +5439,10 @@ export interface components {
              * @example unknown_port
              */
             code: components["schemas"]["WarningCode"];
-            /** @description The warning for people. */
+            /** @description Human-readable text. */
             message: string;
             /**
-             * @description The field that it is about.
+             * @description Name of the field that the warning is about.
              * @example origin_port
              */
             param: string | null;
@@ -5722,9 +5722,9 @@ export interface components {
         WebhookDeliveryPage: {
             /** @description The deliveries of this page. */
             data: components["schemas"]["WebhookDelivery"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page, with the same filters. */
+            /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
         WebhookDeliveryWritten: {
@@ -5764,7 +5764,7 @@ export interface components {
             status: components["schemas"]["DeliveryStatus"];
             /** @description Grows with every change, attempts among them. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookEndpoint: {
@@ -5930,7 +5930,7 @@ export interface components {
             url: string;
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookEndpointDeleted: {
@@ -5941,7 +5941,7 @@ export interface components {
             deleted: true;
             /** @description The endpoint that was. */
             id: string;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookEndpointFailingEvent: {
@@ -6022,7 +6022,7 @@ export interface components {
         WebhookEndpointPage: {
             /** @description The endpoints of this page. */
             data: components["schemas"]["WebhookEndpoint"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Send it as `cursor` for the next page. */
             next_cursor: string | null;
@@ -6121,7 +6121,7 @@ export interface components {
             url: string;
             /** @description Grows with every change. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookError: {
@@ -6312,9 +6312,9 @@ export interface components {
         WebhookReplayPage: {
             /** @description The replays of this page. */
             data: components["schemas"]["WebhookReplay"][];
-            /** @description Whether there is a next page. */
+            /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page, with the same filters. */
+            /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
         WebhookReplaysBegun: {
@@ -6322,7 +6322,7 @@ export interface components {
             data: components["schemas"]["WebhookReplay"][];
             /** @description Endpoints that have such, and why none was begun for them. */
             refused: components["schemas"]["WebhookDeadLettersRefused"][];
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookReplayWritten: {
@@ -6397,7 +6397,7 @@ export interface components {
             until: string;
             /** @description Grows with every change, progress among them. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookResponse: {
@@ -6428,7 +6428,7 @@ export interface components {
              * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
              */
             secret: string;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookVerification: {
@@ -6529,29 +6529,29 @@ export interface components {
             updated_by: components["schemas"]["Actor"] | null;
             /** @description Grows with every change; 1 before the first. */
             version: number;
-            /** @description Accepted, but worth a look: also fields that were ignored. In answers to writes only. */
+            /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
     };
     responses: never;
     parameters: {
         /**
-         * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+         * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
          * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
          */
         "Consistency-Token": string;
         /**
-         * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+         * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
          * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
          */
         "Idempotency-Key": string;
         /**
-         * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+         * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
          * @example handling=strict
          */
         Prefer: "handling=strict" | "handling=lenient";
         /**
-         * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+         * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
          * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
          */
         traceparent: string;
@@ -6571,7 +6571,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description The process is running. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6596,7 +6596,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does: `ready`, or `degraded` while an engine is lost. */
+            /** @description The process accepts requests: `ready`, or `degraded` while an engine is unavailable. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6618,14 +6618,14 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -6682,22 +6682,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -6759,10 +6759,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -6819,24 +6819,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -6894,24 +6894,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -6979,11 +6979,11 @@ export interface operations {
             query?: {
                 /** @description Only changes by this user or service account, by its id; `administration` is the command line. */
                 actor?: string;
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
                 /** @description Only changes at this time or later. */
                 from?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
                 /** @description Only changes at this time or earlier. */
                 to?: string;
@@ -6992,7 +6992,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7049,14 +7049,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7112,19 +7112,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7181,24 +7181,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7255,24 +7255,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7329,12 +7329,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7364,18 +7364,18 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /** @description The ETag that the range is of; else the whole is answered. */
                 "If-Range"?: string;
                 /** @description The bytes to answer: `bytes=0-1023`, `bytes=1024-`, `bytes=-512`. */
                 Range?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7432,24 +7432,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7515,9 +7515,9 @@ export interface operations {
             query?: {
                 /** @description Only those that came after this event: where a receiver left off. */
                 after?: string;
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
                 /** @description Only those of this shipment. */
                 shipment_id?: string;
@@ -7532,12 +7532,12 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7673,14 +7673,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7825,7 +7825,7 @@ export interface operations {
                 /** @description The last `id` that was read. Goes before `after`. */
                 "Last-Event-ID"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7851,9 +7851,9 @@ export interface operations {
             query?: {
                 /** @description Those with exactly this assignee. */
                 assignee?: string;
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
                 /** @description Those opened then or later. */
                 opened_from?: string;
@@ -7874,12 +7874,12 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -7937,14 +7937,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8002,24 +8002,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8088,24 +8088,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8174,7 +8174,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8218,17 +8218,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8287,14 +8287,14 @@ export interface operations {
     listMilestoneCodes: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8345,22 +8345,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8413,14 +8413,14 @@ export interface operations {
             query?: {
                 /** @description Those with these codes, separated by commas; 200 at most. */
                 code?: string[];
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
                 /** @description Each word begins a word of the name, or the code. */
                 q?: string;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8461,10 +8461,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8500,14 +8500,14 @@ export interface operations {
     listServiceAccounts: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8554,22 +8554,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8620,10 +8620,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8670,19 +8670,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8740,24 +8740,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8805,24 +8805,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8869,10 +8869,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8918,17 +8918,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -8985,17 +8985,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -9028,17 +9028,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -9094,22 +9094,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -9149,14 +9149,14 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -9199,17 +9199,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -9248,7 +9248,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -9522,19 +9522,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -9850,7 +9850,7 @@ export interface operations {
                 created_from?: string;
                 /** @description Those created then or earlier. */
                 created_to?: string;
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
                 /** @description Those to here: UN/LOCODE or IATA airport code. */
                 destination_port?: string;
@@ -9868,7 +9868,7 @@ export interface operations {
                 id?: string[];
                 /** @description Those with this rule of Incoterms. */
                 incoterm?: components["schemas"]["Incoterm"];
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
                 /** @description Those with this master bill or air waybill. */
                 master_bill?: string;
@@ -9891,12 +9891,12 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10019,26 +10019,26 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
-                /** @description `*`: only if there is none yet; else 412. */
+                /** @description `*`: the resource is created only if it does not exist yet; otherwise 412. */
                 "If-None-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10312,14 +10312,14 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10442,19 +10442,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10601,24 +10601,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10742,19 +10742,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10835,19 +10835,19 @@ export interface operations {
     listDocuments: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10909,24 +10909,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -10994,24 +10994,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11088,19 +11088,19 @@ export interface operations {
     listEtaHistory: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11147,19 +11147,19 @@ export interface operations {
     listShipmentExceptions: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11223,24 +11223,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11351,12 +11351,12 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11475,19 +11475,19 @@ export interface operations {
     listShipmentHistory: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11548,23 +11548,23 @@ export interface operations {
                 classifier?: ("actual" | "estimated" | "planned" | "all")[];
                 /** @description Only those that name this container. */
                 container_number?: string;
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
                 /** @description Also milestones taken back. */
                 include_retracted?: boolean;
                 /** @description Also estimates that a newer one replaced. */
                 include_superseded?: boolean;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11630,24 +11630,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11757,14 +11757,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11829,19 +11829,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -11907,19 +11907,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12002,24 +12002,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12143,22 +12143,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12249,14 +12249,14 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12305,22 +12305,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12375,10 +12375,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12427,19 +12427,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12499,24 +12499,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12566,24 +12566,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12635,24 +12635,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12691,22 +12691,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12782,22 +12782,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12884,7 +12884,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -12937,7 +12937,7 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
                 /** @description Only those to this endpoint. */
                 endpoint_id?: string;
@@ -12945,7 +12945,7 @@ export interface operations {
                 event_id?: string;
                 /** @description Only those of events of this type. */
                 event_type?: components["schemas"]["EventType"];
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
                 /** @description Only dead letters with this code of their `last_error`. */
                 reason?: "unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response";
@@ -12958,7 +12958,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13008,10 +13008,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13097,7 +13097,7 @@ export interface operations {
                      *           "status_code": 500,
                      *           "error": {
                      *             "code": "timeout",
-                     *             "message": "The receiver answered 500."
+                     *             "message": "The receiver responded with status 500."
                      *           },
                      *           "response": {
                      *             "headers": {
@@ -13120,24 +13120,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13189,24 +13189,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13256,14 +13256,14 @@ export interface operations {
     listWebhookEndpoints: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13315,22 +13315,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13390,10 +13390,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13445,19 +13445,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13496,19 +13496,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13574,24 +13574,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13644,24 +13644,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13714,22 +13714,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13798,22 +13798,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13858,24 +13858,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13943,7 +13943,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -13999,7 +13999,7 @@ export interface operations {
                      *       "last_success_at": "2026-11-23T09:30:00.000Z",
                      *       "last_error": {
                      *         "code": "timeout",
-                     *         "message": "The receiver answered 500.",
+                     *         "message": "The receiver responded with status 500.",
                      *         "at": "2026-11-23T09:30:00.000Z",
                      *         "status_code": 1
                      *       }
@@ -14015,22 +14015,22 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -14091,24 +14091,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -14159,16 +14159,16 @@ export interface operations {
     listWebhookReplays: {
         parameters: {
             query?: {
-                /** @description `next_cursor` of the page before, with the same filters. */
+                /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
                 /** @description Only those of this endpoint. */
                 endpoint_id?: string;
-                /** @description Most items of the page. */
+                /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -14222,10 +14222,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags: 304 if it still has one of them. */
+                /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -14280,24 +14280,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
@@ -14353,24 +14353,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The token of a write: nothing older is read; several, separated by commas, of writes that were under way side by side. The token of a write’s own answer is at least this one.
+                 * @description Token of a write: the response is at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
                  * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
                  */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /**
-                 * @description Names the request: sent again under it within 24 hours, it takes effect once and is answered the same.
+                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
                  * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description ETags, one of which it must have; `*`: whichever. */
+                /** @description ETags: the write is carried out only if the resource has one of them. `*` accepts any version. */
                 "If-Match"?: string;
                 /**
-                 * @description How a body is read (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
+                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
                  * @example handling=strict
                  */
                 Prefer?: components["parameters"]["Prefer"];
                 /**
-                 * @description W3C trace context, kept with what the request writes; a trace is begun where there is none.
+                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent?: components["parameters"]["traceparent"];
