@@ -146,7 +146,7 @@ describe('the command line tool', () => {
         1,
         'conflict',
         ['workspaces', 'create', '--name', 'ACME LOGISTICS'],
-        'There is a workspace ACME LOGISTICS already.',
+        'A workspace with the name ACME LOGISTICS exists already.',
       ],
       [2, 'invalid_request', ['workspaces', 'create', '--name', ' '], 'name: Must not be blank.'],
       [1, 'not_found', ['keys', 'list', '--workspace', 'nowhere'], 'There is no workspace nowhere.'],

@@ -13,7 +13,7 @@ import { InWorkspaceDto, InputPipe, Takes, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
-  @Text({ description: 'What the key is for.' })
+  @Text({ description: 'Purpose of the key, in your words.' })
   name!: string;
 
   @OneOf(ENVIRONMENTS, { description: 'What the key sees.' })

@@ -68,9 +68,9 @@ export interface ApiKey {
   readonly workspace_id: string;
   readonly name: string;
   readonly environment: Environment;
-  /** How the key begins. */
+  /** First characters of the key. */
   readonly prefix: string;
-  /** How the key ends. */
+  /** Last characters of the key. */
   readonly last_four: string;
   /** The key has the permissions of its owner. */
   readonly owner: KeyOwner;
@@ -124,7 +124,7 @@ export interface CredentialsHolder {
   readonly expires_at: Timestamp | null;
 }
 
-/** What a one-time link is for. */
+/** Purpose of a one-time link. */
 export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 

@@ -27,8 +27,8 @@ describe('the first admin', () => {
 
   it.each([
     [
-      'ADMIN_PASSWORD: Is one of the most common passwords.',
-      faulty('password', 'Is one of the most common passwords.'),
+      'ADMIN_PASSWORD: Must not be one of the most common passwords.',
+      faulty('password', 'Must not be one of the most common passwords.'),
     ],
     ['ADMIN_EMAIL: Is no e-mail address.', faulty('email', 'Is no e-mail address.')],
     ['ADMIN_EMAIL: Somebody has it.', new DomainError('user_exists', 'Somebody has it.')],

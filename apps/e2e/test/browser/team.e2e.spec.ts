@@ -148,7 +148,7 @@ describeInBrowser('people', () => {
     await section.getByLabel('Current password').fill('not the one at all');
     await section.getByLabel('New password').fill('another sentence of mine');
     await section.getByRole('button', { name: 'Change password' }).click();
-    await section.getByText('Is not your password.').waitFor();
+    await section.getByText('Is not your current password.').waitFor();
     await section.getByLabel('Current password').fill(PASSWORD);
     await section.getByRole('button', { name: 'Change password' }).click();
     await dan.page.getByText('Password changed.').waitFor();
@@ -243,7 +243,7 @@ describeInBrowser('people', () => {
       await button.click();
       await answered;
     }
-    await stranger.page.getByText('Too many tries within a minute').waitFor();
+    await stranger.page.getByText('Too many attempts per minute').waitFor();
     expect(await stranger.page.getByRole('button', { name: /^Try again in \d+ s$/ }).isDisabled()).toBe(true);
     expect(stranger.complaints).toEqual([]);
     await stranger.close();

@@ -112,7 +112,7 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   readonly checksum_sha256!: string;
   @ApiProperty({ type: ActorResource, description: 'Who sent it, or asked for the URL to send it to.' })
   readonly uploaded_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'When it was made. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
   @ApiProperty({ ...TIME, nullable: true, description: 'Since when it is whole. UTC with milliseconds.' })
   readonly uploaded_at!: string | null;
@@ -207,5 +207,5 @@ export class DocumentUploadResource extends DocumentWrittenResource {
 export class DocumentPageResource extends PageType(
   DocumentResource,
   'The documents of this page.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}

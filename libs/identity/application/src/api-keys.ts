@@ -33,13 +33,13 @@ export interface NewKeyRequest {
 
 interface ApiKeysOptions {
   readonly owners: KeyOwners;
-  /** Keys derive from it. */
+  /** Secret from which keys derive. */
   readonly secret: Uint8Array;
-  /** Called in this process as soon as a change is stored after which a key may be refused. */
+  /** Called in this process as soon as a change is stored that may invalidate a key. */
   readonly onChanged: (key: ApiKeyDocument) => void;
 }
 
-/** The result of a rotation: the old key as it was changed, and the new one. */
+/** The result of a rotation: the old key before and after, and the new key. */
 export interface RotatedKey {
   readonly old: Changed<ApiKey>;
   readonly made: NewApiKey;
@@ -47,7 +47,7 @@ export interface RotatedKey {
 
 const KIND = 'key';
 
-/** Makes, lists, rotates and revokes API keys, within the reach of the caller. */
+/** Creates, lists, rotates and revokes API keys within the reach of the caller. */
 export class ApiKeys {
   private constructor(
     readonly documents: Collection<ApiKeyDocument>,
@@ -67,9 +67,9 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key. Only the returned `after` holds the key itself.
+   * Creates a key. Only the returned `after` contains the key itself.
    * @throws DomainError `validation_failed`; `not_found` if the workspace has no such owner; `user_not_active`;
-   * `permission_denied`; `secret_unreadable` if the command made it with another secret before
+   *   `permission_denied`; `secret_unreadable` if an earlier attempt of the command created the key with another secret
    */
   async create(
     command: IdentityCommand,
@@ -84,7 +84,7 @@ export class ApiKeys {
     return { before: null, after: await this.make(command, { name, environment, owner, expires_at }, role) };
   }
 
-  /** The keys within reach, the newest first, ended ones included. */
+  /** Returns the keys within reach, newest first, including ended ones. */
   async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<PageOf<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
@@ -93,7 +93,7 @@ export class ApiKeys {
     );
   }
 
-  /** All keys of the workspace, the oldest first, ended ones included. */
+  /** Returns all keys of the workspace, oldest first, including ended ones. */
   async listAll(workspace_id: string): Promise<readonly ApiKey[]> {
     return this.withRoles(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
   }
@@ -108,7 +108,8 @@ export class ApiKeys {
   }
 
   /**
-   * Ends a key for good: at once in this process, within seconds in every other. Revoking it again changes nothing.
+   * Revokes a key permanently: immediately in this process, within seconds in all others. Revoking a revoked key
+   * changes nothing.
    * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
   async revoke(command: IdentityCommand, reach: KeyReach, id: string): Promise<Changed<ApiKey>> {
@@ -117,13 +118,13 @@ export class ApiKeys {
   }
 
   /**
-   * Replaces a key by a new one with the same owner, environment and end. The old key ends after the grace period.
-   *
-   * The new key is stored first: a crash in between leaves an unused key, never a client whose only key ends. A repeat of the
-   * command completes the rotation. If two rotations run at once, one is refused.
-   * @param grace_seconds how long the old key stays valid
-   * @throws DomainError `not_found`, also for a key out of reach; `key_not_active` if it was rotated, was revoked or has
-   * expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user
+   * Replaces a key with a new one with the same owner, environment and expiry. The old key expires after the grace
+   * period.
+   * ¶ The new key is stored first: a crash in between leaves an unused key, never a client without a valid key. A
+   * repeat of the command completes the rotation. If two rotations run at once, one is refused.
+   * @param grace_seconds time for which the old key stays valid
+   * @throws DomainError `not_found`, also for a key out of reach; `key_not_active` if it was rotated or revoked or has
+   *   expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user
    */
   async rotate(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
     const { if_match: _, ...unconditional } = command;
@@ -157,7 +158,7 @@ export class ApiKeys {
     }
   }
 
-  /** Makes a key whose id and secret derive from the command. */
+  /** Creates a key whose id and secret derive from the command. */
   private async make(
     command: IdentityCommand,
     { name, environment, owner, expires_at }: Required<NewKeyRequest>,
@@ -184,7 +185,7 @@ export class ApiKeys {
     if (document.hash === hashOf(key)) return { ...apiKey(document, role), key };
     throw new DomainError(
       'secret_unreadable',
-      'The key was made with another SECRETS_KEY: revoke it and make another.',
+      'The key was created with another SECRETS_KEY. Revoke it and create a new one.',
     );
   }
 
@@ -211,7 +212,7 @@ export class ApiKeys {
 
 /** @throws DomainError `key_not_active` */
 function requireActive(key: ApiKey, at: Timestamp): void {
-  if (key.rotated_to !== null) throw notActive(`was rotated already, to ${key.rotated_to}`);
+  if (key.rotated_to !== null) throw notActive(`was already rotated, to ${key.rotated_to}`);
   if (key.revoked_at !== null) throw notActive('is revoked');
   if (hasEnded(key.expires_at, at)) throw notActive('has expired');
 }
@@ -221,8 +222,8 @@ function notActive(how: string): DomainError {
 }
 
 function alreadyOver(): DomainError {
-  return new DomainError('validation_failed', 'The key would never be valid.', [
-    { param: 'expires_at', code: 'invalid_value', message: 'Must lie in the future.' },
+  return new DomainError('validation_failed', 'The key would expire immediately.', [
+    { param: 'expires_at', code: 'invalid_value', message: 'Must be in the future.' },
   ]);
 }
 

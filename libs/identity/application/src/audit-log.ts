@@ -12,20 +12,20 @@ import { LeaderElectedJob } from '@tracking/resilience';
 import { idFor } from './secrets.ts';
 import type { Sessions } from './sessions.ts';
 
-/** How long entries are kept. */
+/** Time for which entries are kept. */
 const KEPT_MS = 400 * 24 * 60 * 60 * 1_000;
-/** Entries that are deleted at a time. */
+/** Number of entries deleted at once. */
 const BATCH = 500;
 
 /** A change that is about to be made. */
 export interface AuditedCommand {
-  /** Of the command that makes it: a repeat with the same id goes on with the same entry. */
+  /** Id of the command that makes the change. A repeat with the same id continues the same entry. */
   readonly command_id: string;
   readonly at: Timestamp;
   readonly workspace_id: string;
   readonly actor: Actor;
   readonly type: AuditType;
-  /** Null where it is made only now. */
+  /** Null if the change creates the target. */
   readonly target_id: string | null;
   readonly request_id: string;
   readonly address: string | null;
@@ -34,7 +34,7 @@ export interface AuditedCommand {
 /** An entry whose outcome is not known yet. */
 export interface OpenAuditEntry {
   readonly id: string;
-  /** Whether an earlier try of the same command began it, and may have made the change. */
+  /** True if an earlier attempt of the same command began the entry, and may have made the change. */
   readonly isRepeated: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface AuditFilter {
   /** Id of a user or service account, or `administration`. */
   readonly actor?: string;
   readonly type?: AuditType;
-  /** Inclusive. */
+  /** Inclusive bounds of the time. */
   readonly from?: Timestamp;
   readonly to?: Timestamp;
 }
@@ -50,23 +50,26 @@ export interface AuditFilter {
 interface AuditPage {
   /** Newest first. */
   readonly items: readonly AuditEntry[];
-  /** Where the next page begins; null after the last. */
+  /** Position of the next page; null after the last page. */
   readonly next: readonly [Timestamp, string] | null;
 }
 
 interface AuditDocument extends Omit<AuditEntry, 'actor'> {
   readonly workspace_id: string;
   readonly actor: Actor;
-  /** The lists that it is in: of all, of its actor, of its type, of both. One index then serves every filter. */
+  /**
+   * Names of the lists that contain the entry: all entries, by actor, by type, and by both. One index then serves every
+   * filter.
+   */
   readonly lists: readonly string[];
 }
 
-/** What actors are called now, by their ids. */
+/** Returns the present names of actors, by their ids. */
 export type NamesOf = (actors: readonly Actor[]) => Promise<ReadonlyMap<string, string | null>>;
 
 /**
- * Who changed what. An entry is stored before its change is begun, with the outcome `unknown`, and completed after it:
- * whatever ends the process in between, no change is without an entry.
+ * Records changes with their actors. An entry is stored before its change begins, with the outcome `unknown`, and is
+ * completed afterwards: even after a crash, no change is without an entry.
  */
 export class AuditLog {
   private constructor(
@@ -86,7 +89,7 @@ export class AuditLog {
     return new AuditLog(documents, namesOf);
   }
 
-  /** Before the change is begun. @throws Unavailable */
+  /** Stores the entry before the change begins. @throws Unavailable */
   async begin({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
     const id = idFor('aud', command_id);
     const target = { type: type.split('.', 1)[0] ?? type, id: target_id };
@@ -105,7 +108,10 @@ export class AuditLog {
     return { id, isRepeated: !isNew };
   }
 
-  /** After the change. What an earlier try completed stays as it is. @throws Unavailable */
+  /**
+   * Completes the entry after the change. An entry that an earlier attempt completed stays as it is. @throws
+   * Unavailable
+   */
   async complete({ id }: OpenAuditEntry, target_id: string | null, changes: AuditedChanges): Promise<void> {
     const begun = await this.documents.get(id);
     if (begun?.outcome !== 'unknown') return;
@@ -113,12 +119,15 @@ export class AuditLog {
     await this.documents.replace({ ...begun, target, changes, outcome: 'done' }, { outcome: 'unknown' });
   }
 
-  /** After it was certain that nothing changed; an entry of an earlier try stays, since that one may have. @throws Unavailable */
+  /**
+   * Deletes the entry when it is certain that nothing changed. An entry of an earlier attempt stays, because that
+   * attempt may have changed something. @throws Unavailable
+   */
   async withdraw({ id, isRepeated }: OpenAuditEntry): Promise<void> {
     if (!isRepeated) await this.documents.delete(id, { outcome: 'unknown' });
   }
 
-  /** @param after `next` of the page before, which had the same filter */
+  /** @param after `next` of the previous page, which must have the same filter */
   async list(
     workspace_id: string,
     {
@@ -146,7 +155,7 @@ export class AuditLog {
     };
   }
 
-  /** Deletes what was kept long enough. @param ending leaves the rest to the next time */
+  /** Deletes entries after the retention period. @param ending stops the deletion early; the next run continues */
   async sweep(now: Date, ending: AbortSignal): Promise<void> {
     const before = new Date(now.getTime() - KEPT_MS).toISOString();
     for (;;) {
@@ -181,7 +190,7 @@ export interface IdentitySweeperParts {
   readonly everyMs?: number;
 }
 
-/** Deletes sessions that ended and entries of the audit log that were kept long enough. */
+/** Deletes ended sessions, and audit log entries after their retention period. */
 export function identitySweeper(parts: IdentitySweeperParts): LeaderElectedJob {
   const { identity, leases, clock, logger, metrics, everyMs = EVERY_MS } = parts;
   return new LeaderElectedJob({

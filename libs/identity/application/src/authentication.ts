@@ -27,7 +27,7 @@ interface CredentialsHolderParts {
 
 type Owner = Pick<CredentialsHolder, 'user' | 'service_account' | 'role'>;
 
-/** The caller's own view of its credentials; undefined if the key or session no longer exists. */
+/** Returns the holder of the credentials as seen by the holder; undefined if the key or session no longer exists. */
 export async function credentialsHolder(
   parts: CredentialsHolderParts,
   principal: Principal,
@@ -54,7 +54,7 @@ async function ownerOf({ users, accounts }: CredentialsHolderParts, principal: P
   return user && { user: { id, name: user.name, email: user.email }, service_account: null, role: user.role };
 }
 
-/** When the key or session ends, null for never; undefined if it no longer exists. */
+/** Returns the end of the key or session, null if it never ends; undefined if it no longer exists. */
 async function endOf(
   { keys, sessions }: CredentialsHolderParts,
   { type, credential_id }: Principal,
@@ -75,18 +75,18 @@ interface KeyAuthenticationOptions extends CredentialCacheOptions {
   readonly logger: Logger;
 }
 
-/** Finds the owner of a key, and the owner's present permissions. */
+/** Authenticates API keys: finds the owner of a key, and the owner's present permissions. */
 export class KeyAuthentication {
   readonly #cache: CredentialCache<KnownKey>;
   readonly #writes: BackgroundWrites;
 
   constructor(private readonly options: KeyAuthenticationOptions) {
     this.#cache = new CredentialCache(options);
-    this.#writes = new BackgroundWrites(options.logger, 'use of a key not noted');
+    this.#writes = new BackgroundWrites(options.logger, 'last use of a key not recorded');
   }
 
   /**
-   * The principal of a key that exists, is neither revoked nor expired, and whose owner is active.
+   * Returns the principal of a key that exists, is neither revoked nor expired, and whose owner is active.
    * @throws Unavailable
    */
   async authenticate(key: string): Promise<Principal | undefined> {
@@ -99,12 +99,12 @@ export class KeyAuthentication {
     this.#cache.forget(hash);
   }
 
-  /** Call it when a service account or user changed. */
+  /** Forgets cached keys of an owner. Call it when a service account or user changed. */
   forgetOwner(ownerId: string): void {
     this.#cache.forgetOwner(ownerId);
   }
 
-  /** Resolves when every use that was seen is written. */
+  /** Resolves when all pending times of use are written. */
   close(): Promise<void> {
     return this.#writes.settled();
   }
@@ -120,8 +120,8 @@ export class KeyAuthentication {
   }
 
   /**
-   * Sets `last_used_at` in the background, at most once a minute. Look-ups are enough to see a use: a key in use is looked up
-   * every few seconds. If several replicas see the same old value, one of them writes.
+   * Sets `last_used_at` in the background, at most once a minute. Only look-ups record a use, because a key in use is
+   * looked up every few seconds. If several replicas see the same old value, one of them writes.
    */
   #noteUse({ id, last_used_at }: ApiKeyDocument): void {
     const now = this.options.clock();
@@ -150,18 +150,18 @@ interface SessionAuthenticationOptions extends CredentialCacheOptions {
   readonly logger: Logger;
 }
 
-/** Finds the user of a session, and the user's present permissions. */
+/** Authenticates sessions: finds the user of a session, and the user's present permissions. */
 export class SessionAuthentication {
   readonly #cache: CredentialCache<KnownSession>;
   readonly #writes: BackgroundWrites;
 
   constructor(private readonly options: SessionAuthenticationOptions) {
     this.#cache = new CredentialCache(options);
-    this.#writes = new BackgroundWrites(options.logger, 'use of a session not noted');
+    this.#writes = new BackgroundWrites(options.logger, 'last use of a session not recorded');
   }
 
   /**
-   * The principal of a session that has not ended.
+   * Returns the principal of a session that has not ended.
    * @param environment of the request; a session has access to both
    * @throws Unavailable
    */
@@ -179,12 +179,12 @@ export class SessionAuthentication {
     this.#cache.forget(hash);
   }
 
-  /** Call it when a user changed. */
+  /** Forgets cached sessions of a user. Call it when a user changed. */
   forgetOwner(userId: string): void {
     this.#cache.forgetOwner(userId);
   }
 
-  /** Resolves when every use that was seen is written. */
+  /** Resolves when all pending times of use are written. */
   close(): Promise<void> {
     return this.#writes.settled();
   }
@@ -213,7 +213,7 @@ export class SessionAuthentication {
   }
 }
 
-/** Writes that no request waits for. A failure is logged, and nothing else comes of it. */
+/** Writes that no request waits for. A failure is logged and has no other effect. */
 class BackgroundWrites {
   readonly #underWay = new Set<Promise<void>>();
 
@@ -232,7 +232,7 @@ class BackgroundWrites {
     this.#underWay.add(write);
   }
 
-  /** Resolves when all writes that were added have ended. */
+  /** Resolves when all added writes have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -240,9 +240,9 @@ class BackgroundWrites {
 
 /** The fields of a valid key or session that a cache needs. */
 export interface KnownCredential {
-  /** The user or service account whose rights it has. */
+  /** Id of the user or service account whose permissions the credential has. */
   readonly owner_id: string;
-  /** It is refused from then on; null if it never ends. */
+  /** Time from which the credential is refused; null if it never ends. */
   readonly ends_at: Timestamp | null;
 }
 
@@ -250,7 +250,7 @@ interface CredentialCacheOptions extends RecentLookUpsOptions {
   readonly clock: Clock;
 }
 
-/** Credentials that were looked up a moment ago, keys and sessions alike. */
+/** Cache of recently looked up credentials, for both keys and sessions. */
 export class CredentialCache<T extends KnownCredential> {
   readonly #recent: RecentLookUps<T>;
 
@@ -264,7 +264,7 @@ export class CredentialCache<T extends KnownCredential> {
    */
   async find(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
     const found = await this.#recent.find(hash, lookUp);
-    // It can end while it is cached.
+    // The credential can end while it is cached.
     return found && this.#hasEnded(found) ? undefined : found;
   }
 

@@ -20,17 +20,17 @@ import { checkedName } from './records.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { userOf, type UserStore } from './user-store.ts';
 
-/** The link by which a workspace gets its first admin. */
+/** The stored link for creating the first admin of a workspace. */
 interface FirstAdminLinkDocument extends Document {
-  /** Of the workspace. */
+  /** Id of the workspace. */
   readonly id: string;
-  /** What the token derives from: every replica shows the same one. */
+  /** Random value from which the token derives, so that every replica shows the same link. */
   readonly made_by: string;
   readonly made_at: Timestamp;
   readonly link_hash: string;
 }
 
-/** A link that is shown is good this long at least. */
+/** Minimum validity of a link when it is shown. */
 const SHOWN_BEFORE_END_MS = 86_400_000;
 const SYSTEM: Actor = { type: 'system', id: 'first_admin' };
 
@@ -38,15 +38,16 @@ interface FirstAdminOptions {
   readonly passwords: Passwords;
   readonly auditLog: Pick<AuditLog, 'begin' | 'complete' | 'withdraw'>;
   readonly clock: Clock;
-  /** What the token of the link derives from. */
+  /** Secret from which the token of the link derives. */
   readonly secret: Uint8Array;
-  /** The workspace that gets an admin: `default`. */
+  /** Id of the workspace `default`, which gets an admin. */
   readonly workspace_id: string;
 }
 
 /**
- * Gives the workspace `default` its first admin, once: as soon as it has one it keeps one, and nothing here does anything
- * more. The user's id is derived from the workspace, so that however many replicas and links there are one is made.
+ * Creates the first admin of the workspace `default`, once: a workspace that has an admin keeps one, and then this
+ * class does nothing. The user's id derives from the workspace, so that only one admin is created, however many
+ * replicas and links there are.
  */
 export class FirstAdmin {
   private constructor(
@@ -60,14 +61,14 @@ export class FirstAdmin {
     return new FirstAdmin(store, await documentStore.collection({ name: 'first_admin_links', indexes }), options);
   }
 
-  /** Whether nobody is an admin yet. */
+  /** Returns true if the workspace has no admin yet. */
   async isMissing(): Promise<boolean> {
     return !(await this.store.admins.exist(this.options.workspace_id));
   }
 
   /**
-   * The one-time link by which somebody becomes the first admin, for the console: the same one from every replica while
-   * it is good for a day and more, then another one, which replaces it. Undefined where there is an admin.
+   * Returns the one-time link for creating the first admin, to be shown on the console. Every replica returns the same
+   * link while it is valid for at least a day, then a new one that replaces it. Undefined if there is an admin.
    */
   async link(): Promise<OneTimeLink | undefined> {
     const { workspace_id, secret, clock } = this.options;
@@ -83,8 +84,9 @@ export class FirstAdmin {
   }
 
   /**
-   * Makes the first admin, without a link and beside any request: the audit log says so. Undefined where there is an admin.
-   * @throws DomainError `validation_failed`, `user_exists` where somebody else has the e-mail
+   * Creates the first admin without a link and outside of any request, with an audit log entry. Returns undefined if
+   * there is an admin.
+   * @throws DomainError `validation_failed`, `user_exists` if another user has the e-mail address
    */
   async ensure({ email, password }: { readonly email: string; readonly password: string }): Promise<User | undefined> {
     const { workspace_id, clock, auditLog } = this.options;
@@ -118,7 +120,7 @@ export class FirstAdmin {
     return { purpose: 'first_admin', workspace_id: this.options.workspace_id, email: null, role: 'admin', expires_at };
   }
 
-  /** Whom the link makes somebody; undefined for one that is none. */
+  /** Returns the holder of a link: the future admin; undefined for an unknown link. */
   async holder(link_hash: string): Promise<LinkHolder | undefined> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
     return found && { user_id: this.#userId, workspace_id: found.id, purpose: 'first_admin' };
@@ -132,7 +134,7 @@ export class FirstAdmin {
     if (name === undefined) throw missing('name');
     if (email === undefined) throw missing('email');
     const user = await this.#make(command, { name: checkedName(name), email, password });
-    // Another one was faster.
+    // Another request was faster.
     if (user.made_by !== command.id) throw unknownLink();
     return user;
   }
@@ -174,7 +176,7 @@ export class FirstAdmin {
   }
 }
 
-/** Id of the command that makes the admin of a first start which nobody attends: the same on every replica. */
+/** Id of the command that creates the admin at an unattended first start: the same on every replica. */
 const FIRST_START = 'first start';
 
 function commandOf({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {

@@ -3,49 +3,60 @@ import type { Actor, Timestamp } from '@tracking/contracts';
 import type { Collection, Document } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 
-/** What every change of identity carries, whoever asks for it. A repeat with the same id changes nothing a second time. */
+/** Fields of every command about identity. A repeat with the same id changes nothing a second time. */
 export interface IdentityCommand {
   readonly id: string;
-  /** When it was accepted: the time of all that comes of it. */
+  /** Time at which the command was accepted, used for all its changes. */
   readonly at: Timestamp;
   readonly actor: Actor;
   readonly workspace_id: string;
-  /** Versions of which the present one must be; without, any will do. */
+  /** Versions that the document may have; any if absent. */
   readonly if_match?: readonly number[];
 }
 
-/** What a change did; `before` is null where it made something, the same as `after` where it changed nothing. */
+/**
+ * The result of a change. `before` is null if the command created the document, and equals `after` if nothing changed.
+ */
 export interface Changed<T> {
   readonly before: T | null;
   readonly after: T;
 }
 
-/** A stored document of a workspace that commands change. Documents of before there were versions lack all but the first two. */
+/**
+ * A stored document of a workspace that commands change. Documents written before versions existed have only the first
+ * two fields.
+ */
 export interface VersionedDocument extends Document {
   readonly workspace_id: string;
-  /** 1 when made, plus one at each change. */
+  /** 1 after creation, plus one with each change. */
   readonly version: number;
-  /** Id of the command that made or last changed it. */
+  /** Id of the command that created or last changed the document. */
   readonly changed_by: string;
-  /** What that command replaced, by field; null where it made the document. A repeat answers by it. */
+  /**
+   * Former values that the command replaced, by field; null if the command created the document. A repeat returns the
+   * same result from them.
+   */
   readonly changed_from: object | null;
 }
 
 /** The documents of one kind. */
 export interface Kind<T extends VersionedDocument> {
   readonly documents: Collection<T>;
-  /** What one of them is called, as in "No such key in this workspace." */
+  /** Name of the resource, as in "No such key in this workspace." */
   readonly name: string;
-  /** Fields whose former value is forgotten, as of a password. */
+  /** Fields whose former value is not stored, such as a password. */
   readonly forgotten?: readonly (keyof T)[];
-  /** Writes a change where more than the document decides; undefined where it is not as it was read any more. */
+  /**
+   * Writes a change that depends on more than the document; returns undefined if the document changed since it was
+   * read.
+   */
   readonly write?: (present: T, set: Partial<T>) => Promise<T | undefined>;
 }
 
 export type Versionless<T> = Omit<T, 'version' | 'changed_by' | 'changed_from'>;
 
 /**
- * Stores a new document, whose id derives from the command's; where it is there already, that one is answered.
+ * Stores a new document, whose id derives from the command. Returns the stored document if it exists already.
  * @throws DuplicateKey
  */
 export async function make<T extends VersionedDocument>(
@@ -59,10 +70,10 @@ export async function make<T extends VersionedDocument>(
 }
 
 /**
- * Changes one document of the command's workspace. `decide` tells which fields get which values, none where there is
- * nothing to change; it may run again, on a later version. Other fields, as of a last use, are left alone, also where
- * they change meanwhile.
- * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; whatever `decide` throws
+ * Changes one document of the command's workspace. `decide` returns the new values of fields, none if nothing changes;
+ * it may run again on a later version. Other fields, such as the time of the last use, keep their value, even if they
+ * change at the same time.
+ * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; errors of `decide`
  */
 export function change<T extends VersionedDocument>(
   { documents, name, forgotten = [], write }: Kind<T>,
@@ -89,7 +100,7 @@ export function change<T extends VersionedDocument>(
   });
 }
 
-/** The refusal of what never was, and of what belongs to somebody else, alike. */
+/** Returns the same error for a resource that never existed and for one of another workspace. */
 export function noSuch(name: string): DomainError {
   return new DomainError('not_found', `No such ${name} in this workspace.`);
 }
@@ -109,14 +120,14 @@ function beforeOf<T extends VersionedDocument>(present: T): T | null {
   return changed_from === null ? null : { ...present, ...changed_from, version: version - 1 };
 }
 
-/** Those that are told and are not as they are already. */
+/** Returns the given fields whose value differs from the present one. */
 function differing<T extends object>(present: T, fields: Partial<T>): Partial<T> {
   const told = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof T, unknown][];
   const changed = told.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(present[field] ?? null));
   return Object.fromEntries(changed) as Partial<T>;
 }
 
-/** Null stands for a field that was absent: to readers they are the same. */
+/** Null stands for an absent field: to readers they are equal. */
 function pick<T extends object>(from: T, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, from[field as keyof T] ?? null]));
 }

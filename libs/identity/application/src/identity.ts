@@ -23,9 +23,9 @@ export interface IdentityOptions {
   readonly documentStore: DocumentStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What keys and link tokens derive from; 32 bytes, the same on every replica. */
+  /** Secret from which keys and link tokens derive: 32 bytes, the same on every replica. */
   readonly secret: Uint8Array;
-  /** What a hash of a password costs, and how many may wait. */
+  /** Cost of password hashes, and the number of hashes that may wait. */
   readonly passwords?: PasswordsOptions;
   readonly randomBytes?: RandomBytes;
   /** Monotonic time in milliseconds. */
@@ -42,8 +42,8 @@ type IdentityParts = Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 
   };
 
 /**
- * Workspaces, their users, service accounts, and API keys of both. Primary records in the document store: backed up, never
- * derived from events.
+ * Workspaces, their users, service accounts, and the API keys of both. They are primary records in the document store:
+ * backed up, never derived from events.
  */
 export class Identity {
   readonly workspaces: Workspaces;
@@ -70,7 +70,7 @@ export class Identity {
     this.auditLog = parts.auditLog;
   }
 
-  /** Makes the workspace `default` at the first start. */
+  /** Creates the workspace `default` at the first start. */
   static async open(options: IdentityOptions): Promise<Identity> {
     const { documentStore, clock, logger, secret } = options;
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
@@ -130,18 +130,18 @@ export class Identity {
   }
 
   /**
-   * Whose key it is; undefined for one that is unknown, revoked, expired, of an owner who is not active, or no key at
-   * all, without telling which.
-   * @throws Unavailable when the document store does not answer
+   * Returns the principal of a key; undefined if the key is malformed, unknown, revoked or expired, or if its owner is
+   * not active.
+   * @throws Unavailable if the document store does not respond
    */
   authenticateKey(key: string): Promise<Principal | undefined> {
     return this.#parts.keyAuthentication.authenticate(key);
   }
 
   /**
-   * Whose session it is; undefined for one that has ended, or is none.
-   * @param environment where the request works
-   * @throws Unavailable when the document store does not answer
+   * Returns the principal of a session; undefined if it is unknown or has ended.
+   * @param environment in which the request works
+   * @throws Unavailable if the document store does not respond
    */
   authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
     return this.#parts.sessionAuthentication.authenticate(token, environment);
@@ -152,19 +152,19 @@ export class Identity {
     return this.#parts.signIn.signIn(command, request);
   }
 
-  /** Who makes a request, as they ask it themselves; undefined where the key or session has just ended. */
+  /** Returns the holder of a request's credentials, for the holder; undefined if the key or session has just ended. */
   credentialsHolder(principal: Principal): Promise<CredentialsHolder | undefined> {
     const { workspaces, serviceAccounts: accounts, keys, sessions, userStore } = this.#parts;
     const parts = { workspaces, accounts, sessions, keys: keys.documents, users: userStore.documents };
     return credentialsHolder(parts, principal);
   }
 
-  /** What users and service accounts are called now, deactivated ones too. @throws Unavailable */
+  /** Returns the present names of users and service accounts, including deactivated ones. @throws Unavailable */
   get namesOf(): NamesOf {
     return this.#parts.namesOf;
   }
 
-  /** Lets writes under way finish; before the document store is closed. */
+  /** Waits for writes in progress. Call it before the document store is closed. */
   async close(): Promise<void> {
     await Promise.all([this.#parts.keyAuthentication.close(), this.#parts.sessionAuthentication.close()]);
   }

@@ -16,7 +16,7 @@ import { checkedName } from './records.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { publicly, type UserDocument, type UserStore } from './user-store.ts';
 
-/** Tells what a one-time link is for, and uses it: one answer for every link that is not good. */
+/** Finds and uses one-time links. All invalid links get the same error. */
 export class OneTimeLinks {
   constructor(
     private readonly store: UserStore,
@@ -37,7 +37,7 @@ export class OneTimeLinks {
   }
 
   /**
-   * Sets the password, and makes the user active; the client signs in then. What is refused leaves the link good.
+   * Sets the password and activates the user, who signs in afterwards. A refused request leaves the link valid.
    * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; Busy
    */
   async use(command: LinkCommand, token: string, use: LinkUse): Promise<Changed<User>> {
@@ -51,7 +51,7 @@ export class OneTimeLinks {
     const changed = await this.store.change({ ...command, actor, workspace_id }, id, (present) => {
       if (present.link_hash !== link_hash) throw unknownLink();
       const link = usable(present, command);
-      // A repeat, and somebody changed the user meanwhile.
+      // A repeated command, and the user was changed in the meantime.
       if (link.used_by !== null) return {};
       const sessions_epoch = present.sessions_epoch + 1;
       return { ...set, status: 'active', sessions_epoch, link: { ...link, used_by: command.id } };
@@ -59,7 +59,7 @@ export class OneTimeLinks {
     return publicly(changed);
   }
 
-  /** Who uses a link, and for what; undefined for one that never was. It may be used or replaced. */
+  /** Returns the holder and purpose of a link; undefined for an unknown link. The link may be used or replaced. */
   async holder(token: string): Promise<LinkHolder | undefined> {
     if (!hasTokenForm(token)) return undefined;
     const link_hash = linkHashOf(token);
@@ -83,7 +83,7 @@ export class OneTimeLinks {
   }
 }
 
-/** The link of the user, where the command may use it, or has. @throws DomainError `not_found` */
+/** Returns the link of the user if the command may use it or has used it. @throws DomainError `not_found` */
 function usable({ link, status }: UserDocument, { id, at }: LinkCommand) {
   if (link === null) throw unknownLink();
   if (link.used_by === id) return link;

@@ -2,12 +2,12 @@ import { DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
 import { argon2id, checkPassword, HASH_COST, Passwords } from './passwords.ts';
 
-/** The least that argon2 takes: what is tested here does not depend on it. */
+/** The lowest cost that argon2 accepts: the tests do not depend on the cost. */
 const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
 const PASSWORD = 'a horse in the rain';
 
 describe('a stored password', () => {
-  it('is an argon2id hash in the form that every library reads, never twice the same', async () => {
+  it('is an argon2id hash in the common format, with a new salt each time', async () => {
     const passwords = new Passwords();
     const [one, two] = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)];
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[0-9A-Za-z+/]{22}\$[0-9A-Za-z+/]{43}$/);
@@ -17,20 +17,20 @@ describe('a stored password', () => {
     expect(await passwords.verify('', one)).toBe(false);
   });
 
-  it('is what other implementations make of it', async () => {
+  it('matches the output of other implementations', async () => {
     // `argon2 somesalt -id -k 256 -t 2 -p 1 -l 32` of the reference implementation, version 19
     const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
     expect(await new Passwords({ cost: CHEAP }).verify('password', reference)).toBe(true);
     expect(await new Passwords({ cost: CHEAP }).verify('Password', reference)).toBe(false);
   });
 
-  it('is the same however its characters are typed', async () => {
+  it("is the same however the password's characters are typed", async () => {
     const passwords = new Passwords({ cost: CHEAP });
     const stored = await passwords.hash('Z\u00fcrich am See \ufb01n');
     expect(await passwords.verify('Zu\u0308rich am See fin', stored)).toBe(true);
   });
 
-  it('is outdated when new ones cost something else', async () => {
+  it('is outdated if new hashes have another cost', async () => {
     const stored = await new Passwords({ cost: CHEAP }).hash(PASSWORD);
     expect(new Passwords({ cost: CHEAP }).isOutdated(stored)).toBe(false);
     const dearer = new Passwords({ cost: { ...CHEAP, passes: 2 } });
@@ -39,17 +39,17 @@ describe('a stored password', () => {
     expect(dearer.isOutdated(await dearer.hash(PASSWORD))).toBe(false);
   });
 
-  it('that nobody wrote is an error, not a wrong password', async () => {
+  it('throws an error if it is malformed, instead of refusing the password', async () => {
     const passwords = new Passwords({ cost: CHEAP });
-    await expect(passwords.verify(PASSWORD, PASSWORD)).rejects.toThrow('not of the form');
+    await expect(passwords.verify(PASSWORD, PASSWORD)).rejects.toThrow('not an argon2id hash');
   });
 });
 
-describe('the work of a wrong password', () => {
+describe('the time to check a wrong password', () => {
   let computed: number;
   let atOnce: number;
   let mostAtOnce: number;
-  /** Counts what is computed. */
+  /** Counts the computed hashes. */
   const derive: typeof argon2id = async (...input) => {
     computed += 1;
     atOnce += 1;
@@ -60,7 +60,7 @@ describe('the work of a wrong password', () => {
     computed = atOnce = mostAtOnce = 0;
   });
 
-  it('is the same whether or not there is a stored one', async () => {
+  it('is the same with and without a stored hash', async () => {
     const passwords = new Passwords({ cost: CHEAP, derive });
     const stored = await passwords.hash(PASSWORD);
     const work = async (given: string, at: string | null | undefined) => {
@@ -74,7 +74,7 @@ describe('the work of a wrong password', () => {
     expect(await work('x'.repeat(1_000_000), stored)).toBe(1);
   });
 
-  it('is done one after another, and refused where too many wait', async () => {
+  it('is bounded: hashes run one after another, and are refused if too many wait', async () => {
     const passwords = new Passwords({ cost: CHEAP, maxWaiting: 20, derive });
     const stored = await passwords.hash(PASSWORD);
     const outcomes = await Promise.allSettled(Array.from({ length: 1_000 }, () => passwords.verify('wrong', stored)));
@@ -117,16 +117,16 @@ describe('a new password', () => {
     ['half a character', 'a horse in the \ud800', 'invalid_value'],
   ])('may not be %s', (_what, password, code) => expect(refusal(password)).toMatchObject({ param: 'password', code }));
 
-  it('may not be the name in the e-mail', () => {
+  it('may not be the local part of the e-mail address', () => {
     expect(refusal('johannadoe', 'Johanna Doe@x.example'.replace(' ', ''))).toMatchObject({ code: 'invalid_value' });
   });
 
-  it('is never told in the refusal', () => {
+  it('never appears in the error', () => {
     for (const password of ['Password123', 'short pw', 'jo.doe@example.com']) {
       expect(JSON.stringify(refusal(password))).not.toContain(password);
     }
   });
 });
 
-it('costs what OWASP asks for at least', () =>
+it('has at least the cost that OWASP recommends', () =>
   expect(HASH_COST).toEqual({ memory: 19_456, passes: 2, parallelism: 1 }));

@@ -7,7 +7,7 @@ import { Busy } from '@tracking/ports';
 export interface PasswordsOptions {
   /** Cost of new hashes; OWASP's by default. An older hash keeps its cost until the next successful sign-in. */
   readonly cost?: HashCost;
-  /** Most hashes that wait for the one under way; 100 by default, which take about 3 s. */
+  /** Maximum number of hashes that wait for the one in progress; 100 by default, which take about 3 s. */
   readonly maxWaiting?: number;
   /** Computes one hash; argon2id by default. */
   readonly derive?: typeof argon2id;
@@ -59,7 +59,7 @@ export class Passwords {
     return computed.length === digest.length && timingSafeEqual(computed, digest) && !isTooLong(password);
   }
 
-  /** Returns true if it was hashed at another cost than new hashes: hash it again when the password is at hand. */
+  /** Returns true if the hash has another cost than new hashes. Hash the password again when it is available. */
   isOutdated(stored: string): boolean {
     const { cost } = readPhc(stored);
     return (Object.keys(cost) as (keyof HashCost)[]).some((each) => cost[each] !== this.#cost[each]);
@@ -89,25 +89,27 @@ const MAX_PASSWORD_LENGTH = 200;
 
 /** Loads the list of common passwords when the first password is set: the package has half a megabyte. */
 const require = createRequire(import.meta.url);
-/** The most common passwords in lower case, without those that are too short anyway. */
+/** The most common passwords in lower case, except those that are too short. */
 let common: ReadonlySet<string> | undefined;
 
-/** The password in the form that is hashed: the same characters can be typed in several ways (NIST SP 800-63B, 3.1.1.2). */
+/**
+ * Returns the normalised password, which is hashed: the same characters can be typed in several ways (NIST SP 800-63B,
+ * 3.1.1.2).
+ */
 function normalised(password: string): string {
   return password.normalize('NFKC');
 }
 
 /**
- * Checks a new password: 10 to 200 characters, neither the e-mail nor one of the most common passwords. There are no other
- * rules.
- * @param param the field of the request that held it
+ * Checks a new password: 10 to 200 characters, neither the e-mail address nor one of the most common passwords.
+ * @param param the field of the request that contained the password
  * @throws DomainError `validation_failed`
  */
 export function checkPassword(password: string, email: string, param = 'password'): void {
   const refuse = (code: FieldErrorCode, message: string): never => {
     throw new DomainError('validation_failed', 'The password is not valid.', [{ param, code, message }]);
   };
-  if (!password.isWellFormed()) refuse('invalid_value', 'Must not hold half a surrogate pair.');
+  if (!password.isWellFormed()) refuse('invalid_value', 'Must not contain unpaired surrogates.');
   const long = `Must have at most ${MAX_PASSWORD_LENGTH} characters.`;
   if (password.length > 4 * MAX_PASSWORD_LENGTH) refuse('too_long', long);
   const text = normalised(password);
@@ -117,9 +119,9 @@ export function checkPassword(password: string, email: string, param = 'password
   const compared = text.toLowerCase();
   const address = normalised(email).toLowerCase();
   if (compared === address || compared === address.slice(0, address.lastIndexOf('@'))) {
-    refuse('invalid_value', 'Must not be the e-mail.');
+    refuse('invalid_value', 'Must not be the e-mail address.');
   }
-  if (commonPasswords().has(compared)) refuse('invalid_value', 'Is one of the most common passwords.');
+  if (commonPasswords().has(compared)) refuse('invalid_value', 'Must not be one of the most common passwords.');
 }
 
 function commonPasswords(): ReadonlySet<string> {
@@ -136,7 +138,7 @@ interface CommonWords {
 
 /** Parameters of argon2id. */
 interface HashCost {
-  /** KiB. */
+  /** Memory in KiB. */
   readonly memory: number;
   readonly passes: number;
   readonly parallelism: number;
@@ -166,16 +168,16 @@ function newSalt(): Uint8Array {
   return randomBytes(SALT_BYTES);
 }
 
-/** `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`, as every library writes it. */
+/** PHC string of an argon2id hash: `$argon2id$v=19$m=…,t=…,p=…$<salt>$<digest>`, the common format of all libraries. */
 function phcOf({ cost, salt, digest }: PasswordHash): string {
   const { memory, passes, parallelism } = cost;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(digest)}`;
 }
 
-/** @throws Error if it is no such string: the stored document is faulty */
+/** @throws Error if the text is not an argon2id hash, so that the stored document is damaged */
 function readPhc(stored: string): PasswordHash {
   const [, memory, passes, parallelism, salt, digest] = PHC_FORM.exec(stored) ?? [];
-  if (salt === undefined || digest === undefined) throw new Error('a stored password is not of the form of argon2id');
+  if (salt === undefined || digest === undefined) throw new Error('a stored password is not an argon2id hash');
   return {
     cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
     salt: Buffer.from(salt, 'base64'),

@@ -11,11 +11,11 @@ describe('permissionsOf', () => {
     ['feed', 'shipments:read shipments:write milestones:write milestones:feed'],
     ['developer', 'shipments:read documents:read webhooks:manage keys:manage'],
     ['admin', PERMISSIONS.join(' ')],
-  ] as const)('gives a live %s exactly what the role says', (role, expected) => {
+  ] as const)('gives a live %s exactly the permissions of the role', (role, expected) => {
     expect([...permissionsOf(role, 'live')].sort()).toEqual(expected.split(' ').sort());
   });
 
-  it('gives developers what operators and feeds have, in the test environment alone', () => {
+  it('gives developers the permissions of operators and feeds, but only in the test environment', () => {
     const developer = permissionsOf('developer', 'test');
     for (const role of ['developer', 'operator', 'feed'] as const) {
       expect([...permissionsOf(role, 'live')].filter((permission) => !developer.has(permission))).toEqual([]);
@@ -23,7 +23,7 @@ describe('permissionsOf', () => {
     expect(developer.has('workspace:admin')).toBe(false);
   });
 
-  it('changes nothing else in the test environment', () => {
+  it('grants nothing else in the test environment', () => {
     for (const role of ROLES.filter((name) => name !== 'developer')) {
       expect(permissionsOf(role, 'test')).toEqual(permissionsOf(role, 'live'));
     }

@@ -37,14 +37,14 @@ const BY_ENVIRONMENT: Readonly<Record<Environment, ByRole>> = {
   test: { ...LIVE, developer: new Set([...DEVELOPER, ...OPERATOR, ...FEED]) },
 };
 
-/** The permissions of a role in an environment. */
+/** Returns the permissions of a role in an environment. */
 export function permissionsOf(role: Role, environment: Environment): ReadonlySet<Permission> {
   return BY_ENVIRONMENT[environment][role];
 }
 
 /** The keys of a workspace that a caller can see and manage. Every other key is `not_found` for this caller. */
 export interface KeyReach {
-  /** The user who calls; null for a service account. */
+  /** Id of the calling user; null for a service account. */
   readonly user_id: string | null;
   readonly service_accounts: 'none' | 'all_but_admins' | 'all';
   /** True if the caller can list and revoke keys of other users. */
@@ -52,7 +52,7 @@ export interface KeyReach {
   readonly environments: readonly Environment[];
 }
 
-/** The reach of the operators of the system. */
+/** The reach of the operators of the system: every key. */
 export const EVERY_KEY: KeyReach = {
   user_id: null,
   service_accounts: 'all',
@@ -86,10 +86,10 @@ export function reaches(
   return reachesAccount(reach, role);
 }
 
-/** Only the user of a key may replace it: others may end it, but must not hold a key of that user. */
+/** Only the user of a key may rotate it. Others may revoke it, but must not get a key of that user. */
 export function requireHolder(reach: KeyReach, owner: KeyOwner): void {
   if (owner.type === 'service_account' || owner.id === reach.user_id) return;
-  throw new DomainError('permission_denied', 'Only its user may rotate the key; it can be revoked.');
+  throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
 }
 
 /** @throws DomainError `permission_denied` */
@@ -99,11 +99,10 @@ export function requireReach(reach: KeyReach, owner: KeyOwner, role: Role, envir
 }
 
 function lacking(reach: KeyReach, owner: KeyOwner, environment: Environment): string {
-  if (!reach.environments.includes(environment)) return 'A key for tests makes keys for tests alone.';
-  if (owner.type === 'user') return 'Keys of other users are made by them.';
-  if (reach.service_accounts === 'none')
-    return 'To make keys of service accounts, the permission keys:manage is lacking.';
-  return 'To make keys of a service account that is an admin, the permission workspace:admin is lacking.';
+  if (!reach.environments.includes(environment)) return 'A test key can create only test keys.';
+  if (owner.type === 'user') return 'Only the user can create keys for that user.';
+  if (reach.service_accounts === 'none') return 'Creating keys of service accounts needs the permission keys:manage.';
+  return 'Creating keys of a service account with the role admin needs the permission workspace:admin.';
 }
 
 function reachesAccount({ service_accounts }: KeyReach, role: Role): boolean {

@@ -4,14 +4,15 @@ import type { Collection, Document, Filter, Scalar } from '@tracking/ports';
 const MAX_LENGTH = 100;
 
 /**
- * A name as it is stored: trimmed, in Unicode's composed form, 1 to 100 characters (code points) without control characters.
+ * Returns a name in its stored form: trimmed, in Unicode's composed form, 1 to 100 characters (code points) without
+ * control characters.
  * @throws DomainError `validation_failed` naming `name`
  */
 export function checkedName(text: string): string {
   const name = text.trim().normalize('NFC');
   if (name === '') throw refusal('required', 'Must not be blank.');
   if ([...name].length > MAX_LENGTH) throw refusal('too_long', `Must have at most ${MAX_LENGTH} characters.`);
-  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) throw refusal('invalid_value', 'Must hold no control characters.');
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) throw refusal('invalid_value', 'Must not contain control characters.');
   return name;
 }
 
@@ -24,8 +25,8 @@ interface Dated extends Document {
 }
 
 /**
- * A page of what matches, the newest first. The index has the fields that the filter compares with one value, then
- * `created_at` and `id`.
+ * Returns a page of the matching documents, newest first. The index has the fields that the filter compares for
+ * equality, then `created_at` and `id`.
  */
 export async function newestFirst<T extends Dated>(
   collection: Collection<T>,
@@ -38,10 +39,13 @@ export async function newestFirst<T extends Dated>(
   return { items, next: found.length > limit ? placeOf(items.at(-1)) : null };
 }
 
-/** Documents read at once by `newestFirstOf`. */
+/** Number of documents read at once by `newestFirstOf`. */
 const SCANNED_PER_READ = 200;
 
-/** The same, as `wanted` answers them, of those that it lets pass, which no filter could tell: of collections that people fill by hand. */
+/**
+ * Like `newestFirst`, but lists what `wanted` returns for the documents that it accepts, for conditions that no filter
+ * can express. For small collections that people fill by hand.
+ */
 export async function newestFirstOf<T extends Dated, R extends Dated>(
   collection: Collection<T>,
   filter: Filter,
@@ -66,8 +70,8 @@ function placeOf(last: Dated | undefined): readonly string[] | null {
 const PAGE = 500;
 
 /**
- * Every document that matches, sorted by fields of which the last is `id`. For collections that people fill by hand:
- * workspaces, keys.
+ * Returns every matching document, sorted by fields of which the last is `id`. For small collections that people fill
+ * by hand: workspaces, keys.
  */
 export async function findAll<T extends Document>(
   collection: Collection<T>,

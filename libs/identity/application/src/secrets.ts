@@ -6,7 +6,7 @@ export type RandomBytes = (size: number) => Uint8Array;
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Characters of 256 bits in base 62: letters and digits alone, so that a double click selects a whole key. */
+/** Length of 256 bits in base 62. Letters and digits only, so that a double click selects a whole key. */
 const KEY_LENGTH = 43;
 const TOKEN_FORM = /^[0-9A-Za-z]{43}$/;
 const KEY_FORM = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
@@ -41,20 +41,20 @@ export function hasTokenForm(text: string): boolean {
 }
 
 /**
- * The digest that is stored instead of a key. One round of SHA-256 suffices: slow hashes protect secrets that can be guessed,
- * and 256 random bits cannot be; a slow hash at every request would only help to exhaust the service. Keys are looked up by
- * this digest, so the duration of a look-up reveals nothing about a key.
+ * Returns the digest that is stored instead of a key. One round of SHA-256 suffices: slow hashes protect secrets that
+ * can be guessed, but 256 random bits cannot be guessed, and a slow hash at every request would only help to exhaust
+ * the service. Keys are looked up by this digest, so the duration of a look-up reveals nothing about a key.
  */
 export function hashOf(key: string): string {
   return hash('sha256', key);
 }
 
-/** Makes an id such as `key_…`, `sva_…` or `wsp_…` with 128 random bits. */
+/** Creates an id such as `key_…`, `sva_…` or `wsp_…` with 128 random bits. */
 export function newId(prefix: string, randomBytes: RandomBytes): string {
   return `${prefix}_${encode(randomBytes(16), BASE32, 26)}`;
 }
 
-/** Derives an id from a fixed name or from the id of a command: every replica makes the same one. */
+/** Derives an id from a fixed name or from the id of a command: every replica derives the same one. */
 export function idFor(prefix: string, name: string): string {
   return `${prefix}_${encode(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
 }
@@ -73,13 +73,13 @@ function encode(bytes: Uint8Array, alphabet: string, length: number): string {
 const VALID_FOR_MS = 7 * 86_400_000;
 
 /**
- * A one-time link as it is stored, in the document of its user. So its use is one guarded write of one document: either the
- * link is used, the password set and the user active, or nothing is. If several clients use it at once, one succeeds.
+ * A one-time link as stored in the document of its user. Using it is one guarded write of one document: either the link
+ * is used, the password set and the user active, or nothing changes. If several clients use it at once, one succeeds.
  */
 export interface StoredLink {
   readonly purpose: Exclude<LinkPurpose, 'first_admin'>;
   readonly expires_at: Timestamp;
-  /** Id of the command that used it. */
+  /** Id of the command that used the link. */
   readonly used_by: string | null;
 }
 
@@ -87,7 +87,7 @@ export interface StoredLink {
 export interface LinkDetails {
   readonly purpose: LinkPurpose;
   readonly workspace_id: string;
-  /** Null for the first admin, who enters it. */
+  /** E-mail address; null for the first admin, who enters one. */
   readonly email: string | null;
   readonly role: Role;
   readonly expires_at: Timestamp;
@@ -109,38 +109,38 @@ export interface LinkUse {
   readonly email?: string | undefined;
 }
 
-/** A command of a client that has no credentials but the link. */
+/** A command of a client that has no credentials except the link. */
 export interface LinkCommand {
   readonly id: string;
   readonly at: Timestamp;
 }
 
-/** A link as it is shown once. */
+/** A link, as shown once. */
 export interface OneTimeLink {
   readonly purpose: LinkPurpose;
-  /** 256 bits in letters and digits; stored as its SHA-256. */
+  /** Token of 256 bits in letters and digits; only its SHA-256 is stored. */
   readonly token: string;
   readonly expires_at: Timestamp;
 }
 
-/** The link that a command makes; repeats of the command make the same one. */
+/** Returns the link that a command creates; repeats of the command return the same one. */
 export function linkOf(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
   const expires_at = new Date(Date.parse(command.at) + VALID_FOR_MS).toISOString();
   return { purpose, token: tokenOf(derivedBytes(secret, 'one-time link', command.id)), expires_at };
 }
 
-/** The digest that is stored instead of a token. @throws DomainError `not_found` if the text is no token */
+/** Returns the digest that is stored instead of a token. @throws DomainError `not_found` if the text is not a token */
 export function linkHashOf(token: string): string {
   if (!hasTokenForm(token)) throw unknownLink();
   return hashOf(token);
 }
 
-/** The refusal of every link that is not valid: never made, used, replaced, expired, or of a deactivated user. */
+/** The error for every invalid link: unknown, used, replaced, expired, or of a deactivated user. */
 export function unknownLink(): DomainError {
-  return new DomainError('not_found', 'This link was used or replaced, is older than 7 days, or never was.');
+  return new DomainError('not_found', 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 }
 
-/** The refusal of a use that lacks a field. */
+/** The error for a request that lacks a field. */
 export function missing(param: string): DomainError {
   return new DomainError('validation_failed', `The ${param} is missing.`, [
     { param, code: 'required', message: 'Is required.' },

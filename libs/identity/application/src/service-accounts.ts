@@ -23,14 +23,14 @@ type ServiceAccountDocument = ServiceAccount & VersionedDocument;
 
 const KIND = 'service account';
 
-/** The accounts of systems. Each has one role, which applies to all its keys. */
+/** The service accounts of workspaces, for other systems. Each has one role, which applies to all its keys. */
 export class ServiceAccounts {
   private constructor(
     private readonly documents: Collection<ServiceAccountDocument>,
     private readonly onChanged: (accountId: string) => void,
   ) {}
 
-  /** @param onChanged called in this process as soon as a change is stored that its keys must follow */
+  /** @param onChanged called in this process as soon as a change is stored that affects keys */
   static async open(documentStore: DocumentStore, onChanged: (accountId: string) => void): Promise<ServiceAccounts> {
     const documents = await documentStore.collection<ServiceAccountDocument>({
       name: 'service_accounts',
@@ -53,7 +53,7 @@ export class ServiceAccounts {
     return { before: null, after: serviceAccount(document) };
   }
 
-  /** The service accounts of the workspace, the newest first. */
+  /** Returns the service accounts of the workspace, newest first. */
   async list(workspaceId: string, request: PageRequest): Promise<PageOf<ServiceAccount>> {
     const { items, next } = await newestFirst(this.documents, { workspace_id: workspaceId }, request);
     return { items: items.map(serviceAccount), next };
@@ -66,7 +66,7 @@ export class ServiceAccounts {
     return serviceAccount(document);
   }
 
-  /** The service accounts with these ids, of any workspace; ids that do not exist are left out. */
+  /** Returns the service accounts with these ids, in any workspace; unknown ids are omitted. */
   async getMany(ids: readonly string[]): Promise<readonly ServiceAccount[]> {
     return (await this.documents.getMany(ids)).map(serviceAccount);
   }
@@ -85,7 +85,7 @@ export class ServiceAccounts {
   }
 
   /**
-   * Refuses its keys until it is reactivated; keys that were revoked or expired stay so.
+   * Deactivates an account: its keys are refused until it is reactivated. Revoked and expired keys stay so.
    * @throws DomainError `not_found`, `precondition_failed`
    */
   async deactivate(command: IdentityCommand, id: string): Promise<Changed<ServiceAccount>> {
@@ -110,28 +110,28 @@ export class ServiceAccounts {
   }
 }
 
-/** The account as the API returns it. */
+/** Returns the account as the API shows it. */
 function serviceAccount(document: ServiceAccountDocument): ServiceAccount {
   const { id, workspace_id, name, role, status, created_by, created_at, version } = document;
   return { id, workspace_id, name, role, status, created_by, created_at, version };
 }
 
-/** The fields of a user or service account that decide about its keys. */
+/** The fields of a user or service account that determine the validity of its keys. */
 interface Owner {
   readonly id: string;
   readonly workspace_id: string;
   readonly role: Role;
-  /** Its keys are valid only while this is `active`. */
+  /** Status of the owner, whose keys are valid only while it is `active`. */
   readonly status: string;
 }
 
 /** Looks up users. */
 interface KeyUsers {
-  /** The users with these ids, in any order; ids that do not exist are left out. */
+  /** Returns the users with these ids, in any order; unknown ids are omitted. */
   getMany(ids: readonly string[]): Promise<readonly Owner[]>;
 }
 
-/** Users and service accounts as owners of keys: a key has the permissions that its owner has now. */
+/** Users and service accounts as owners of keys: a key has the present permissions of its owner. */
 export class KeyOwners {
   constructor(
     private readonly accounts: Pick<ServiceAccounts, 'getMany'>,
@@ -142,7 +142,7 @@ export class KeyOwners {
     return (await this.getMany([owner])).get(owner.id);
   }
 
-  /** The owners by their ids. */
+  /** Returns the owners by their ids. */
   async getMany(owners: readonly KeyOwner[]): Promise<ReadonlyMap<string, Owner>> {
     const idsOf = (type: KeyOwner['type']) => [
       ...new Set(owners.filter((one) => one.type === type).map(({ id }) => id)),
@@ -161,6 +161,6 @@ export class KeyOwners {
     const name = owner.type === 'user' ? 'user' : 'service account';
     if (found?.workspace_id !== workspaceId) throw noSuch(name);
     if (found.status === 'active') return found;
-    throw new DomainError('user_not_active', `The ${name} is not active: it has no valid keys.`);
+    throw new DomainError('user_not_active', `The ${name} is not active, so it has no valid keys.`);
   }
 }

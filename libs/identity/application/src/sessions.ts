@@ -5,9 +5,9 @@ import { derivedBytes, hashOf, idFor, tokenOf } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** A session ends when it was not used for this long. */
+/** Time without use after which a session ends. */
 const MAX_IDLE_MS = 12 * HOUR_MS;
-/** A session ends after this time even if it is used. */
+/** Time after which a session ends even if it is used. */
 const MAX_AGE_MS = 30 * 24 * HOUR_MS;
 const SESSIONS_PER_DELETION = 200;
 
@@ -19,9 +19,9 @@ export interface SessionDocument extends Session {
   readonly user_id: string;
   /** SHA-256 of the token in the cookie, in hex. */
   readonly hash: string;
-  /** The owner's `sessions_epoch` when it began. */
+  /** Value of the owner's `sessions_epoch` at the start of the session. */
   readonly epoch: number;
-  /** When it ends unless it is used before. */
+  /** Time at which the session ends unless it is used before. */
   readonly ends_at: Timestamp;
 }
 
@@ -34,14 +34,14 @@ export interface SignInOrigin {
 
 export interface BegunSession {
   readonly session: SessionDocument;
-  /** For the cookie. It is not stored. */
+  /** Token for the cookie. It is not stored. */
   readonly token: string;
 }
 
 interface SessionsOptions {
   readonly users: Pick<Collection<UserDocument>, 'get'>;
   readonly clock: Clock;
-  /** Tokens derive from it. */
+  /** Secret from which tokens derive. */
   readonly secret: Uint8Array;
   /** Called in this process as soon as the end of a session is stored. */
   readonly onEnded: (session: Pick<SessionDocument, 'hash'>) => void;
@@ -91,13 +91,13 @@ export class Sessions {
     return { session, token };
   }
 
-  /** The sessions of a user that have not ended, the newest first. */
+  /** Returns the sessions of a user that have not ended, newest first. */
   async list(user_id: string, request: PageRequest): Promise<PageOf<Session>> {
     const user = await this.options.users.get(user_id);
     if (!user) return { items: [], next: null };
     const epoch = user.sessions_epoch;
     const now = this.options.clock().toISOString();
-    // Sessions that have ended are still stored until they are swept.
+    // Ended sessions are stored until they are deleted.
     const { items, next } = await newestFirstOf(this.documents, { user_id, epoch }, request, async (found) =>
       found.filter(({ ends_at }) => ends_at > now),
     );
@@ -123,7 +123,7 @@ export class Sessions {
     await this.documents.claim({ filter: { id } }, { epoch });
   }
 
-  /** Deletes sessions that have ended. @param ending leaves the rest to the next sweep */
+  /** Deletes ended sessions. @param ending stops the deletion early; the next run continues */
   async sweep(now: Date, ending: AbortSignal): Promise<void> {
     for (;;) {
       const ended = await this.documents.find({
@@ -137,7 +137,7 @@ export class Sessions {
   }
 }
 
-/** Returns true unless a new password or a deactivation of its user ended it. */
+/** Returns true unless a new password or a deactivation of the user ended the session. */
 export function isOfEpoch({ id, epoch }: SessionDocument, { sessions_epoch, kept_session }: SessionOwner): boolean {
   return epoch === sessions_epoch || (kept_session?.id === id && kept_session.epoch === sessions_epoch);
 }
@@ -151,12 +151,12 @@ function later(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-/** The session as its user sees it. */
+/** Returns the session as its user sees it. */
 function session({ id, device, address, created_at, last_seen_at, expires_at }: SessionDocument): Session {
   return { id, device, address, created_at, last_seen_at, expires_at };
 }
 
-/** In this order, because most browsers also name the ones that they descend from. */
+/** Patterns in order of precedence, because most browsers also name the ones that they descend from. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgi?A?(?:OS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],
@@ -186,7 +186,7 @@ export function deviceOf(userAgent: string | undefined): string {
   return browser ?? system ?? firstWord(userAgent);
 }
 
-/** A header can hold any bytes: keeps only plain characters. */
+/** Keeps only plain characters, because a header can hold any bytes. */
 function firstWord(userAgent: string): string {
   return /^[\w.+-]+(?:\/[\w.+-]+)?/.exec(userAgent)?.[0].slice(0, MAX_LENGTH) ?? 'unknown';
 }

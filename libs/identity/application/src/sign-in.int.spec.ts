@@ -88,7 +88,7 @@ describe('signing in', () => {
       expect([fields, code, message, replicas.work.hashes]).toEqual([
         fields,
         'invalid_credentials',
-        'There is no active user with this e-mail and password.',
+        'No active user has this e-mail address and password.',
         // However many workspaces have the e-mail.
         'workspace' in fields ? 1 : 3,
       ]);

@@ -6,7 +6,7 @@ import { publicly, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** A repeat with the same id begins the same session. */
+/** Id of the command. A repeat with the same id begins the same session. */
 export interface SignInCommand {
   readonly id: string;
   readonly at: Timestamp;
@@ -28,8 +28,8 @@ interface SignInParts {
 }
 
 /**
- * Most users whose passwords are tried if no workspace is named. A refusal always takes this many hashes, whether or not a
- * user has the e-mail. There are few, because other requests wait for each hash.
+ * Maximum number of users whose passwords are tried if no workspace is named. A refusal always takes this many hashes,
+ * whether or not a user has the e-mail address. The number is small, because other requests wait for each hash.
  */
 const MAX_TRIED = 3;
 
@@ -38,8 +38,8 @@ export class SignIn {
   constructor(private readonly parts: SignInParts) {}
 
   /**
-   * Begins a session; a repeat of the command returns the same one. A refusal has the same work and the same words whether or
-   * not a user has the e-mail, in any number of workspaces.
+   * Begins a session; a repeat of the command returns the same one. A refusal takes the same work and has the same
+   * message whether or not a user has the e-mail address, in any number of workspaces.
    * @throws DomainError `invalid_credentials`; Busy, Unavailable
    */
   async signIn(
@@ -48,9 +48,9 @@ export class SignIn {
   ): Promise<BegunSession> {
     const candidates = await this.#candidates(email, workspace);
     const user = await this.#userWith(password, candidates, workspace === undefined ? MAX_TRIED : 1);
-    if (!user) throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
+    if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
     const begun = await this.parts.sessions.begin(command, user, origin);
-    // In the background, and without effect if it fails: the old hash stays valid.
+    // Runs in the background; if it fails, the old hash stays valid.
     void this.parts.userPasswords.renew(user, password).catch(() => undefined);
     return begun;
   }
@@ -85,7 +85,7 @@ export interface PasswordChange {
   readonly session_id?: string | undefined;
 }
 
-/** Changes of users' own passwords. */
+/** Password changes by users. */
 export class UserPasswords {
   constructor(
     private readonly store: UserStore,

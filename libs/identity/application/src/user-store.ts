@@ -15,38 +15,38 @@ import { idFor, type StoredLink } from './secrets.ts';
 
 /** A stored user. */
 export interface UserDocument extends User, VersionedDocument {
-  /** The e-mail in the form in which e-mails are compared. */
+  /** The e-mail address in normalised form, for comparison. */
   readonly email_key: string;
-  /** A PHC string; null until a password is set. */
+  /** Password hash as a PHC string; null until a password is set. */
   readonly password_hash: string | null;
   /**
-   * Grows when all sessions of the user end: with a new password, and with a deactivation. A session stores the epoch in
-   * which it began, and is not valid in another one.
+   * Number that grows when all sessions of the user end: with a new password, and with a deactivation. A session stores
+   * the epoch in which it began, and is not valid in another one.
    */
   readonly sessions_epoch: number;
   /**
-   * The session that changed the password, and the epoch that this began, in which the session stays valid. Without effect
-   * in later epochs.
+   * The session that changed the password, and the epoch that began with the change, in which the session stays valid.
+   * Without effect in later epochs.
    */
   readonly kept_session?: { readonly id: string; readonly epoch: number } | null;
   /** The latest link of this user; no earlier one is valid. */
   readonly link: StoredLink | null;
-  /** SHA-256 of its token, in hex. */
+  /** SHA-256 of the link's token, in hex. */
   readonly link_hash: string | null;
 }
 
-/** The user as the API returns it. */
+/** Returns the user as the API shows it. */
 export function userOf(document: UserDocument): User {
   const { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version } = document;
   return { id, workspace_id, name, email, role, status, created_by, created_at, last_seen_at, version };
 }
 
-/** Returns true for the admins of whom a workspace must keep one. An invited admin does not count. */
+/** Returns true for an admin who counts when a workspace must keep one. An invited admin does not count. */
 function isActiveAdmin({ role, status }: Pick<User, 'role' | 'status'>): boolean {
   return role === 'admin' && status === 'active';
 }
 
-/** A change as the API returns it. */
+/** Returns a change as the API shows it. */
 export function publicly({ before, after }: Changed<UserDocument>): Changed<User> {
   return { before: before && userOf(before), after: userOf(after) };
 }
@@ -55,7 +55,7 @@ export function publicly({ before, after }: Changed<UserDocument>): Changed<User
 type UserToMake = Pick<UserDocument, 'email' | 'role'> &
   Partial<Pick<UserDocument, 'id' | 'name' | 'status' | 'password_hash' | 'link' | 'link_hash'>>;
 
-/** The stored users. All changes of users but `last_seen_at` and renewed hashes go through it. */
+/** The stored users. All changes of users go through this class, except `last_seen_at` and renewed hashes. */
 export class UserStore {
   readonly #kind: Kind<UserDocument>;
 
@@ -84,7 +84,7 @@ export class UserStore {
   }
 
   /**
-   * Makes a user; a repeat of the command returns the user that it made.
+   * Creates a user; a repeat of the command returns the same user.
    * @throws DomainError `validation_failed`, `user_exists`
    */
   async make(command: IdentityCommand, user: UserToMake): Promise<UserDocument> {
@@ -108,11 +108,11 @@ export class UserStore {
       });
     } catch (error) {
       if (!(error instanceof DuplicateKey)) throw error;
-      throw new DomainError('user_exists', 'There is a user with this e-mail in the workspace already.');
+      throw new DomainError('user_exists', 'A user with this e-mail address exists already in the workspace.');
     }
   }
 
-  /** @throws DomainError `not_found`, `precondition_failed`, `last_admin`, and what `decide` throws */
+  /** @throws DomainError `not_found`, `precondition_failed`, `last_admin`, and errors of `decide` */
   async change(
     command: IdentityCommand,
     id: string,
@@ -125,21 +125,21 @@ export class UserStore {
     return changed;
   }
 
-  /** The user of the workspace with this e-mail, in any status. */
+  /** Returns the user of the workspace with this e-mail address, in any status. */
   async find(workspace_id: string, email: string): Promise<UserDocument | undefined> {
     const [user] = await this.documents.find({ filter: { workspace_id, email_key: emailKey(email) }, limit: 1 });
     return user;
   }
 }
 
-/** One for each workspace in which an admin was ever demoted or deactivated. */
+/** Record of a workspace in which an admin was ever demoted or deactivated. */
 interface AdminChangeDocument extends Document {
   /** Id of the workspace. */
   readonly id: string;
-  /** Grows with each write. */
+  /** Version number, which grows with each write. */
   readonly version: number;
   readonly is_pending: boolean;
-  /** The demotion or deactivation under way. */
+  /** The demotion or deactivation in progress. */
   readonly pending: {
     readonly user_id: string;
     /** The version of the user to which the change applies. */
@@ -150,13 +150,13 @@ interface AdminChangeDocument extends Document {
 
 /**
  * Ensures that a workspace with an active admin keeps one, without a transaction over two users.
- *
- * A change that takes an admin away is first written whole into the workspace's one record, guarded by the record's version.
- * Between reading that version and writing the change, the process checks that there is another active admin. The record has
- * room for one change: a process that finds one carries it out, then starts again. So while the record is at a version
- * without a change, no admin can be demoted: the other admin is still there when the change is written, and no further
- * change can follow before this one is carried out. Carrying out is guarded by the user's version, so it takes effect once.
- * After a crash, the next command carries out the change, or else the next start. New admins need no record: they never harm.
+ * ¶ A change that removes an admin is first written as a whole to the workspace's one record, guarded by the record's
+ * version. Between reading that version and writing the change, the process checks that there is another active admin.
+ * The record has room for one change: a process that finds one completes it, then starts again. So while the record is
+ * at a version without a change, no admin can be demoted: the other admin is still there when the change is written,
+ * and no further change can follow before this one is completed. Completing is guarded by the user's version, so it
+ * takes effect once. After a crash, the next command or the next start completes the change. New admins need no record,
+ * because they do no harm.
  */
 class Admins {
   private constructor(
@@ -193,7 +193,10 @@ class Admins {
     const change = await retryConflicts(`the admins of ${workspace_id}`, async () => {
       const record = await this.settle(workspace_id);
       if (!(await this.exist(workspace_id, id))) {
-        throw new DomainError('last_admin', 'It is the only active admin of the workspace: make another one first.');
+        throw new DomainError(
+          'last_admin',
+          'The user is the only active admin of the workspace. Give another user the role admin first.',
+        );
       }
       const pending = { user_id: id, user_version: version, set };
       const next = { id: workspace_id, version: record.version + 1, is_pending: true, pending };
@@ -206,7 +209,10 @@ class Admins {
     return this.#carryOut(change);
   }
 
-  /** Completes the change under way. Call it before each change of a user: a demotion may have been interrupted. */
+  /**
+   * Completes the change in progress. Call it before each change of a user, because a demotion may have been
+   * interrupted.
+   */
   settle(workspace_id: string): Promise<AdminChangeDocument> {
     return retryConflicts(`the admins of ${workspace_id}`, async () => {
       const record = await this.changes.get(workspace_id);
@@ -223,7 +229,7 @@ class Admins {
     const written = await this.users.claim({ filter: { id: user_id, version: user_version } }, set);
     await this.changes.replace({ id, version: version + 1, is_pending: false, pending: null }, { version });
     if (written) return written;
-    // Another process carried it out, or the user had changed before.
+    // Another process completed the change, or the user had changed before.
     const user = await this.users.get(user_id);
     return user?.changed_by === set.changed_by ? user : undefined;
   }
@@ -237,31 +243,34 @@ class Admins {
   }
 }
 
-/** Longest address that mail can be sent to (RFC 5321, 4.5.3.1.3). */
+/** Longest e-mail address that mail can be sent to (RFC 5321, 4.5.3.1.3). */
 export const MAX_EMAIL_LENGTH = 254;
 
-/** The fault of an e-mail; undefined if it has none. */
+/** Returns the fault of an e-mail address; undefined if it is valid. */
 export function emailFault(text: string): { readonly code: FieldErrorCode; readonly message: string } | undefined {
   if (text.length > MAX_EMAIL_LENGTH) {
     return { code: 'too_long', message: `Must have at most ${MAX_EMAIL_LENGTH} characters.` };
   }
-  // The check of the form throws on half a surrogate pair.
-  if (!text.isWellFormed()) return { code: 'invalid_value', message: 'Must not hold half a surrogate pair.' };
-  return isEmail(text) ? undefined : { code: 'invalid_value', message: 'Must be an e-mail as jo@example.com.' };
+  // The syntax check throws on an unpaired surrogate.
+  if (!text.isWellFormed()) return { code: 'invalid_value', message: 'Must not contain unpaired surrogates.' };
+  return isEmail(text)
+    ? undefined
+    : { code: 'invalid_value', message: 'Must be an e-mail address such as jo@example.com.' };
 }
 
 /**
- * Returns the e-mail in the form in which it is stored.
+ * Returns the e-mail address in its stored form.
  * @throws DomainError `validation_failed` naming `email`
  */
 function checkedEmail(text: string): string {
   const email = text.trim().normalize('NFC');
   const fault = emailFault(email);
-  if (fault) throw new DomainError('validation_failed', 'The e-mail is not valid.', [{ param: 'email', ...fault }]);
+  if (fault)
+    throw new DomainError('validation_failed', 'The e-mail address is not valid.', [{ param: 'email', ...fault }]);
   return email;
 }
 
-/** The e-mail in the form in which e-mails are compared: case does not matter. */
+/** Returns the e-mail address in normalised form, for comparison; case does not matter. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }

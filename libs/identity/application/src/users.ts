@@ -11,24 +11,24 @@ export interface NewUser {
   readonly email: string;
   readonly role: Role;
 }
-/** What is left out stays as it is. */
+/** Fields of a change. Omitted fields keep their value. */
 export interface UserChanges {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
 }
-/** A change that made a one-time link. */
+/** A change that created a one-time link. */
 export interface ChangedWithLink extends Changed<User> {
   readonly link: OneTimeLink;
 }
 
-/** A reactivation; its link is null where the user has a password, or was not deactivated. */
+/** A reactivation. The link is null if the user has a password, or was not deactivated. */
 interface Reactivated extends Changed<User> {
   readonly link: OneTimeLink | null;
 }
 
-/** The people of a workspace, as its admins see them. */
+/** The users of a workspace, for its admins. */
 export class Users {
-  /** @param secret what tokens of links derive from */
+  /** @param secret from which tokens of links derive */
   constructor(
     private readonly store: UserStore,
     private readonly passwords: Passwords,
@@ -36,7 +36,7 @@ export class Users {
   ) {}
 
   /**
-   * Makes a user who sets a name and a password by the link that is answered.
+   * Invites a user, who sets a name and a password with the returned link.
    * @throws DomainError `validation_failed`, `user_exists`
    */
   async invite(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedWithLink> {
@@ -47,7 +47,7 @@ export class Users {
   }
 
   /**
-   * Makes a user who is active at once.
+   * Creates a user who is active immediately.
    * @throws DomainError `validation_failed`, `user_exists`; Busy
    */
   async create(
@@ -62,13 +62,13 @@ export class Users {
     };
   }
 
-  /** Newest first. */
+  /** Returns a page of the users of a workspace, newest first. */
   async list(workspace_id: string, request: PageRequest): Promise<PageOf<User>> {
     const { items, next } = await newestFirst(this.store.documents, { workspace_id }, request);
     return { items: items.map(userOf), next };
   }
 
-  /** All of a workspace, oldest first. */
+  /** Returns all users of a workspace, oldest first. */
   async listAll(workspace_id: string): Promise<readonly User[]> {
     return (await findAll(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(userOf);
   }
@@ -80,14 +80,17 @@ export class Users {
     return userOf(user);
   }
 
-  /** The user of a workspace with this e-mail, in whatever status. @throws DomainError `not_found` naming it */
+  /**
+   * Returns the user of a workspace with this e-mail address, in any status. @throws DomainError `not_found` naming the
+   * address
+   */
   async named(workspace_id: string, email: string): Promise<User> {
     const user = await this.store.find(workspace_id, email);
-    if (!user) throw new DomainError('not_found', `There is no user ${email} in this workspace.`);
+    if (!user) throw new DomainError('not_found', `This workspace has no user ${email}.`);
     return userOf(user);
   }
 
-  /** Who may sign in with an e-mail: its active users in all workspaces or in one, oldest first; 100 at most. */
+  /** Returns the active users with an e-mail address, in all workspaces or in one, oldest first; at most 100. */
   async findByEmail(email: string, workspace_id?: string): Promise<readonly UserDocument[]> {
     if (workspace_id !== undefined) {
       const user = await this.store.find(workspace_id, email);
@@ -107,7 +110,7 @@ export class Users {
   }
 
   /**
-   * Ends every session of the user, and their link; their keys answer 401 from now on.
+   * Deactivates a user: ends every session and the link; requests with the user's keys are refused with 401.
    * @throws DomainError `not_found`, `precondition_failed`, `last_admin`
    */
   async deactivate(command: IdentityCommand, id: string): Promise<Changed<User>> {
@@ -120,7 +123,7 @@ export class Users {
   }
 
   /**
-   * Makes a deactivated user what they were: active, or invited, by another link, where they never set a password.
+   * Reactivates a user: active, or invited with a new link if the user never set a password.
    * @throws DomainError `not_found`, `precondition_failed`
    */
   async reactivate(command: IdentityCommand, id: string): Promise<Reactivated> {
@@ -135,15 +138,15 @@ export class Users {
   }
 
   /**
-   * Makes a link by which the user sets a new password; for who was invited only, another invitation. The link of before
-   * is good no more; the password of before is until the new link is used.
+   * Creates a link with which the user sets a new password; for an invited user, a new invitation. Earlier links become
+   * invalid; the present password stays valid until the new link is used.
    * @throws DomainError `not_found`, `precondition_failed`, `user_not_active`
    */
   async resetPassword(command: IdentityCommand, id: string): Promise<ChangedWithLink> {
     const { token, expires_at } = linkOf(this.secret, 'password_reset', command);
     const changed = await this.store.change(command, id, ({ status }) => {
       if (status === 'deactivated') {
-        throw new DomainError('user_not_active', 'The user is deactivated: reactivate them first.');
+        throw new DomainError('user_not_active', 'The user is deactivated. Reactivate the user first.');
       }
       const purpose = status === 'invited' ? 'invitation' : 'password_reset';
       return { link: { purpose, expires_at, used_by: null }, link_hash: hashOf(token) };

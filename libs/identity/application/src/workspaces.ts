@@ -7,7 +7,7 @@ import { idFor, newId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 
 interface WorkspaceDocument extends Workspace {
-  /** The name as it is compared. */
+  /** The name in normalised form, for comparison. */
   readonly name_key: string;
 }
 
@@ -20,7 +20,7 @@ export class Workspaces {
     private readonly randomBytes: RandomBytes,
   ) {}
 
-  /** Makes the workspace `default` where it is missing; its id is derived, so that two replicas make one. */
+  /** Creates the workspace `default` if it is missing. Its id is derived, so that two replicas create one. */
   static async open(documentStore: DocumentStore, clock: Clock, randomBytes: RandomBytes): Promise<Workspaces> {
     const documents = await documentStore.collection<WorkspaceDocument>({
       name: 'workspaces',
@@ -40,15 +40,15 @@ export class Workspaces {
   }
 
   /**
-   * Makes a workspace under the id that it has in another system; nothing happens where it is there.
-   * @throws DomainError `validation_failed`; `workspace_exists` where another one has the name
+   * Creates a workspace with the id that it has in another system. Does nothing if it exists.
+   * @throws DomainError `validation_failed`; `workspace_exists` if another workspace has the name
    */
   async adopt(id: string, name: string): Promise<Workspace> {
     const known = await this.documents.get(id);
     return known ? workspace(known) : this.make(id, name);
   }
 
-  /** All of them, oldest first. */
+  /** Returns all workspaces, oldest first. */
   async list(): Promise<readonly Workspace[]> {
     return (await findAll(this.documents, {}, ['created_at', 'id'])).map(workspace);
   }
@@ -60,7 +60,7 @@ export class Workspaces {
     return workspace(found);
   }
 
-  /** By its name, whatever the case. */
+  /** Returns the workspace with a name, regardless of case. */
   async find(name: string): Promise<Workspace | undefined> {
     const [found] = await this.documents.find({ filter: { name_key: nameKey(name.trim()) }, limit: 1 });
     return found && workspace(found);
@@ -72,7 +72,7 @@ export class Workspaces {
       return await this.insert(id, checked);
     } catch (error) {
       if (error instanceof DuplicateKey)
-        throw new DomainError('workspace_exists', `There is a workspace ${checked} already.`);
+        throw new DomainError('workspace_exists', `A workspace with the name ${checked} exists already.`);
       throw error;
     }
   }

@@ -19,9 +19,9 @@ const MAX_GRACE_SECONDS = 7 * 86_400;
 
 @ApiSchema({ name: 'ApiKeyOwner' })
 class KeyOwnerResource implements KeyOwner {
-  @ApiProperty({ description: 'What kind of owner.', enum: ['service_account', 'user'] })
+  @ApiProperty({ description: 'Kind of owner.', enum: ['service_account', 'user'] })
   readonly type!: KeyOwner['type'];
-  @ApiProperty({ description: 'Its id.', example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
+  @ApiProperty({ description: 'Id of the user or service account.', example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
 }
 
@@ -29,41 +29,41 @@ class KeyOwnerResource implements KeyOwner {
 export class ApiKeyResource extends Resource implements ApiKey {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'key_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ description: 'Its workspace.' })
+  @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @Text({ description: 'What the key is for.', example: 'Nightly import' })
+  @Text({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
   readonly name!: string;
-  @OneOf(ENVIRONMENTS, { description: 'Whose data it sees.' })
+  @OneOf(ENVIRONMENTS, { description: 'Environment whose data the key can access.' })
   readonly environment!: Environment;
-  @ApiProperty({ description: 'How the key begins.', example: 'sk_live_0aB1' })
+  @ApiProperty({ description: 'First characters of the key.', example: 'sk_live_0aB1' })
   readonly prefix!: string;
-  @ApiProperty({ description: 'How the key ends.', example: '9zY8' })
+  @ApiProperty({ description: 'Last characters of the key.', example: '9zY8' })
   readonly last_four!: string;
-  @ApiProperty({ type: KeyOwnerResource, description: 'Whose permissions the key has, at each request.' })
+  @ApiProperty({ type: KeyOwnerResource, description: 'User or service account whose permissions the key has.' })
   readonly owner!: KeyOwnerResource;
-  @ApiProperty({ description: 'The role that its owner has now.', enum: ROLES })
+  @ApiProperty({ description: 'Current role of the owner.', enum: ROLES })
   readonly role!: Role;
-  @ApiProperty({ type: ActorResource, description: 'Who made it.' })
+  @ApiProperty({ type: ActorResource, description: 'User or service account that created the key.' })
   readonly created_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'When it was made. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
-  @Timestamp({ description: 'From then on it is refused; null: never.', nullable: true })
+  @Timestamp({ description: 'Time at which the key expires; null if it never expires.', nullable: true })
   readonly expires_at!: string | null;
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'When it was last used, to the minute; null: never. UTC with milliseconds.',
+    description: 'Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.',
   })
   readonly last_used_at!: string | null;
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'Since when it is refused; null: it was not revoked. UTC with milliseconds.',
+    description: 'Time at which the key was revoked; null if it was not revoked. UTC with milliseconds.',
   })
   readonly revoked_at!: string | null;
-  @ApiProperty({ type: String, nullable: true, description: 'The key that took its place.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Id of the key that replaced this one.' })
   readonly rotated_to!: string | null;
-  @ApiProperty({ type: 'integer', description: 'Grows with every change.' })
+  @ApiProperty({ type: 'integer', description: 'Version number, which grows with every change.' })
   readonly version!: number;
 }
 
@@ -72,14 +72,14 @@ export class ApiKeyDto extends InputType(ApiKeyResource, {
   required: ['name', 'environment'],
   optional: ['expires_at'],
 }) {
-  @Id('sva', { description: 'The service account whose key it is; without, it is one of your own.', nullable: true })
+  @Id('sva', { description: 'Service account that owns the key. By default the key is your own.', nullable: true })
   readonly service_account_id?: string | null;
 }
 
 @ApiSchema({ name: 'ApiKeyRotation' })
 export class RotateApiKeyDto {
   @WholeNumber(0, MAX_GRACE_SECONDS, {
-    description: 'How long the old key is valid beside the new one; 0 unless told.',
+    description: 'Seconds for which the old key stays valid next to the new one; 0 by default.',
     example: 86_400,
     nullable: true,
   })
@@ -92,7 +92,7 @@ export class ApiKeyWrittenResource extends IntersectionType(ApiKeyResource, With
 @ApiSchema({ name: 'ApiKeyCreated' })
 export class ApiKeyCreatedResource extends ApiKeyWrittenResource implements NewApiKey {
   @ApiProperty({
-    description: 'The key itself. Shown in this answer only.',
+    description: 'The key itself. Returned only once, in this response.',
     example: 'sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8',
   })
   readonly key!: string;
@@ -102,5 +102,5 @@ export class ApiKeyCreatedResource extends ApiKeyWrittenResource implements NewA
 export class ApiKeyPageResource extends PageType(
   ApiKeyResource,
   'The keys of this page.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}

@@ -36,7 +36,7 @@ import type { IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
 import { IDENTITY } from './dependencies.ts';
 
-const Unknown = () => refusal(404, 'No such key in this workspace, or none that you may see.');
+const Unknown = () => refusal(404, 'The workspace has no such key, or you have no access to it.');
 const FIELDS = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource);
 const ROTATION = new OptionalBodyPipe(RotateApiKeyDto, ApiKeyCreatedResource);
 
@@ -52,12 +52,16 @@ export class ApiKeysController {
   @Post()
   @Audited('api_key.created')
   @Operation('createApiKey', {
-    summary: 'Make a key of your own, or of a service account',
+    summary: 'Create an API key for yourself or a service account',
     description:
-      'Those of service accounts need `keys:manage`; of one that is an admin, `workspace:admin`. A key for tests makes keys for tests alone.',
+      'Keys of service accounts need `keys:manage`, and of a service account with the role admin `workspace:admin`. A test key can create only test keys.',
     body: ApiKeyDto,
   })
-  @ApiResponse({ status: 201, description: 'Made; the key is shown here only.', type: ApiKeyCreatedResource })
+  @ApiResponse({
+    status: 201,
+    description: 'The created key. The response is the only one that contains the key itself.',
+    type: ApiKeyCreatedResource,
+  })
   @refusal(404, 'No such service account in this workspace.')
   @refusal(409, 'The service account is deactivated.')
   async create(
@@ -79,9 +83,9 @@ export class ApiKeysController {
 
   @Get()
   @Operation('listApiKeys', {
-    summary: 'List the keys that you may see, the newest first',
+    summary: 'List the API keys that you can access, newest first',
     description:
-      'Your own; with `keys:manage` those of service accounts that are no admins; with `workspace:admin` all. Never the keys themselves.',
+      'Your own keys; with `keys:manage` also keys of service accounts whose role is not admin; with `workspace:admin` all keys. The list never contains the keys themselves.',
     query: PageDto,
   })
   @ApiResponse({ status: 200, description: 'A page of keys.', type: ApiKeyPageResource })
@@ -95,7 +99,7 @@ export class ApiKeysController {
   }
 
   @Get(':id')
-  @Operation('getApiKey', { summary: 'Get a key, but not the key itself', conditional: 'read' })
+  @Operation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
   @Unknown()
   async get(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
@@ -109,15 +113,20 @@ export class ApiKeysController {
   @HttpCode(201)
   @Audited('api_key.rotated')
   @Operation('rotateApiKey', {
-    summary: 'Make a key in the place of another',
-    description: 'Of the same owner, environment and end. The old key expires when the grace ends.',
+    summary: 'Rotate an API key',
+    description:
+      'Creates a key with the same owner, environment and expiry. The old key expires at the end of the grace period.',
     body: RotateApiKeyDto,
     bodyMayBeOmitted: true,
     conditional: 'write',
   })
-  @ApiResponse({ status: 201, description: 'The new key, shown here only.', type: ApiKeyCreatedResource })
+  @ApiResponse({
+    status: 201,
+    description: 'The new key. The response is the only one that contains the key itself.',
+    type: ApiKeyCreatedResource,
+  })
   @Unknown()
-  @refusal(409, 'The key was rotated or revoked, or has expired; or its owner is deactivated.')
+  @refusal(409, 'The key was rotated or revoked or has expired, or its owner is deactivated.')
   async rotate(
     @Param('id') id: string,
     @SentBody(ROTATION) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
@@ -135,8 +144,9 @@ export class ApiKeysController {
   @HttpCode(200)
   @Audited('api_key.revoked')
   @Operation('revokeApiKey', {
-    summary: 'End a key for good, within 5 seconds',
-    description: 'Admins may end those of other users too. A key that is revoked stays as it is.',
+    summary: 'Revoke an API key',
+    description:
+      'The key stops working within 5 seconds, permanently. Admins can also revoke keys of other users. Revoking a revoked key changes nothing.',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyWrittenResource })
@@ -157,6 +167,6 @@ export class ApiKeysController {
 function ownerOf(principal: Principal, serviceAccountId: string | null | undefined): KeyOwner {
   if (serviceAccountId) return { type: 'service_account', id: serviceAccountId };
   if (principal.type !== 'service_account_key') return principal.actor;
-  const message = "Is required of a key that is no user's: it has none of its own.";
+  const message = 'Is required if the request uses a key of a service account, which cannot have keys of its own.';
   throw invalidRequest(fault('service_account_id', 'required', message));
 }

@@ -27,7 +27,8 @@ import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
 
 class ListAuditLogDto extends PageDto {
   @QueryText({
-    description: 'Only changes by this user or service account, by its id; `administration` is the command line.',
+    description:
+      'Only changes by the user or service account with this id; `administration` stands for the command line.',
     example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd',
   })
   actor?: string;
@@ -44,22 +45,23 @@ class ListAuditLogDto extends PageDto {
 
 @ApiSchema({ name: 'AuditActor' })
 class AuditActorResource {
-  @ApiProperty({ description: 'What acted.', enum: ['user', 'service_account', 'system'] })
+  @ApiProperty({ description: 'Kind of actor.', enum: ['user', 'service_account', 'system'] })
   readonly type!: AuditEntry['actor']['type'];
-  @ApiProperty({ description: 'Its id; `administration` for the command line.' })
+  @ApiProperty({ description: 'Id of the actor; `administration` for the command line.' })
   readonly id!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'What it is called now.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Present name of the actor.' })
   readonly name!: string | null;
 }
 
 @ApiSchema({ name: 'AuditTarget' })
 class AuditTargetResource {
-  @ApiProperty({ description: 'What was changed.', example: 'api_key' })
+  @ApiProperty({ description: 'Kind of the changed resource.', example: 'api_key' })
   readonly type!: string;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Its id; null of many at once, and where the outcome is unknown and it was only being made.',
+    description:
+      'Id of the changed resource; null if the change concerns several, or if the outcome of a creation is unknown.',
   })
   readonly id!: string | null;
 }
@@ -68,28 +70,28 @@ class AuditTargetResource {
 class AuditEntryResource implements AuditEntry {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'aud_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ ...TIME, description: 'When the change was accepted. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the change was accepted. UTC with milliseconds.' })
   readonly at!: string;
-  @ApiProperty({ type: AuditActorResource, description: 'Who changed it.' })
+  @ApiProperty({ type: AuditActorResource, description: 'Actor of the change.' })
   readonly actor!: AuditActorResource;
-  @ApiProperty({ description: 'What was done.', enum: AUDIT_TYPES, example: 'api_key.revoked' })
+  @ApiProperty({ description: 'Type of the change.', enum: AUDIT_TYPES, example: 'api_key.revoked' })
   readonly type!: AuditType;
-  @ApiProperty({ type: AuditTargetResource, description: 'What it was done to.' })
+  @ApiProperty({ type: AuditTargetResource, description: 'Changed resource.' })
   readonly target!: AuditTargetResource;
   @ApiProperty({
     type: 'object',
-    description: 'By field, `from` what and `to` what; never a secret.',
+    description: 'Old and new value (`from`, `to`) of each changed field, without secrets.',
     additionalProperties: FROM_TO,
   })
   readonly changes!: AuditedChanges;
   @ApiProperty({
-    description: '`unknown`: the process ended before it knew whether the change was made.',
+    description: '`unknown`: the process ended before the outcome of the change was recorded.',
     enum: ['done', 'unknown'],
   })
   readonly outcome!: AuditEntry['outcome'];
-  @ApiProperty({ description: 'The request that did it.' })
+  @ApiProperty({ description: 'Id of the request that made the change.' })
   readonly request_id!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Where the request came from; null for the command line.' })
+  @ApiProperty({ type: String, nullable: true, description: 'IP address of the client; null for the command line.' })
   readonly address!: string | null;
 }
 
@@ -106,8 +108,7 @@ export class AuditLogController {
 
   @Get()
   @Operation('listAuditLog', {
-    summary:
-      'List changes to keys, users, service accounts, sessions, webhook endpoints and settings, secrets that were shown, and deliveries that were replayed or discarded, the newest first',
+    summary: 'List audit log entries, newest first',
     query: ListAuditLogDto,
   })
   @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })

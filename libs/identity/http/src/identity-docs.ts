@@ -4,44 +4,44 @@ import { entry, type FeatureDocs } from '@tracking/http';
 /** Error codes of users, keys and sessions. */
 const ERRORS = {
   invalid_credentials: entry(
-    'There is no active user with this e-mail and password.',
+    'No active user has this e-mail address and password.',
     'POST /v1/session {"email": "ann@example.com", "password": "…"}',
-    'There is no active user with this e-mail and password.',
-    'Have the person type them again, or reset the password. After many tries it is answered 429.',
+    'No active user has this e-mail address and password.',
+    'Ask the user to enter e-mail and password again, or to reset the password. After too many attempts the response is 429.',
   ),
   workspace_exists: entry(
-    'There is a workspace of that name already.',
+    'Another workspace has this name.',
     'workspaces create --name acme',
-    'There is a workspace acme already.',
-    'Use that one, or choose another name.',
+    'A workspace with the name acme exists already.',
+    'Use the existing workspace, or choose another name.',
   ),
   user_exists: entry(
-    'There is a user with this e-mail in the workspace already.',
+    'A user with this e-mail address exists already in the workspace.',
     'POST /v1/users {"email": "ann@example.com", "role": "viewer"}',
-    'There is a user with this e-mail in the workspace already.',
-    'Change that user, or reactivate them.',
+    'A user with this e-mail address exists already in the workspace.',
+    'Change or reactivate the existing user.',
   ),
   user_not_active: entry(
     'The user or service account is deactivated, or has not accepted the invitation yet.',
     'POST /v1/api_keys for a deactivated service account',
-    'The service account is not active: it has no valid keys.',
-    'Reactivate them, or have the invitation accepted first.',
+    'The service account is not active, so it has no valid keys.',
+    'Reactivate the service account or user, or have the invitation accepted first.',
   ),
   last_admin: entry(
-    'It is the only active admin of the workspace.',
+    'The user is the only active admin of the workspace.',
     'POST /v1/users/usr_…/deactivate',
-    'It is the only active admin of the workspace: make another one first.',
-    'Make another user an admin first.',
+    'The user is the only active admin of the workspace. Give another user the role admin first.',
+    'Give another user the role admin first.',
   ),
   key_not_active: entry(
-    'The key is revoked, expired or rotated already.',
+    'The key is already revoked, expired or rotated.',
     'POST /v1/api_keys/key_…/rotate',
     'The key is revoked.',
-    'Make another key.',
+    'Create a new key.',
   ),
 } as const satisfies FeatureDocs['errors'];
 
-/** Codes with which operations refuse by rules of their own. */
+/** Error codes of rules that the declaration of an operation does not show. */
 const REFUSALS = {
   signIn: ['invalid_credentials', 'csrf', 'rate_limited'],
   createApiKey: ['user_not_active'],
@@ -84,10 +84,10 @@ const RESOURCES = {
 } as const satisfies FeatureDocs['resources'];
 
 const PATH_PARAMETERS = {
-  token: ['What stands behind the `#` of a one-time link.', 'inv_5f3c2k7qv3n5xw6yz2aabbccdd'],
+  token: ['Token of the one-time link: the part of its URL after `#`.', 'inv_5f3c2k7qv3n5xw6yz2aabbccdd'],
 } as const satisfies FeatureDocs['pathParameters'];
 
-/** The feature's part of the documentation. */
+/** Documentation of users, keys, sessions and settings. */
 export const DOCS: FeatureDocs = {
   errors: ERRORS,
   refusals: REFUSALS,

@@ -27,25 +27,25 @@ import { Email, UserWrittenResource } from './user.resource.ts';
 class InvitingWorkspaceResource {
   @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
-  @ApiProperty({ description: 'As people call it.' })
+  @ApiProperty({ description: 'Name of the workspace.' })
   readonly name!: string;
 }
 
 @ApiSchema({ name: 'Invitation' })
 class InvitationResource {
-  @ApiProperty({ description: 'What the link is for.', enum: LINK_PURPOSES })
+  @ApiProperty({ description: 'Purpose of the link.', enum: LINK_PURPOSES })
   readonly purpose!: LinkPurpose;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Whose it is; null where whoever uses it tells: the first admin.',
+    description: 'E-mail address of the user; null for the first admin, who enters one.',
   })
   readonly email!: string | null;
-  @ApiProperty({ type: InvitingWorkspaceResource, description: 'Where it lets in.' })
+  @ApiProperty({ type: InvitingWorkspaceResource, description: 'Workspace of the user.' })
   readonly workspace!: InvitingWorkspaceResource;
-  @ApiProperty({ description: 'What they may do there.', enum: ROLES })
+  @ApiProperty({ description: 'Role of the user in the workspace.', enum: ROLES })
   readonly role!: Role;
-  @ApiProperty({ ...TIME, description: 'Until when it is good. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the link expires. UTC with milliseconds.' })
   readonly expires_at!: string;
 }
 
@@ -58,18 +58,20 @@ class LinkUseDto {
   })
   name?: string;
 
-  @Password({ description: '10 to 200 characters, neither the e-mail nor one of the most common ones.' })
+  @Password({
+    description: '10 to 200 characters, but neither the e-mail address nor one of the most common passwords.',
+  })
   password!: string;
 
   @Email({
-    description: 'By which they sign in; for the first admin, ignored for others.',
+    description: 'E-mail address of the first admin, used to sign in. Ignored for other users.',
     example: 'jo@example.com',
     nullable: true,
   })
   email?: string | null;
 }
 
-const NotGood = () => refusal(404, 'The link was used or replaced, is older than 7 days, or never was.');
+const NotGood = () => refusal(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 const USE = new BodyPipe(LinkUseDto, UserWrittenResource);
 
 /** One-time links of invitations, of the first admin and of password resets. They need no credentials. */
@@ -82,8 +84,8 @@ export class InvitationsController {
   ) {}
 
   @Get(':token')
-  @Operation('getInvitation', { summary: 'What a one-time link is for' })
-  @ApiResponse({ status: 200, description: 'What it is for.', type: InvitationResource })
+  @Operation('getInvitation', { summary: 'Get the purpose of a one-time link' })
+  @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
   @NotGood()
   @MayBeUnavailable()
   async get(@Param('token') token: string): Promise<InvitationResource> {
@@ -96,8 +98,8 @@ export class InvitationsController {
   @HttpCode(200)
   @Audited('user.joined')
   @Operation('useInvitation', {
-    summary: 'Set the password, and accept where it is an invitation; sign in then',
-    description: 'It is good once. What is refused leaves it good.',
+    summary: 'Use a one-time link: set the password and accept the invitation',
+    description: 'The link can be used once. A refused request leaves it valid. Sign in afterwards.',
     body: LinkUseDto,
     acceptedBody: json(ANONYMOUS_BODY_LIMIT),
     hasEtag: true,
@@ -106,7 +108,7 @@ export class InvitationsController {
   @NotGood()
   @MayBeUnavailable()
   @refusal(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
-  @refusal(409, 'Of the first admin: there is a user with this e-mail already.')
+  @refusal(409, 'For the first admin: a user with this e-mail address exists already.')
   async use(
     @Param('token') token: string,
     @SentBody(USE) { value: { name, password, email }, warnings }: ReadBody<LinkUseDto>,
@@ -118,7 +120,7 @@ export class InvitationsController {
   }
 }
 
-/** Returns the address of a one-time link. Browsers do not send its fragment to servers, so no log has the token. */
+/** Returns the URL of a one-time link. Browsers do not send its fragment to servers, so no log contains the token. */
 export function linkAddress(appUrl: string, token: string): string {
   return `${appUrl}/invitation#${token}`;
 }

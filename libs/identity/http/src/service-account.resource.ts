@@ -7,26 +7,29 @@ import { ActorResource, InputType, OneOf, PageType, Resource, TIME, Text, WithWa
 export class ServiceAccountResource extends Resource implements ServiceAccount {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ description: 'Its workspace.' })
+  @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @Text({ description: 'Which system it is.', example: 'TMS' })
+  @Text({ description: 'Name of the system that uses the account.', example: 'TMS' })
   readonly name!: string;
-  @OneOf(ROLES, { description: 'What it may do, with each of its keys.' })
+  @OneOf(ROLES, { description: 'Role of the account, which applies to all its keys.' })
   readonly role!: Role;
-  @ApiProperty({ description: 'Its keys are valid only while it is active.', enum: ['active', 'deactivated'] })
+  @ApiProperty({
+    description: 'Status of the account. Its keys are valid only while it is `active`.',
+    enum: ['active', 'deactivated'],
+  })
   readonly status!: ServiceAccount['status'];
-  @ApiProperty({ type: ActorResource, description: 'Who made it.' })
+  @ApiProperty({ type: ActorResource, description: 'User or service account that created this service account.' })
   readonly created_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'When it was made. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ type: 'integer', description: 'Grows with every change.' })
+  @ApiProperty({ type: 'integer', description: 'Version number, which grows with every change.' })
   readonly version!: number;
 }
 
 @ApiSchema({ name: 'ServiceAccountFields' })
 export class ServiceAccountDto extends InputType(ServiceAccountResource, { required: ['name', 'role'] }) {}
 
-/** Omitted fields stay as they are. */
+/** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'ServiceAccountChanges' })
 export class ServiceAccountChangesDto extends InputType(ServiceAccountResource, { kept: ['name', 'role'] }) {}
 
@@ -37,5 +40,5 @@ export class ServiceAccountWrittenResource extends IntersectionType(ServiceAccou
 export class ServiceAccountPageResource extends PageType(
   ServiceAccountResource,
   'The service accounts of this page.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}

@@ -44,8 +44,12 @@ export class ServiceAccountsController {
 
   @Post()
   @Audited('service_account.created')
-  @Operation('createServiceAccount', { summary: 'Make a service account', body: ServiceAccountDto })
-  @ApiResponse({ status: 201, description: 'Made; it has no keys yet.', type: ServiceAccountWrittenResource })
+  @Operation('createServiceAccount', { summary: 'Create a service account', body: ServiceAccountDto })
+  @ApiResponse({
+    status: 201,
+    description: 'The created service account. It has no keys yet.',
+    type: ServiceAccountWrittenResource,
+  })
   async create(
     @SentBody(FIELDS) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
     @IdentityCommandOf() command: IdentityCommand,
@@ -56,7 +60,7 @@ export class ServiceAccountsController {
   }
 
   @Get()
-  @Operation('listServiceAccounts', { summary: 'List service accounts, the newest first', query: PageDto })
+  @Operation('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<ServiceAccount>> {
     const listing = { list: 'service accounts', scope, filter: {}, sort: '-created_at' };
@@ -82,8 +86,8 @@ export class ServiceAccountsController {
   @Patch(':id')
   @Audited('service_account.changed')
   @Operation('changeServiceAccount', {
-    summary: 'Change its name or role',
-    description: 'Another role is that of all its keys, within 5 seconds.',
+    summary: 'Change the name or role of a service account',
+    description: 'A new role applies to all keys of the account within 5 seconds.',
     body: ServiceAccountChangesDto,
     conditional: 'write',
   })
@@ -103,7 +107,7 @@ export class ServiceAccountsController {
   @HttpCode(200)
   @Audited('service_account.deactivated')
   @Operation('deactivateServiceAccount', {
-    summary: 'End its keys until it is reactivated',
+    summary: 'Deactivate a service account',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
@@ -122,7 +126,7 @@ export class ServiceAccountsController {
   @HttpCode(200)
   @Audited('service_account.reactivated')
   @Operation('reactivateServiceAccount', {
-    summary: 'Make its keys valid again, but those that were revoked or expired',
+    summary: 'Reactivate a service account',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })

@@ -54,7 +54,7 @@ import { SignInThrottle } from './sign-in-throttle.ts';
 
 type SessionEnded = WriteResponse<{ readonly id: string; readonly deleted: true }>;
 
-const SET_COOKIE = { 'Set-Cookie': { description: 'The cookie of the session.', schema: { type: 'string' as const } } };
+const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' as const } } };
 
 @ApiTags('Session')
 @Controller('v1')
@@ -68,7 +68,7 @@ export class SessionController {
   @Post('session')
   @HttpCode(200)
   @Operation('signIn', {
-    summary: 'Sign in: begin a session, kept in a cookie',
+    summary: 'Sign in',
     description: 'Needs the header `X-Requested-With`, with any value.',
     body: SignInDto,
     acceptedBody: json(ANONYMOUS_BODY_LIMIT),
@@ -77,13 +77,13 @@ export class SessionController {
   })
   @ApiResponse({
     status: 200,
-    description: 'Signed in; `Set-Cookie` has the session.',
+    description: 'The user is signed in. `Set-Cookie` contains the session cookie.',
     type: SignedInResource,
     headers: SET_COOKIE,
   })
-  @refusal(401, 'There is no active user with this e-mail and password.')
-  @refusal(403, 'It comes from another site, or lacks `X-Requested-With`.')
-  @refusal(429, 'Too many tries with this e-mail, or from this address; see Retry-After.')
+  @refusal(401, 'No active user has this e-mail address and password.')
+  @refusal(403, 'The request comes from another site, or lacks `X-Requested-With`.')
+  @refusal(429, 'Too many attempts with this e-mail address or from this IP address; see Retry-After.')
   @MayBeUnavailable()
   async signIn(
     @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
@@ -103,7 +103,7 @@ export class SessionController {
     const principal = await this.identity.authenticateSession(token, environment);
     // The user was deactivated in the meantime.
     if (!principal)
-      throw new DomainError('invalid_credentials', 'There is no active user with this e-mail and password.');
+      throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
     request.principal = principal;
     const holder = await this.holder(principal, reply);
     reply.header('Set-Cookie', this.cookie.issue(token, new Date(session.expires_at)));
@@ -112,17 +112,21 @@ export class SessionController {
 
   @Get('session')
   @Operation('getSession', {
-    summary: 'Who am I: whose session or key the request carries, and what it allows',
+    summary: 'Get the signed-in user or service account',
     conditional: 'read',
   })
-  @ApiResponse({ status: 200, description: 'The holder.', type: CredentialsHolderResource })
+  @ApiResponse({
+    status: 200,
+    description: 'The holder of the session or key, with the workspace and permissions.',
+    type: CredentialsHolderResource,
+  })
   async get(@Res({ passthrough: true }) reply: FastifyReply): Promise<CredentialsHolder> {
     return this.holder(principalOf(reply.request), reply);
   }
 
   @Patch('session')
-  @Operation('changeOwnName', { summary: 'Change what one is called', body: OwnNameDto, hasEtag: true })
-  @ApiResponse({ status: 200, description: 'The holder, with the new name.', type: SignedInResource })
+  @Operation('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
+  @ApiResponse({ status: 200, description: 'The holder of the session, with the new name.', type: SignedInResource })
   @Audited('user.changed')
   async changeName(
     @SentBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
@@ -135,21 +139,21 @@ export class SessionController {
   }
 
   @Delete('session')
-  @Operation('signOut', { summary: 'Sign out: end the session' })
+  @Operation('signOut', { summary: 'Sign out' })
   @ApiResponse({
     status: 200,
-    description: 'Ended; the cookie is taken away.',
+    description: 'The session has ended and its cookie is removed.',
     type: SessionEndedResource,
     headers: SET_COOKIE,
   })
-  @refusal(404, 'The request carries a key, and no session.')
+  @refusal(404, 'The request was made with an API key, not with a session.')
   @Audited('session.ended')
   async signOut(
     @SentBody(NO_BODY) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     const { type, credential_id } = principalOf(reply.request);
-    if (type !== 'session') throw notFound('session: the request carries a key');
+    if (type !== 'session') throw notFound('session: the request was made with an API key');
     const ended = await this.endSession(credential_id, warnings, reply);
     reply.header('Set-Cookie', this.cookie.clear());
     return ended;
@@ -158,7 +162,7 @@ export class SessionController {
   @Post('session/password')
   @HttpCode(200)
   @Operation('changePassword', {
-    summary: "Change one's password: ends every other session",
+    summary: 'Change your password',
     body: PasswordChangeDto,
   })
   @ApiResponse({ status: 200, description: 'Changed.', type: PasswordChangedResource })
@@ -184,7 +188,7 @@ export class SessionController {
   }
 
   @Get('sessions')
-  @Operation('listSessions', { summary: "List one's sessions, the newest first", query: PageDto })
+  @Operation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
   async list(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
     const { actor, credential_id } = principalOf(request);
@@ -196,7 +200,7 @@ export class SessionController {
   }
 
   @Delete('sessions/:id')
-  @Operation('endSession', { summary: "End one of one's sessions" })
+  @Operation('endSession', { summary: 'End one of your sessions' })
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
   @refusal(404, 'You have no such session.')
   @Audited('session.ended')
@@ -215,7 +219,7 @@ export class SessionController {
     return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
   }
 
-  /** Several resources in one, so the tag is that of the content. */
+  /** The response combines several resources, so the ETag is computed from the content. */
   private async holder(principal: Principal, reply: FastifyReply): Promise<CredentialsHolder> {
     const holder = await this.identity.credentialsHolder(principal);
     if (!holder) throw unauthenticated('invalid_session', 'The session or key has ended.');
@@ -227,5 +231,7 @@ export class SessionController {
 /** The caller is signed in, so a wrong current password is a fault of the body, not of the credentials. */
 function throwAsFieldError(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
-  throw invalidRequest([{ param: 'current_password', code: 'invalid_value', message: 'Is not your password.' }]);
+  throw invalidRequest([
+    { param: 'current_password', code: 'invalid_value', message: 'Is not your current password.' },
+  ]);
 }

@@ -7,9 +7,9 @@ import { PageType, Password, TIME, Text, WithWarnings } from '@tracking/http';
 class HoldingUserResource {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Their name.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Name of the user.' })
   readonly name!: string | null;
-  @ApiProperty({ description: 'Their e-mail.' })
+  @ApiProperty({ description: 'E-mail address of the user.' })
   readonly email!: string;
 }
 
@@ -17,7 +17,7 @@ class HoldingUserResource {
 class HoldingServiceAccountResource {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'sva_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ description: 'Its name.' })
+  @ApiProperty({ description: 'Name.' })
   readonly name!: string;
 }
 
@@ -25,7 +25,7 @@ class HoldingServiceAccountResource {
 class HoldingWorkspaceResource {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ description: 'Its name.' })
+  @ApiProperty({ description: 'Name.' })
   readonly name!: string;
 }
 
@@ -34,27 +34,30 @@ export class CredentialsHolderResource implements CredentialsHolder {
   @ApiProperty({
     type: HoldingUserResource,
     nullable: true,
-    description: 'The user who is signed in, or whose key it is; else null.',
+    description: 'The signed-in user, or the user that owns the key; otherwise null.',
   })
   readonly user!: HoldingUserResource | null;
   @ApiProperty({
     type: HoldingServiceAccountResource,
     nullable: true,
-    description: 'The service account whose key it is; else null.',
+    description: 'The service account that owns the key; otherwise null.',
   })
   readonly service_account!: HoldingServiceAccountResource | null;
-  @ApiProperty({ type: HoldingWorkspaceResource, description: 'Where they work.' })
+  @ApiProperty({ type: HoldingWorkspaceResource, description: 'Workspace of the session or key.' })
   readonly workspace!: HoldingWorkspaceResource;
-  @ApiProperty({ description: 'Their role now.', enum: ROLES })
+  @ApiProperty({ description: 'Current role.', enum: ROLES })
   readonly role!: Role;
-  @ApiProperty({ type: [String], description: 'What the role allows in this environment.', enum: PERMISSIONS })
+  @ApiProperty({ type: [String], description: 'Permissions of the role in this environment.', enum: PERMISSIONS })
   readonly permissions!: Permission[];
-  @ApiProperty({ description: 'Of the key; for a session what the header Environment says.', enum: ENVIRONMENTS })
+  @ApiProperty({
+    description: 'Environment of the key; for a session, the value of the header Environment.',
+    enum: ENVIRONMENTS,
+  })
   readonly environment!: Environment;
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'When the key or session ends at the latest; null: never. UTC with milliseconds.',
+    description: 'Latest end of the session or key; null if it never ends. UTC with milliseconds.',
   })
   readonly expires_at!: string | null;
 }
@@ -66,17 +69,17 @@ export class SignedInResource extends IntersectionType(CredentialsHolderResource
 export class SessionResource implements Session {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'ses_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ description: 'The browser and its system, as far as it tells.', example: 'Firefox on Windows' })
+  @ApiProperty({ description: 'Browser and operating system, if known.', example: 'Firefox on Windows' })
   readonly device!: string;
-  @ApiProperty({ description: 'Where it was begun from.', example: '203.0.113.7' })
+  @ApiProperty({ description: 'IP address at sign-in.', example: '203.0.113.7' })
   readonly address!: string;
-  @ApiProperty({ ...TIME, description: 'When it was begun. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the sign-in. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, description: 'When it was last used, to the minute. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the last use, to the minute. UTC with milliseconds.' })
   readonly last_seen_at!: string;
-  @ApiProperty({ ...TIME, description: 'When it ends at the latest. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Latest end of the session. UTC with milliseconds.' })
   readonly expires_at!: string;
-  @ApiProperty({ description: 'Whether it is the one that asks.' })
+  @ApiProperty({ description: 'True for the session of this request.' })
   readonly current!: boolean;
 }
 
@@ -84,12 +87,12 @@ export class SessionResource implements Session {
 export class SessionPageResource extends PageType(
   SessionResource,
   'The sessions of this page.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}
 
 @ApiSchema({ name: 'SessionEnded' })
 export class SessionEndedResource extends WithWarnings {
-  @ApiProperty({ description: 'The session that was.' })
+  @ApiProperty({ description: 'Id of the ended session.' })
   readonly id!: string;
   @ApiProperty({ type: Boolean, description: 'Always true.', enum: [true] })
   readonly deleted!: true;
@@ -99,21 +102,22 @@ export class SessionEndedResource extends WithWarnings {
 export class PasswordChangedResource extends WithWarnings {
   @ApiProperty({
     ...TIME,
-    description: 'From then on the new password holds, and the other sessions have ended. UTC with milliseconds.',
+    description: 'Time of the change, when all other sessions ended. UTC with milliseconds.',
   })
   readonly changed_at!: string;
 }
 
 @ApiSchema({ name: 'SignIn' })
 export class SignInDto {
-  @Text({ description: 'E-mail of the user, in any case.', example: 'jo@example.com' })
+  @Text({ description: 'E-mail address of the user, in any case.', example: 'jo@example.com' })
   email!: string;
 
-  @Password({ description: 'Their password.' })
+  @Password({ description: 'Password of the user.' })
   password!: string;
 
   @Text({
-    description: 'Name or id of the workspace, for who is in several. Without it: the oldest whose password it is.',
+    description:
+      'Name or id of the workspace, for users of several workspaces. By default, the oldest user with this e-mail address and password is signed in.',
     nullable: true,
   })
   workspace?: string | null;
@@ -121,15 +125,17 @@ export class SignInDto {
 
 @ApiSchema({ name: 'OwnName' })
 export class OwnNameDto {
-  @Text({ description: 'What one is called.', example: 'Jo Doe' })
+  @Text({ description: 'Your name.', example: 'Jo Doe' })
   name!: string;
 }
 
 @ApiSchema({ name: 'PasswordChange' })
 export class PasswordChangeDto {
-  @Password({ description: 'The password until now.' })
+  @Password({ description: 'The current password.' })
   current_password!: string;
 
-  @Password({ description: '10 to 200 characters; neither the e-mail nor one of the most common passwords.' })
+  @Password({
+    description: '10 to 200 characters, but neither the e-mail address nor one of the most common passwords.',
+  })
   new_password!: string;
 }

@@ -43,8 +43,12 @@ export class SettingsController {
   @Get('settings')
   @ApiTags('Settings')
   // No 304, because `recheck` changes without the version and the ETag.
-  @Operation('getSettings', { summary: 'Get the settings of the workspace, defaults included', hasEtag: true })
-  @ApiResponse({ status: 200, description: 'The settings, of live and test alike.', type: WorkspaceSettingsResource })
+  @Operation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
+  @ApiResponse({
+    status: 200,
+    description: 'The settings, with their defaults. They apply to both environments.',
+    type: WorkspaceSettingsResource,
+  })
   async get(
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -57,8 +61,9 @@ export class SettingsController {
   @Patch('settings')
   @ApiTags('Settings')
   @Operation('changeSettings', {
-    summary: 'Change settings: what is left out stays, null brings back the default',
-    description: 'A JSON merge patch (RFC 7396).',
+    summary: 'Change the settings of the workspace',
+    description:
+      'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default. Omitted settings keep their value; null restores the default.',
     body: WorkspaceSettingsChangesDto,
     acceptedBody: mergePatch(),
     conditional: 'write',
@@ -80,11 +85,15 @@ export class SettingsController {
   @Get('required_documents')
   @ApiTags('Documents')
   @Operation('getRequiredDocuments', {
-    summary: 'Get which documents a shipment of each mode needs',
-    description: 'As the settings of the workspace say.',
+    summary: 'Get the required documents by transport mode',
+    description: 'The required documents according to the settings of the workspace.',
     conditional: 'read',
   })
-  @ApiResponse({ status: 200, description: 'By mode.', type: RequiredDocumentsResource })
+  @ApiResponse({
+    status: 200,
+    description: 'Required document types by transport mode.',
+    type: RequiredDocumentsResource,
+  })
   async getRequiredDocuments(
     @CurrentScope() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -26,32 +26,38 @@ import {
 
 const HOURS = { type: 'number', exclusiveMinimum: 0, maximum: 8_760 } as unknown as ApiPropertyOptions;
 
-/** A field that the settings check, so that they report all faults together. Null restores the default. */
+/**
+ * Declares a field that the settings library checks, so that all faults are reported together. Null restores the
+ * default.
+ */
 const Settable = (schema: ApiPropertyOptions, options: FieldOptions, variant?: FieldVariant): PropertyDecorator =>
   field(() => [], options, schema, variant);
 
 @ApiSchema({ name: 'ExceptionSettings' })
 class ExceptionSettingsResource extends Resource implements ExceptionSettings {
-  @Settable({ type: Boolean }, { description: 'Whether exceptions of the type open by themselves.' })
+  @Settable({ type: Boolean }, { description: 'True if exceptions of this type open automatically.' })
   readonly enabled!: boolean;
   @Settable(HOURS, {
-    description: 'After so many hours; null where the type has no such time.',
+    description: 'Hours after which the exception opens; null if the type has no such time.',
     example: 24,
     nullable: true,
   })
   readonly after_hours!: number | null;
   @Settable(
     { type: 'object', additionalProperties: { ...HOURS, type: ['number', 'null'] } } as unknown as ApiPropertyOptions,
-    { description: `Instead of \`after_hours\` by mode: ${MODES.join(', ')}.`, example: { air: 4, road: 4 } },
+    {
+      description: `Hours that replace \`after_hours\` for a transport mode: ${MODES.join(', ')}.`,
+      example: { air: 4, road: 4 },
+    },
     { answer: { additionalProperties: { type: 'number' } } as ApiPropertyOptions },
   )
   readonly by_mode!: ExceptionSettings['by_mode'];
   @Settable(HOURS, {
-    description: 'So many hours before a day or time that was given; null where the type has no such time.',
+    description: 'Hours before a given day or time at which the exception opens; null if the type has no such time.',
     nullable: true,
   })
   readonly before_hours!: number | null;
-  @Settable({ type: String, enum: [...SEVERITIES] }, { description: 'With which it opens.' })
+  @Settable({ type: String, enum: [...SEVERITIES] }, { description: 'Severity of the opened exception.' })
   readonly severity!: Severity;
 }
 
@@ -77,13 +83,20 @@ for (const type of AUTOMATIC_EXCEPTION_TYPES) {
 
 @ApiSchema({ name: 'SettingsRecheck' })
 class SettingsRecheckResource implements SettingsRecheck {
-  @ApiProperty({ description: '`pending` until every replica knows the settings.', enum: RECHECK_STATES })
+  @ApiProperty({
+    description: 'State of the check. `pending` until every replica applies the settings.',
+    enum: RECHECK_STATES,
+  })
   readonly state!: RecheckState;
-  @ApiProperty({ type: 'integer', description: 'Shipments so far, of live and test.' })
+  @ApiProperty({ type: 'integer', description: 'Number of shipments checked so far, in both environments.' })
   readonly checked!: number;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When it began. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Start of the check. UTC with milliseconds.' })
   readonly started_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When the last shipment was checked. UTC with milliseconds.' })
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Time at which the last shipment was checked. UTC with milliseconds.',
+  })
   readonly finished_at!: string | null;
 }
 
@@ -95,7 +108,7 @@ const RequiredDocuments = (): PropertyDecorator =>
       additionalProperties: { type: ['array', 'null'], items: DOCUMENT_TYPE },
     } as unknown as ApiPropertyOptions,
     {
-      description: 'Which documents a shipment of a mode needs. A change replaces the list of a mode.',
+      description: 'Required document types by transport mode. A change replaces the whole list of a mode.',
       example: { ocean: ['bill_of_lading', 'packing_list'], air: [] },
     },
     { answer: { additionalProperties: { type: 'array', items: DOCUMENT_TYPE } } as ApiPropertyOptions },
@@ -111,20 +124,23 @@ export class RequiredDocumentsResource
   readonly required_documents!: WorkspaceSettings['required_documents'];
   @ApiProperty({
     type: 'integer',
-    description: 'Of the settings: grows with every change of them; 1 before the first.',
+    description: 'Version number of the settings, which grows with every change; 1 before the first change.',
   })
   readonly version!: number;
 }
 
 @ApiSchema({ name: 'DefaultSettings' })
 class DefaultSettingsResource extends Resource implements RuleSettings {
-  @ApiProperty({ type: ExceptionSettingsByTypeResource, description: 'How exceptions open by themselves, by type.' })
+  @ApiProperty({
+    type: ExceptionSettingsByTypeResource,
+    description: 'Rules for opening exceptions automatically, by exception type.',
+  })
   readonly exceptions!: RuleSettings['exceptions'];
   @RequiredDocuments()
   readonly required_documents!: RuleSettings['required_documents'];
 }
 
-/** The settings with the defaults that null restores. */
+/** The settings, with the defaults that null restores. */
 export interface SettingsWithDefaults extends WorkspaceSettings {
   readonly defaults: RuleSettings;
 }
@@ -133,30 +149,33 @@ export interface SettingsWithDefaults extends WorkspaceSettings {
 export class WorkspaceSettingsResource extends Resource implements SettingsWithDefaults {
   @Settable(
     { type: ExceptionSettingsByTypeDto },
-    { description: 'How exceptions open by themselves, by type.' },
+    { description: 'Rules for opening exceptions automatically, by exception type.' },
     { nested: ExceptionSettingsByTypeDto, answer: { type: ExceptionSettingsByTypeResource } },
   )
   readonly exceptions!: WorkspaceSettings['exceptions'];
   @RequiredDocuments()
   readonly required_documents!: WorkspaceSettings['required_documents'];
-  @ApiProperty({ type: 'integer', description: 'Grows with every change; 1 before the first.' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Version number, which grows with every change; 1 before the first change.',
+  })
   readonly version!: number;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When they last changed. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the last change. UTC with milliseconds.' })
   readonly updated_at!: string | null;
-  @ApiProperty({ type: ActorResource, nullable: true, description: 'Who changed them last.' })
+  @ApiProperty({ type: ActorResource, nullable: true, description: 'Actor of the last change.' })
   readonly updated_by!: ActorResource | null;
   @ApiProperty({
     type: SettingsRecheckResource,
     nullable: true,
     description:
-      'Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`.',
+      'Check of all open shipments with the latest settings; null before the first change. Does not affect `version` or `ETag`.',
   })
   readonly recheck!: SettingsRecheckResource | null;
-  @ApiProperty({ type: DefaultSettingsResource, description: 'What holds where nothing is set: null brings it back.' })
+  @ApiProperty({ type: DefaultSettingsResource, description: 'Default values, which null restores.' })
   readonly defaults!: DefaultSettingsResource;
 }
 
-/** Omitted fields stay as they are; null restores the default. */
+/** Fields of a change. Omitted fields keep their value; null restores the default. */
 @ApiSchema({ name: 'WorkspaceSettingsChanges' })
 export class WorkspaceSettingsChangesDto extends InputType(WorkspaceSettingsResource, {
   optional: ['exceptions', 'required_documents'],

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { networkOf, requireQuota } from '@tracking/http';
 import type { Quota } from '@tracking/ports';
 
-/** Attempts per minute with one e-mail from all addresses: 14,400 a day. */
+/** Sign-in attempts per minute with one e-mail address, from all networks: 14,400 a day. */
 const PER_ACCOUNT = 10;
-/** Attempts per minute from one network. An office may have one address for all its people. */
+/** Sign-in attempts per minute from one network. All people in an office may share one IP address. */
 const PER_ADDRESS = 30;
 
 /**
- * Limits how fast passwords can be guessed. Right and wrong attempts count, for any e-mail, so that a refusal does not
- * reveal whether the e-mail exists. Existing sessions are not affected.
+ * Limits how fast passwords can be guessed. Successful attempts count too, and so do unknown e-mail addresses, so that
+ * a refusal does not reveal whether the address exists. Existing sessions are not affected.
  */
 export class SignInThrottle {
   constructor(private readonly quota: Quota) {}
@@ -30,11 +30,11 @@ export class SignInThrottle {
   }
 
   private async take(key: string, limit: number): Promise<void> {
-    await requireQuota(this.quota, key, limit, 'Too many tries within a minute; wait before the next.');
+    await requireQuota(this.quota, key, limit, 'Too many attempts per minute. Wait before the next attempt.');
   }
 }
 
-/** Digest of an e-mail, so that the quota does not store it. */
+/** Returns a digest of an e-mail address, so that the quota does not store the address. */
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -35,47 +35,47 @@ export const Email = (options: FieldOptions): PropertyDecorator =>
 export class UserResource extends Resource implements User {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ description: 'Their workspace.' })
+  @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What they are called; null until the invitation is accepted.',
+    description: 'Name of the user; null until the invitation is accepted.',
   })
   readonly name!: string | null;
   @Email({
-    description: 'By which they sign in; unique in the workspace, whatever its case.',
+    description: 'E-mail address used to sign in. Unique in the workspace, regardless of case.',
     example: 'jo@example.com',
   })
   readonly email!: string;
-  @OneOf(ROLES, { description: 'What they may do, with their sessions and keys.' })
+  @OneOf(ROLES, { description: 'Role of the user, which applies to all sessions and keys.' })
   readonly role!: Role;
   @ApiProperty({
-    description: '`invited` until the link is used; only who is `active` signs in and has valid keys.',
+    description: '`invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.',
     enum: USER_STATUSES,
   })
   readonly status!: UserStatus;
-  @ApiProperty({ type: ActorResource, description: 'Who invited them.' })
+  @ApiProperty({ type: ActorResource, description: 'Actor that invited the user.' })
   readonly created_by!: ActorResource;
-  @ApiProperty({ ...TIME, description: 'When they were invited. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the invitation. UTC with milliseconds.' })
   readonly created_at!: string;
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'When they last used a session, to the minute; null when never. UTC with milliseconds.',
+    description: 'Time of the last use of a session, to the minute; null if never. UTC with milliseconds.',
   })
   readonly last_seen_at!: string | null;
-  @ApiProperty({ type: 'integer', description: 'Grows with every change.' })
+  @ApiProperty({ type: 'integer', description: 'Version number, which grows with every change.' })
   readonly version!: number;
 }
 
 @ApiSchema({ name: 'UserInvitation' })
 export class UserDto extends InputType(UserResource, { required: ['email', 'role'] }) {}
 
-/** Omitted fields stay as they are. */
+/** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'UserChanges' })
 export class UserChangesDto extends InputType(UserResource, { kept: ['role'] }) {
-  @Text({ description: 'What they are called.', example: 'Jo Doe', required: false })
+  @Text({ description: 'Name of the user.', example: 'Jo Doe', required: false })
   readonly name?: string;
 }
 
@@ -85,11 +85,11 @@ export class UserWrittenResource extends IntersectionType(UserResource, WithWarn
 @ApiSchema({ name: 'UserInvited' })
 export class UserInvitedResource extends UserWrittenResource {
   @ApiProperty({
-    description: 'One-time link by which they set a name and a password. Shown in this answer only.',
+    description: 'One-time link with which the user sets a name and a password. Returned only once, in this response.',
     example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
   })
   readonly invitation_url!: string;
-  @ApiProperty({ ...TIME, description: 'Until when the link is good. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the link expires. UTC with milliseconds.' })
   readonly invitation_expires_at!: string;
 }
 
@@ -98,14 +98,15 @@ export class UserReactivatedResource extends UserWrittenResource {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'One-time link for who never set a password; else null. Shown in this answer only.',
+    description:
+      'One-time link if the user never set a password; otherwise null. Returned only once, in this response.',
     example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
   })
   readonly invitation_url!: string | null;
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'Until when the link is good; null without one. UTC with milliseconds.',
+    description: 'Time at which the link expires; null without a link. UTC with milliseconds.',
   })
   readonly invitation_expires_at!: string | null;
 }
@@ -113,11 +114,11 @@ export class UserReactivatedResource extends UserWrittenResource {
 @ApiSchema({ name: 'PasswordReset' })
 export class PasswordResetResource extends WithWarnings {
   @ApiProperty({
-    description: 'One-time link by which they set a password. Shown in this answer only.',
+    description: 'One-time link with which the user sets a new password. Returned only once, in this response.',
     example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
   })
   readonly reset_url!: string;
-  @ApiProperty({ ...TIME, description: 'Until when the link is good. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the link expires. UTC with milliseconds.' })
   readonly expires_at!: string;
 }
 
@@ -125,5 +126,5 @@ export class PasswordResetResource extends WithWarnings {
 export class UserPageResource extends PageType(
   UserResource,
   'The users of this page.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}

@@ -36,7 +36,7 @@ import {
 } from './user.resource.ts';
 
 const Unknown = () => refusal(404, 'No such user in this workspace.');
-const LastAdmin = () => refusal(409, 'It is the only active admin of the workspace.');
+const LastAdmin = () => refusal(409, 'The user is the only active admin of the workspace.');
 const FIELDS = new BodyPipe(UserDto, UserInvitedResource);
 const CHANGES = new BodyPipe(UserChangesDto, UserWrittenResource);
 
@@ -52,9 +52,16 @@ export class UsersController {
 
   @Post()
   @Audited('user.invited')
-  @Operation('inviteUser', { summary: 'Invite a user by a one-time link', body: UserDto })
-  @ApiResponse({ status: 201, description: 'Invited; the link is shown here only.', type: UserInvitedResource })
-  @refusal(409, 'There is a user with this e-mail; `reset_password` makes another link for who was invited.')
+  @Operation('inviteUser', { summary: 'Invite a user', body: UserDto })
+  @ApiResponse({
+    status: 201,
+    description: 'The invited user. The response is the only one that contains the one-time link.',
+    type: UserInvitedResource,
+  })
+  @refusal(
+    409,
+    'A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.',
+  )
   async invite(
     @SentBody(FIELDS) { value: { email, role }, warnings }: ReadBody<UserDto>,
     @IdentityCommandOf() command: IdentityCommand,
@@ -73,7 +80,7 @@ export class UsersController {
   }
 
   @Get()
-  @Operation('listUsers', { summary: 'List users, the newest first', query: PageDto })
+  @Operation('listUsers', { summary: 'List users, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
@@ -97,8 +104,8 @@ export class UsersController {
   @Patch(':id')
   @Audited('user.changed')
   @Operation('changeUser', {
-    summary: 'Change a name or role',
-    description: 'Another role is that of their sessions and keys, within 5 seconds.',
+    summary: 'Change the name or role of a user',
+    description: 'A new role applies to all sessions and keys of the user within 5 seconds.',
     body: UserChangesDto,
     conditional: 'write',
   })
@@ -118,7 +125,7 @@ export class UsersController {
   @Post(':id/deactivate')
   @HttpCode(200)
   @Audited('user.deactivated')
-  @Operation('deactivateUser', { summary: 'End their sessions, keys and link', conditional: 'write' })
+  @Operation('deactivateUser', { summary: 'Deactivate a user: end all sessions, keys and links', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @Unknown()
   @LastAdmin()
@@ -136,8 +143,9 @@ export class UsersController {
   @HttpCode(200)
   @Audited('user.reactivated')
   @Operation('reactivateUser', {
-    summary: 'Let them sign in again, with their keys; sessions stay ended',
-    description: 'Who never set a password is invited again, by another link.',
+    summary: 'Reactivate a user',
+    description:
+      'The user can sign in again and use keys that are still valid; ended sessions stay ended. A user who never set a password gets a new invitation link.',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserReactivatedResource })
@@ -160,12 +168,16 @@ export class UsersController {
   @HttpCode(200)
   @Audited('user.password_reset_requested')
   @Operation('resetUserPassword', {
-    summary: 'Make a one-time link by which they set a password',
+    summary: 'Create a password reset link',
     description:
-      'The link of before is good no more; the password of before is, until the new link is used. For who was invited and has not come yet it is another invitation.',
+      'Earlier links become invalid. The present password stays valid until the new link is used. For an invited user, the link is a new invitation.',
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'The link, shown here only.', type: PasswordResetResource })
+  @ApiResponse({
+    status: 200,
+    description: 'The link. The response is the only one that contains it.',
+    type: PasswordResetResource,
+  })
   @Unknown()
   @refusal(409, 'The user is deactivated.')
   async resetPassword(

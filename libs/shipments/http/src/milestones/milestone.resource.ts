@@ -205,7 +205,7 @@ class MilestoneCodeResource implements wire.MilestoneCode {
 export class MilestoneCodeListResource extends PageType(
   MilestoneCodeResource,
   'The codes of this page, in order; without `limit`, the whole catalog.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}
 
 export class ListMilestoneCodesDto {

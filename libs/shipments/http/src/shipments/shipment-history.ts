@@ -53,7 +53,7 @@ class HistoryActorResource {
   readonly type!: wire.Actor['type'];
   @ApiProperty({ description: 'Its id.' })
   readonly id!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'What it is called now.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Present name of the actor.' })
   readonly name!: string | null;
 }
 
@@ -80,7 +80,7 @@ class HistoryEntryResource implements wire.HistoryEntry {
 export class HistoryPageResource extends PageType(
   HistoryEntryResource,
   'The entries of this page.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}
 
 @ApiSchema({ name: 'EtaChange' })
@@ -112,7 +112,7 @@ class EtaChangeResource implements wire.EtaChange {
 export class EtaHistoryPageResource extends PageType(
   EtaChangeResource,
   'The changes of this page.',
-  'Send it as `cursor` for the next page.',
+  'Cursor of the next page: send it as `cursor`.',
 ) {}
 
 @ApiSchema({ name: 'ExplainedStatus' })

@@ -278,7 +278,7 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   readonly created_at!: string;
   @ApiProperty({ ...TIME, description: 'When anything about it last changed. UTC with milliseconds.' })
   readonly updated_at!: string;
-  @ApiProperty({ type: 'integer', description: 'Grows with every change.' })
+  @ApiProperty({ type: 'integer', description: 'Version number, which grows with every change.' })
   readonly version!: number;
   @ApiProperty({ description: 'The shipment in the web application.', format: 'uri' })
   readonly url!: string;
