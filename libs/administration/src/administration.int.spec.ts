@@ -297,7 +297,7 @@ describe('administration API', () => {
     expect([status, (body['error'] as JsonObject)['details']]).toEqual([
       400,
       expect.arrayContaining([
-        { param: 'workspaces', code: 'unknown_parameter', message: expect.stringContaining('it has') },
+        { param: 'workspaces', code: 'unknown_parameter', message: expect.stringContaining('Allowed: ') },
       ]),
     ]);
   });

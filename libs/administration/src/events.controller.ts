@@ -12,7 +12,7 @@ import { Operators } from './operator.ts';
 import { InWorkspaceDto, invalidCursor, Takes } from './routes.ts';
 
 class ListWhereDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
-  @OneOf(ENVIRONMENTS, { description: 'Where it happened.' })
+  @OneOf(ENVIRONMENTS, { description: 'Environment of the event.' })
   environment!: Environment;
 }
 

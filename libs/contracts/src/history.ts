@@ -126,7 +126,7 @@ export interface ExplainedMilestone extends MilestoneEffect {
   readonly classifier: Classifier;
   readonly occurred_at: Timestamp;
   readonly location: string | null;
-  /** The container that it names; null for all. */
+  /** Container of the milestone; null for all containers. */
   readonly container_number: string | null;
   /** Fields of the shipment that it sets: `status`, `ata`, `legs[1].eta`. */
   readonly sets: readonly string[];
@@ -138,7 +138,7 @@ export interface ExplainedMilestone extends MilestoneEffect {
 export interface ExplainedStatus {
   readonly value: ShipmentStatus;
   readonly rule: StatusRule;
-  /** The milestone that set it. */
+  /** Milestone that set the value. */
   readonly milestone_id: string | null;
 }
 
@@ -146,7 +146,7 @@ export interface ExplainedStatus {
 export interface ExplainedTime {
   readonly value: Timestamp | null;
   readonly rule: TimeRule;
-  /** The milestone that set it. */
+  /** Milestone that set the value. */
   readonly milestone_id: string | null;
 }
 
@@ -200,7 +200,7 @@ export interface ExplainedException {
 /** The reasons for a shipment's status, times and exceptions. */
 export interface ShipmentExplanation {
   readonly shipment_id: string;
-  /** Version of the shipment that is explained. */
+  /** Version of the explained shipment. */
   readonly version: number;
   readonly status: ExplainedStatus;
   readonly etd: ExplainedTime;

@@ -150,7 +150,7 @@ export function withAllFields<T extends Partial<ShipmentFields>>(some: T): T & S
 export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly id: string;
   readonly status: ShipmentStatus;
-  /** The milestone that set the status; null when pending or cancelled by the client. */
+  /** Milestone that set the status; null if the shipment is pending or was cancelled by the client. */
   readonly status_milestone_id: string | null;
   readonly legs: readonly Leg[];
   readonly containers: readonly Container[];
@@ -200,7 +200,7 @@ export interface Milestone {
   readonly shipment_id: string;
   readonly code: string;
   readonly label: string;
-  /** Place in the catalog. */
+  /** Position in the catalog. */
   readonly sequence: number;
   readonly classifier: Classifier;
   readonly occurred_at: Timestamp;

@@ -24,7 +24,7 @@ import { DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.resource.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
-/** A client that reads nothing for this time is disconnected, in milliseconds. */
+/** Milliseconds after which a client that reads nothing is disconnected. */
 const IDLE_MS = 60_000;
 
 const TIME = { idleMs: 30_000, overallMs: 60 * 60_000 };
@@ -33,7 +33,7 @@ const CONTENT: RouteBody = { kind: FILE_KIND, limit: DOCUMENT_LIMITS.presignedBy
 const BINARY = { schema: { type: 'string', format: 'binary' } };
 const FILE = Object.fromEntries(DOCUMENT_CONTENT_TYPES.map((type) => [type, BINARY]));
 
-/** The bytes of a document. */
+/** Downloads and uploads of the files of documents. */
 @ApiTags('Documents')
 @Controller('v1/documents/:id')
 export class DocumentBytesController {
@@ -48,7 +48,7 @@ export class DocumentBytesController {
   @Operation('downloadDocument', {
     summary: 'Download the file of a document',
     description:
-      'As an attachment under its name. One range of it may be asked for; of several, the whole is answered. The ETag is that of the content, which never changes.',
+      'Sends the file as an attachment with its name. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes.',
     conditional: 'read',
     readsYourWrites: true,
   })
@@ -56,12 +56,12 @@ export class DocumentBytesController {
   @ApiHeader({
     name: 'Range',
     required: false,
-    description: 'The bytes to answer: `bytes=0-1023`, `bytes=1024-`, `bytes=-512`.',
+    description: 'Requested bytes, for example `bytes=0-1023`, `bytes=1024-` or `bytes=-512`.',
   })
   @ApiHeader({
     name: 'If-Range',
     required: false,
-    description: 'The ETag that the range is of; else the whole is answered.',
+    description: 'ETag of the content to which the range applies. If it does not match, the whole file is sent.',
   })
   @ApiResponse({
     status: 200,
@@ -70,12 +70,12 @@ export class DocumentBytesController {
   })
   @ApiResponse({
     status: 206,
-    description: 'The range of it.',
+    description: 'The requested range of the file.',
     content: FILE,
   })
   @refusal(404, 'No such document in this workspace and environment.')
-  @refusal(409, 'Its bytes have not come, or are gone.')
-  @refusal(416, 'It has no such bytes; `Content-Range` tells how many there are.')
+  @refusal(409, 'The file was not uploaded, or is deleted.')
+  @refusal(416, 'The file has no bytes in this range; `Content-Range` has its size.')
   async download(
     @Param('id', DOCUMENT_IDS) { document_id }: DocumentIds,
     @Req() request: FastifyRequest,
@@ -106,21 +106,21 @@ export class DocumentBytesController {
   @Put('content')
   @HttpCode(204)
   @Operation('putDocumentContent', {
-    summary: 'Send the bytes of a document',
+    summary: 'Upload the file of a document',
     description:
-      'To the `upload.url` that was answered, as it is: its token stands for credentials. Sent again, the last bytes count; `POST /v1/documents/{id}/complete` makes the document of them.',
+      'Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.',
     query: UploadTokenDto,
     acceptedBody: CONTENT,
   })
   @ApiParam({ name: 'id', description: 'Id of the document, `doc_…`.' })
   @ApiResponse({ status: 204, description: 'Stored.' })
-  @refusal(400, 'There are no bytes, or they are of no type that is accepted.')
-  @refusal(403, 'The URL is not one that was issued for this document, or expired.')
+  @refusal(400, 'The file is empty, or its type is not accepted.')
+  @refusal(403, 'The URL was not issued for this document, or has expired.')
   @refusal(404, 'No such document.')
-  @refusal(408, 'The bytes came too slowly.')
-  @refusal(409, 'It is complete, expired or deleted: no bytes are waited for.')
-  @refusal(413, 'There are more bytes than were told.')
-  @refusal(429, 'More uploads of this document within a minute than are taken; see Retry-After.')
+  @refusal(408, 'The upload was too slow.')
+  @refusal(409, 'The document is already complete, expired or deleted.')
+  @refusal(413, 'The file is larger than announced.')
+  @refusal(429, 'Too many uploads of this document per minute; see Retry-After.')
   @refusal(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
   async put(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
     const grant = grantOf(request);
@@ -131,7 +131,7 @@ export class DocumentBytesController {
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
     requirePending(found);
     const former = found.received_object_id;
-    // Equal bytes change nothing, but only if the former ones still exist.
+    // Equal bytes change nothing, but only if the former object still exists.
     const kept_object_id = former !== null && (await this.storage.has(former)) ? former : null;
     const { content_type: contentType, file_name: fileName } = found.document;
     const object = await this.storage.store({
@@ -150,18 +150,21 @@ export class DocumentBytesController {
     if (unneeded !== null) await this.storage.destroy(request, unneeded);
   }
 
-  /** The error for missing bytes: the document was just deleted, or it was imported, and events bring no bytes. */
+  /**
+   * The error for missing bytes: the document was just deleted, or was imported from events, which do not contain
+   * files.
+   */
   private async missingBytesError(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
     for (const name of OF_CONTENT) reply.removeHeader(name);
     const { document, object_id } = await this.documents.current(request, documentId);
     if (!isPresent(document)) return noBytesError(document);
     this.storage.reportMissing(request, object_id);
-    return new RequestError('document_not_uploaded', 'Its bytes are not here.');
+    return new RequestError('document_not_uploaded', 'The file of the document is not stored here.');
   }
 }
 
 function noBytesError({ status }: DocumentRecord): RequestError {
-  return new RequestError('document_not_uploaded', `It is ${status}: there is nothing to download.`);
+  return new RequestError('document_not_uploaded', `The document is ${status}, so it has no file to download.`);
 }
 
 function isKnown({ headers }: FastifyRequest, etag: string): boolean {
@@ -177,7 +180,7 @@ function rangeOf({ method, headers }: FastifyRequest, etag: string, size: number
   const found = byteRange(range, size);
   if (found !== null) return found;
   const content = { 'Content-Range': `bytes */${size}`, 'Accept-Ranges': 'bytes' };
-  throw new RequestError('range_not_satisfiable', `It has ${size} bytes, and none of those.`, [], content);
+  throw new RequestError('range_not_satisfiable', `The file has ${size} bytes, but none in this range.`, [], content);
 }
 
 const OF_CONTENT = ['ETag', 'Content-Type', 'Content-Length', 'Content-Range', 'Content-Disposition', 'Accept-Ranges'];
@@ -207,7 +210,7 @@ function send(reply: FastifyReply, { bytes }: ObjectContent): void {
 }
 
 function grantOf({ upload }: FastifyRequest): UploadGrant {
-  if (upload === null) throw new Error('nobody looked at the token');
+  if (upload === null) throw new Error('the upload token was not checked');
   return upload;
 }
 
@@ -216,7 +219,7 @@ function requirePending(found: FoundDocument | undefined): asserts found is Foun
   if (found === undefined) throw notFound('document');
   const { status } = found.document;
   if (status === 'pending_upload') return;
-  throw new RequestError('document_not_pending', `It is ${status}: no bytes are waited for.`);
+  throw new RequestError('document_not_pending', `The document is ${status} and does not accept uploads.`);
 }
 
 function declared({ headers }: FastifyRequest): { readonly declaredBytes?: number } {

@@ -13,7 +13,7 @@ export interface DocumentIds {
   readonly document_id: string;
 }
 
-/** Reads the id of a document. @throws RequestError `not_found` if it has another form */
+/** Reads the id of a document. @throws RequestError `not_found` if the text is not an id */
 export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
   transform(document_id) {
     const shipment_id = shipmentIdOfPart('document', document_id);
@@ -22,7 +22,7 @@ export const DOCUMENT_IDS: PipeTransform<string, DocumentIds> = {
   },
 };
 
-/** Reads documents, never older than the request expects. */
+/** Reads documents that are at least as recent as the request expects. */
 @Injectable()
 export class DocumentReader {
   constructor(
@@ -69,7 +69,7 @@ export class DocumentReader {
     return { body: this.resource(document), position, version, warnings, about };
   }
 
-  /** Returns the resource of a document. */
+  /** Returns a document in the form of the API. */
   resource(document: DocumentRecord): ShipmentDocument {
     return documentResource(document, this.settings);
   }

@@ -55,14 +55,14 @@ export class DocumentStorage {
   /** Logs that the bytes of a document are missing. */
   reportMissing(request: FastifyRequest, objectId: string | null): void {
     const fields = { ...requestFields(request), object_id: objectId };
-    this.parts.logger.error(fields, 'the bytes of a document are not in the object store');
+    this.parts.logger.error(fields, 'file of a document is missing in the object store');
   }
 
   /** Destroys an object. If that fails, it is swept later. */
   async destroy(request: FastifyRequest, objectId: string): Promise<void> {
     await this.parts.objects.delete(objectId).catch((error: unknown) => {
       const fields = { ...requestFields(request), object_id: objectId, error: String(error) };
-      this.parts.logger.warn(fields, 'bytes of a document not destroyed yet');
+      this.parts.logger.warn(fields, 'deletion of an uploaded file failed; it is deleted later');
     });
   }
 }

@@ -42,8 +42,8 @@ export class DocumentController {
 
   @Get()
   @Operation('getDocument', {
-    summary: 'Get a document, whatever became of it',
-    description: 'The ETag is that of the shipment.',
+    summary: 'Get a document',
+    description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
     readsYourWrites: true,
   })
@@ -62,17 +62,17 @@ export class DocumentController {
   @Post('complete')
   @HttpCode(200)
   @Operation('completeUpload', {
-    summary: 'Say that all bytes of a document were sent',
-    description: `What came must have the size and the checksum that were told; else it stays pending, and the bytes can be sent again. ${ETAG_OF_SHIPMENT}`,
+    summary: 'Complete an upload',
+    description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${ETAG_OF_SHIPMENT}`,
     conditional: 'write',
   })
   @OfId()
   @ApiResponse({
     status: 200,
-    description: 'The document, also where it was complete before.',
+    description: 'The document, even if it was complete before.',
     type: DocumentWrittenResource,
   })
-  @refusal(409, 'No bytes have come, they are lost, or none are waited for any more.')
+  @refusal(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
   async complete(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
@@ -88,16 +88,16 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('approveDocument', {
     summary: 'Approve a document',
-    description: `The first verdict stands. ${ETAG_OF_SHIPMENT}`,
+    description: `The first review decision is final. ${ETAG_OF_SHIPMENT}`,
     conditional: 'write',
   })
   @OfId()
   @ApiResponse({
     status: 200,
-    description: 'The document, also where it was approved before.',
+    description: 'The document, even if it was approved before.',
     type: DocumentWrittenResource,
   })
-  @refusal(409, 'It is rejected, or has no bytes.')
+  @refusal(409, 'The document is rejected, or has no file.')
   async approve(
     @SentBody(NO_BODY) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
@@ -112,17 +112,17 @@ export class DocumentController {
   @HttpCode(200)
   @Operation('rejectDocument', {
     summary: 'Reject a document',
-    description: `The first verdict stands, with its reason; a better one replaces it by \`replaces_document_id\`. ${ETAG_OF_SHIPMENT}`,
+    description: `The first review decision is final. To replace the document, upload another one with \`replaces_document_id\`. ${ETAG_OF_SHIPMENT}`,
     body: RejectDocumentDto,
     conditional: 'write',
   })
   @OfId()
   @ApiResponse({
     status: 200,
-    description: 'The document, also where it was rejected before.',
+    description: 'The document, even if it was rejected before.',
     type: DocumentWrittenResource,
   })
-  @refusal(409, 'It is approved, or has no bytes.')
+  @refusal(409, 'The document is approved, or has no file.')
   async reject(
     @SentBody(new BodyPipe(RejectDocumentDto, DocumentWrittenResource)) sent: ReadBody<RejectDocumentDto>,
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
@@ -135,7 +135,7 @@ export class DocumentController {
 
   @Delete()
   @Operation('deleteDocument', {
-    summary: 'Delete a document: its bytes are destroyed, what is known of it stays',
+    summary: 'Delete a document',
     description: ETAG_OF_SHIPMENT,
     conditional: 'write',
     readsYourWrites: true,
@@ -143,7 +143,7 @@ export class DocumentController {
   @OfId()
   @ApiResponse({
     status: 200,
-    description: 'The document, also where it was deleted before.',
+    description: 'The document, even if it was deleted before. Its file is destroyed, and its data stay.',
     type: DocumentWrittenResource,
   })
   @Audited('document.deleted')
@@ -162,7 +162,10 @@ export class DocumentController {
     return this.responder.respond(reply, ignored, this.documents.written(written));
   }
 
-  /** The id of received bytes that are gone: a sweep with a wrong clock takes bytes of a pending document for orphans. */
+  /**
+   * Returns the id of uploaded bytes that no longer exist, which happens if a sweep with a wrong clock deleted the
+   * bytes of a pending document as orphans.
+   */
   private async lostObject(
     request: FastifyRequest,
     scope: Scope,

@@ -9,7 +9,7 @@ it.each([
   ['請求書.pdf', '請求書.pdf'],
   ['فاتورة.pdf', 'فاتورة.pdf'],
   [' 🚢.png ', '🚢.png'],
-])('%j is kept as %j', (given, kept) => {
+])('stores %j as %j', (given, kept) => {
   expect(normaliseFileName(given)).toBe(kept);
   expect(fileName(kept, 'file')).toEqual([]);
 });
@@ -24,10 +24,10 @@ it.each([
   ['\ud800.pdf', 'invalid_value'],
   ['x'.repeat(256), 'too_long'],
   [undefined, 'invalid_type'],
-])('%j is refused', (given, code) => {
+])('refuses %j', (given, code) => {
   expect(fileName(normaliseFileName(given), 'file')).toEqual([expect.objectContaining({ param: 'file', code })]);
 });
 
-it('may have 255 characters, whatever their bytes', () => {
+it('allows 255 characters, whatever their size in bytes', () => {
   expect(fileName('🚢'.repeat(255), 'file')).toEqual([]);
 });

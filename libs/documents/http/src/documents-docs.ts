@@ -4,90 +4,90 @@ import { entry, type FeatureDocs } from '@tracking/http';
 /** Error codes of documents. */
 const ERRORS = {
   size_mismatch: entry(
-    'Other bytes came than were told: their number differs.',
+    'The size of the uploaded file differs from the announced size.',
     'POST /v1/documents/doc_…/complete',
-    '182043 bytes came instead of 182044.',
-    'Send all bytes to the URL of the upload again, then complete it. The document still waits for them.',
+    'The file has 182043 bytes instead of 182044.',
+    'Upload the file again to the same URL, then complete the upload. The document still waits for the file.',
   ),
   checksum_mismatch: entry(
-    'Other bytes came than were told: their SHA-256 differs.',
+    'The SHA-256 of the uploaded file differs from the announced one.',
     'POST /v1/documents/doc_…/complete',
-    'The SHA-256 of what came is another one than was told.',
-    'Take the SHA-256 of the file as it is sent, in lower-case hex, and send the bytes again.',
+    'The SHA-256 of the file differs from checksum_sha256.',
+    'Compute the SHA-256 of the file exactly as it is sent, in hexadecimal digits, and upload the file again.',
   ),
   unsupported_document_type: entry(
-    'Judged by its content it is none of the types that are taken, whatever its name says.',
-    'POST /v1/shipments/shp_…/documents with a web page',
+    'The type of the file, determined from its content, is not accepted. The file name does not matter.',
+    'POST /v1/shipments/shp_…/documents with an HTML page',
     'Documents are PDF, PNG, JPEG, TIFF, CSV, TXT, XML, DOCX or XLSX.',
-    'Convert it, to PDF mostly. Files that are two things at once, archives and pages are not taken.',
+    'Convert the file, for example to PDF. Web pages, archives and files of two types at once are not accepted.',
   ),
   empty_file: entry(
-    'The file has no bytes.',
+    'The file is empty.',
     'POST /v1/shipments/shp_…/documents with an empty file',
-    'The file has no bytes.',
-    'Look whether the file was written before it was sent.',
+    'The file is empty.',
+    'Check that the file is written completely before it is sent.',
   ),
   malformed_multipart: entry(
-    'The body is not a form of the fields that are expected.',
+    'The body is not valid multipart/form-data.',
     'POST /v1/shipments/shp_…/documents without a boundary',
-    'The form ends in the middle.',
-    'Have a library write the form, with type and file, and let it set Content-Type.',
+    'The form is incomplete.',
+    'Use a library to write the form with the fields type and file, and let it set Content-Type.',
   ),
   range_not_satisfiable: entry(
-    'The document has no bytes in the range that was asked for.',
+    'The file has no bytes in the requested range.',
     'GET /v1/documents/doc_…/download with Range: bytes=500000-',
-    'The document has 182044 bytes.',
-    'Ask for a range that begins within size_bytes, or without Range. A download that is whole needs no more.',
+    'The file has 182044 bytes, but none in this range.',
+    'Request a range that begins before size_bytes, or omit Range. A complete download needs no further request.',
   ),
   invalid_upload_url: entry(
-    'The URL is none that was made for an upload, was altered, or has expired.',
+    'The upload URL is unknown, was changed, or has expired.',
     'PUT /v1/documents/doc_…/content?token=…, an hour later',
-    'The URL has expired.',
-    'Ask for another upload: a URL lives for fifteen minutes. Use it as it came.',
+    'The upload URL has expired.',
+    'Request a new upload URL. A URL is valid for 15 minutes. Use it unchanged.',
   ),
   document_not_pending: entry(
-    'No bytes are waited for: the document is complete, expired or deleted.',
-    'PUT to the URL of an upload that was completed',
-    'It is uploaded: no bytes are waited for.',
-    'If it is complete, nothing. Else ask for another upload.',
+    'The document is complete, expired or deleted, and accepts no upload.',
+    'PUT to the upload URL of a complete document',
+    'The document is uploaded and does not accept uploads.',
+    'If the document is complete, no action is needed. Otherwise request a new upload.',
   ),
   document_not_uploaded: entry(
-    'The document has no bytes: it is pending, expired or deleted.',
+    'The document has no file, because it is pending, expired or deleted.',
     'GET /v1/documents/doc_…/download',
-    'It has no bytes: it is pending_upload.',
-    'Look at its status. Where it is pending, send the bytes and complete it first.',
+    'The document is pending_upload, so it has no file.',
+    'Check the status. If it is pending, upload the file and complete the upload first.',
   ),
   document_reviewed: entry(
-    'The document was approved or rejected already; the first verdict stands.',
+    'The document was already approved or rejected. The first decision is final.',
     'POST /v1/documents/doc_…/reject {"reason": "Page 2 is missing."}',
-    'It is approved. Replace it by another one.',
+    'The document is approved. To replace it, upload another one.',
     'Upload another document with replaces_document_id.',
   ),
   document_replaced: entry(
-    'Another document replaced it already.',
+    'Another document has already replaced this one.',
     'POST /v1/shipments/shp_…/documents with replaces_document_id',
-    'It was replaced by doc_… already.',
-    'Replace the newest one: follow replaced_by_document_id.',
+    'The document was already replaced by doc_….',
+    'Replace the newest document: follow replaced_by_document_id.',
   ),
   upload_missing: entry(
-    'No bytes have come for the document yet, or they are lost.',
+    'The file of the document was not uploaded yet, or is lost.',
     'POST /v1/documents/doc_…/complete',
-    'No bytes have come for it yet.',
-    'PUT them to the URL of the upload first, then complete it.',
+    'No file was uploaded for the document.',
+    'Upload the file to the upload URL first, then complete the upload.',
   ),
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of single faulty fields, in `details`. */
 const FIELDS = {
   unknown_document: entry(
-    'The shipment has no such document, or it cannot be replaced: it has no bytes.',
+    'The shipment has no such document, or the document has no file and cannot be replaced.',
     '{"replaces_document_id": "doc_…"}',
-    'doc_… is no document of this shipment that could be replaced.',
-    'Name one that is uploaded, approved or rejected, or leave it out.',
+    'Must be a document of this shipment that can be replaced.',
+    'Send the id of a document that is uploaded, approved or rejected, or omit the field.',
   ),
 } as const satisfies FeatureDocs['fields'];
 
-/** Codes with which operations refuse by rules of their own. */
+/** Error codes of rules that the declaration of an operation does not show. */
 const REFUSALS = {
   addDocument: [
     'limit_exceeded',
@@ -144,7 +144,7 @@ const RESOURCES = {
   documents: ['document', 'doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6'],
 } as const satisfies FeatureDocs['resources'];
 
-/** The feature's part of the documentation. */
+/** Documentation of documents. */
 export const DOCS: FeatureDocs = {
   errors: ERRORS,
   fields: FIELDS,

@@ -18,7 +18,7 @@ import { fileName, normaliseFileName } from './document.resource.ts';
 const TIME = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE = 'file';
 
-/** A form with a document. Its limit is that of the file, with room for the other fields. */
+/** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
 export const DOCUMENT_FORM: RouteBody = {
   kind: FORM_KIND,
   limit: DOCUMENT_LIMITS.multipartBytes + MIB,
@@ -27,14 +27,14 @@ export const DOCUMENT_FORM: RouteBody = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Id of the stored bytes, until a command has it. */
+    /** Id of the stored object, until a command refers to it. */
     unnamedObject: string | null;
   }
 }
 
 /**
- * Reads forms before anything depends on them, such as an `Idempotency-Key`, which compares requests. Stores the file and
- * puts a {@link ReceivedFile} in its place. If no command gets the file, its bytes are destroyed before the response.
+ * Reads forms before anything depends on them, such as an `Idempotency-Key`, which compares requests. Stores the file
+ * and puts a {@link ReceivedFile} in its place. If no command uses the file, its object is deleted before the response.
  */
 export function receiveForms(
   fastify: FastifyInstance,

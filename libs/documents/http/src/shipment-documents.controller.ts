@@ -47,15 +47,15 @@ export class ShipmentDocumentsController {
 
   @Post()
   @Operation('addDocument', {
-    summary: 'Add a document with its file',
-    description: `A form with the file, up to ${sizeOf(DOCUMENT_LIMITS.multipartBytes)}; larger ones are sent to a URL of their own. What it is, is judged by its content. ${ETAG_OF_SHIPMENT}`,
+    summary: 'Upload a document',
+    description: `A form with the file, of up to ${sizeOf(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${ETAG_OF_SHIPMENT}`,
     body: AddDocumentDto,
     acceptedBody: DOCUMENT_FORM,
     conditional: 'write',
   })
   @OnShipment()
   @ApiResponse({ status: 201, description: 'Stored.', type: DocumentWrittenResource })
-  @refusal(409, 'The document that it replaces was replaced already.')
+  @refusal(409, 'The document to replace was already replaced.')
   async add(
     @SentBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
     @Param('id', SHIPMENT_ID) shipment_id: string,
@@ -78,14 +78,14 @@ export class ShipmentDocumentsController {
 
   @Post('uploads')
   @Operation('requestUpload', {
-    summary: 'Get a URL to send a large file to',
-    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` its bytes to \`upload.url\`, which needs no key and lives 15 minutes, then \`POST /v1/documents/{id}/complete\`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. ${ETAG_OF_SHIPMENT}`,
+    summary: 'Request an upload URL for a large file',
+    description: `For a file of up to ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${ETAG_OF_SHIPMENT}`,
     body: RequestUploadDto,
     conditional: 'write',
   })
   @OnShipment()
-  @ApiResponse({ status: 201, description: 'The document, and how to send its bytes.', type: DocumentUploadResource })
-  @refusal(409, 'The document that it replaces was replaced already.')
+  @ApiResponse({ status: 201, description: 'The document and its upload request.', type: DocumentUploadResource })
+  @refusal(409, 'The document to replace was already replaced.')
   async request(
     @SentBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
     @Param('id', SHIPMENT_ID) shipment_id: string,
@@ -104,8 +104,8 @@ export class ShipmentDocumentsController {
 
   @Get()
   @Operation('listDocuments', {
-    summary: 'List the documents of a shipment, the newest first',
-    description: 'Whatever became of them; the deleted ones too.',
+    summary: 'List the documents of a shipment, newest first',
+    description: 'Documents in any status, including deleted ones.',
     query: PageDto,
     readsYourWrites: true,
   })
@@ -128,6 +128,6 @@ export class ShipmentDocumentsController {
 /** @throws RequestError `body_too_large` */
 function requireSize(bytes: number): void {
   if (bytes <= DOCUMENT_LIMITS.presignedBytes) return;
-  const message = `A document has at most ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}.`;
+  const message = `A document may have at most ${sizeOf(DOCUMENT_LIMITS.presignedBytes)}.`;
   throw new RequestError('body_too_large', message, [{ param: 'size_bytes', code: 'invalid_value', message }]);
 }

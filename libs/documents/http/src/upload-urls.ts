@@ -5,23 +5,23 @@ import type { FastifyInstance } from 'fastify';
 
 const OPERATION: OperationId = 'putDocumentContent';
 
-/** The right that a URL gives its holder: to send the bytes of one document. */
+/** The permission that an upload URL gives its holder: to upload the file of one document. */
 export interface UploadGrant extends Scope {
   /** The actor that requested it. */
   readonly actor: Actor;
-  /** Limit of the bytes. */
+  /** Size limit of the file in bytes. */
   readonly size_bytes: number;
   readonly expires_at: Timestamp;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The grant in the token of its URL; null on other routes. */
+    /** The grant in the token of the upload URL; null on other routes. */
     upload: UploadGrant | null;
   }
 }
 
-/** How to send the bytes of a document. */
+/** Upload request for the file of a document. */
 export interface Upload {
   readonly method: 'PUT';
   readonly url: string;
@@ -29,7 +29,7 @@ export interface Upload {
   readonly expires_at: Timestamp;
 }
 
-/** Makes URLs that need no key: a token that only this service can make binds each to one document. */
+/** Creates URLs that need no key: an unforgeable token binds each to one document. */
 export class UploadUrls {
   constructor(
     private readonly sealer: Sealer,
@@ -46,7 +46,7 @@ export class UploadUrls {
     return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
   }
 
-  /** Checks the token before anything else of the request. */
+  /** Checks the token before any other part of the request. */
   guard(fastify: FastifyInstance): void {
     fastify.decorateRequest('upload', null);
     fastify.addHook('onRequest', (request, _reply, done) => {
@@ -61,11 +61,10 @@ export class UploadUrls {
   /** @throws RequestError `invalid_upload_url`, without details of the token */
   private grantOf(documentId: string, token: unknown): UploadGrant {
     const text = typeof token === 'string' ? this.sealer.open(token, sealOf(documentId)) : undefined;
-    if (text === undefined)
-      throw new RequestError('invalid_upload_url', 'The URL is not one that was issued for this.');
+    if (text === undefined) throw new RequestError('invalid_upload_url', 'The URL was not issued for this document.');
     const grant = JSON.parse(text) as UploadGrant;
     if (Date.parse(grant.expires_at) > this.clock().getTime()) return grant;
-    throw new RequestError('invalid_upload_url', `The URL expired at ${grant.expires_at}; ask for another one.`);
+    throw new RequestError('invalid_upload_url', `The URL expired at ${grant.expires_at}. Request a new one.`);
   }
 }
 
@@ -73,7 +72,7 @@ function sealOf(documentId: string) {
   return { purpose: 'upload-url', binding: documentId } as const;
 }
 
-/** Uploads per minute of one document. Clients with a bad connection start over a few times. */
+/** Maximum uploads per minute of one document. Clients with a bad connection restart an upload a few times. */
 const PER_DOCUMENT = 20;
 
 /**

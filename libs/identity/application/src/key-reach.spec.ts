@@ -57,13 +57,13 @@ describe('keys', () => {
     const reach = keyReachOf(principal('session', 'admin'));
     expect(() => requireHolder(reach, key('usr_me').owner)).not.toThrow();
     expect(() => requireHolder(reach, key('sva_1').owner)).not.toThrow();
-    expect(() => requireHolder(reach, key('usr_other').owner)).toThrow(/Only its user/);
+    expect(() => requireHolder(reach, key('usr_other').owner)).toThrow(/Only the user who owns/);
   });
 
   it.each<[string, Principal, ReturnType<typeof key>]>([
     ['keys:manage', principal('session', 'operator'), key('sva_1')],
     ['workspace:admin', principal('session', 'developer'), key('sva_1', 'admin')],
-    ['keys for tests alone', principal('user_key', 'admin', 'test'), key('usr_me')],
+    ['test keys', principal('user_key', 'admin', 'test'), key('usr_me')],
   ])('are refused with what is lacking: %s', (lacking, who, { owner, role, environment }) => {
     expect(() => requireReach(keyReachOf(who), owner, role, environment)).toThrow(lacking);
   });

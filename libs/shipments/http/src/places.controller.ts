@@ -10,15 +10,20 @@ const DEFAULT_LIMIT = 20;
 
 @ApiSchema({ name: 'Place' })
 class PlaceResource implements Place {
-  @ApiProperty({ description: 'UN/LOCODE, or IATA code of an airport.', example: 'NLRTM' })
+  @ApiProperty({ description: 'UN/LOCODE or IATA airport code.', example: 'NLRTM' })
   readonly code!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Its name, where that is known.', example: 'Rotterdam' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Name of the place; null if unknown.',
+    example: 'Rotterdam',
+  })
   readonly name!: string | null;
   @ApiProperty({ description: 'ISO 3166-1 alpha-2.', example: 'NL' })
   readonly country!: string;
-  @ApiProperty({ type: Number, nullable: true, description: 'Degrees north.', example: 51.95 })
+  @ApiProperty({ type: Number, nullable: true, description: 'Latitude in degrees north.', example: 51.95 })
   readonly latitude!: number | null;
-  @ApiProperty({ type: Number, nullable: true, description: 'Degrees east.', example: 4.05 })
+  @ApiProperty({ type: Number, nullable: true, description: 'Longitude in degrees east.', example: 4.05 })
   readonly longitude!: number | null;
   @ApiProperty({ type: String, nullable: true, description: 'IANA time zone.', example: 'Europe/Amsterdam' })
   readonly timezone!: string | null;
@@ -26,9 +31,12 @@ class PlaceResource implements Place {
 
 @ApiSchema({ name: 'PlaceList' })
 class PlaceListResource implements Page<Place> {
-  @ApiProperty({ type: [PlaceResource], description: 'The best ones first, or in the order of the codes.' })
+  @ApiProperty({
+    type: [PlaceResource],
+    description: 'Places, best match first, or in the order of the requested codes.',
+  })
   readonly data!: PlaceResource[];
-  @ApiProperty({ type: 'null', description: 'Always null: who looks for more says more.' } as object)
+  @ApiProperty({ type: 'null', description: 'Always null: refine `q` to find other places.' } as object)
   readonly next_cursor!: null;
   @ApiProperty({ description: 'Always false.', enum: [false] })
   readonly has_more!: boolean;
@@ -36,11 +44,14 @@ class PlaceListResource implements Page<Place> {
 
 /** Selects places by words of their names, or by their codes. */
 class ListPlacesDto {
-  @QueryText({ description: 'Each word begins a word of the name, or the code.', example: 'rotter' })
+  @QueryText({
+    description: 'Words of a name, or a code. Each word must be the beginning of a word of the name, or of the code.',
+    example: 'rotter',
+  })
   q?: string;
 
   @QueryList(text, MAX_CODES, {
-    description: `Those with these codes, separated by commas; ${MAX_CODES} at most.`,
+    description: `Places with these codes, separated by commas; at most ${MAX_CODES}.`,
     example: ['NLRTM', 'CNSHA'],
   })
   code?: string;
@@ -56,11 +67,11 @@ export class PlacesController {
 
   @Get()
   @Operation('listPlaces', {
-    summary: 'Find ports and airports by name or code',
-    description: 'Those that the service knows by name; other codes may be used all the same.',
+    summary: 'Search ports and airports',
+    description: 'Searches the places that the service knows by name. Other codes are accepted in shipments too.',
     query: ListPlacesDto,
   })
-  @ApiResponse({ status: 200, description: 'What was found.', type: PlaceListResource })
+  @ApiResponse({ status: 200, description: 'The matching places.', type: PlaceListResource })
   list(@Query() { q, code, limit }: ListPlacesDto): Page<Place> {
     const data =
       code === undefined ? this.places.search(q ?? '', Number(limit ?? DEFAULT_LIMIT)) : this.withCodes(code);

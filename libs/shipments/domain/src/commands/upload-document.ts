@@ -85,7 +85,7 @@ export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit
       return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const { document, received } = requirePending(state, document_id, at);
-    if (received === null) throw new DomainError('upload_missing', 'No bytes have come for it yet.');
+    if (received === null) throw new DomainError('upload_missing', 'No file was uploaded for the document.');
     if (received.id === lost_object_id) throw new DomainError('upload_missing', 'What came is lost. Send it again.');
     requireExpected(document, received);
     const event = decideUploaded(document, received, at, state);

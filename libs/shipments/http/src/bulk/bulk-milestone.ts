@@ -54,9 +54,9 @@ function referenceIn(
   const [field, second] = REFERENCES.filter(isGiven);
   if (second !== undefined && field !== undefined) {
     const own = [field, second].includes('external_id')
-      ? ` The milestone's own external_id is ${OWN_EXTERNAL_ID} here.`
+      ? ` The external_id of the milestone itself is ${OWN_EXTERNAL_ID} in this request.`
       : '';
-    const message = `Names the shipment, as ${field} does: give one of them.${own}`;
+    const message = `Must not be combined with ${field}: send one field that identifies the shipment.${own}`;
     return { faults: fault(second, 'invalid_value', message) };
   }
   const name = field ?? 'container_number';
@@ -91,7 +91,7 @@ function withItemName(error: FieldError): FieldError {
   return error.param === 'external_id' ? { ...error, param: OWN_EXTERNAL_ID } : error;
 }
 
-/** The shipments that references refer to. */
+/** The shipments that the references of a request identify. */
 interface ReferredShipments {
   /** @throws RequestError `not_found`; DomainError `ambiguous_shipment` */
   idOf(reference: ShipmentReference): string;
@@ -105,7 +105,10 @@ export class ShipmentFinder {
     @Inject(ReadYourWrites) private readonly readYourWrites: ReadYourWrites<ReadModelName>,
   ) {}
 
-  /** Finds also what the same key wrote just before. @throws RequestError `read_model_behind` */
+  /**
+   * Finds shipments by references, including those that the same key wrote just before. @throws RequestError
+   * `read_model_behind`
+   */
   async find(request: FastifyRequest, references: readonly ShipmentReference[]): Promise<ReferredShipments> {
     const values = new Map<ShipmentReferences['field'], Set<string>>();
     for (const { field, value } of references) {
@@ -128,7 +131,7 @@ function onlyOne(field: string, ids: readonly string[]): string {
   const [id] = ids;
   if (id === undefined) throw notFound('shipment');
   if (ids.length > 1) {
-    const message = `Several shipments have this ${field}, ${ids.join(' and ')} among them: name one by shipment_id.`;
+    const message = `Several shipments have this ${field}, including ${ids.join(' and ')}. Identify the shipment by shipment_id.`;
     throw new DomainError('ambiguous_shipment', message);
   }
   return id;

@@ -10,7 +10,7 @@ import type { CommandContext } from '@tracking/shipments';
 const MAX_RESPONSE = 32 * MIB;
 /** Number of items of one request that run at the same time, so that other requests have room too. */
 const MAX_CONCURRENT = 32;
-/** How long items may keep the thread before other work has its turn. */
+/** Time for which items may occupy the thread before other work gets its turn, in milliseconds. */
 const SLICE_MS = 5;
 
 /** The result of an item that was carried out. */
@@ -164,7 +164,7 @@ export class BulkRequest<T, R extends object> {
 
   private refuseIfResponseIsFull(): void {
     if (this.characters <= MAX_RESPONSE) return;
-    const message = `The answers to other items are larger than ${sizeOf(MAX_RESPONSE)}: send this one in another request.`;
+    const message = `The response has reached ${sizeOf(MAX_RESPONSE)}, so this item was not processed. Send it in another request.`;
     throw new DomainError('body_too_large', message);
   }
 }

@@ -32,7 +32,7 @@ import {
 } from './bulk.resource.ts';
 
 const NOT_ATOMIC =
-  'Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.';
+  'Each item is processed and answered like a single call, and items of one shipment in their order. The request is not atomic: a refused item does not affect the others. It counts as one request for the rate limit.';
 
 /** Writes of many shipments or milestones in one request. */
 @Controller('v1')
@@ -53,7 +53,7 @@ export class BulkController {
     body: BulkShipmentsDto,
     acceptedBody: BULK_BODY,
   })
-  @ApiResponse({ status: 200, description: 'An answer for each item.', type: BulkShipmentsWrittenResource })
+  @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkShipmentsWrittenResource })
   async upsertShipments(
     @SentBody(new BodyPipe(BulkShipmentsDto, BulkShipmentsWrittenResource)) sent: ReadBody<BulkShipmentsDto>,
     @Command() command: CommandContext,
@@ -66,7 +66,7 @@ export class BulkController {
       sizeOfBody(request),
     );
     await bulk.carryOut(
-      // An item without external_id creates a shipment of its own.
+      // An item without external_id always creates a new shipment.
       ({ fields }) => fields.external_id ?? undefined,
       async ({ fields, warnings }, own) => {
         const written = await this.shipments.upsertShipment({ ...own, fields });
@@ -81,13 +81,13 @@ export class BulkController {
   @HttpCode(200)
   @ApiTags('Milestones')
   @Operation('recordMilestones', {
-    summary: 'Record up to 500 milestones, of whatever shipments',
+    summary: 'Record up to 500 milestones of any shipments',
     description: NOT_ATOMIC,
     body: BulkMilestonesDto,
     acceptedBody: BULK_BODY,
     readsYourWrites: true,
   })
-  @ApiResponse({ status: 200, description: 'An answer for each item.', type: BulkMilestonesWrittenResource })
+  @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkMilestonesWrittenResource })
   async recordMilestones(
     @SentBody(new BodyPipe(BulkMilestonesDto, BulkMilestonesWrittenResource)) sent: ReadBody<BulkMilestonesDto>,
     @Command() command: CommandContext,

@@ -23,59 +23,69 @@ const Items = (dto: DtoClass, description: string): PropertyDecorator =>
 
 const items: FieldCheck = (value, param) => {
   if (!Array.isArray(value)) return fault(param, 'invalid_type', 'Must be an array.');
-  if (value.length === 0) return fault(param, 'invalid_value', 'Must hold at least one item.');
+  if (value.length === 0) return fault(param, 'invalid_value', 'Must have at least one element.');
   if (value.length <= MAX_ITEMS) return [];
   return fault(param, 'limit_exceeded', `Must have at most ${MAX_ITEMS} elements, but has ${value.length}.`);
 };
 
 class BulkItemResource {
-  @ApiProperty({ type: 'integer', description: 'Place of the item in the request, from 0.' })
+  @ApiProperty({ type: 'integer', description: 'Index of the item in the request, starting at 0.' })
   readonly index!: number;
-  @ApiProperty({ type: 'integer', description: 'The status that the single call answers.', example: 201 })
+  @ApiProperty({ type: 'integer', description: 'HTTP status that a single call would return.', example: 201 })
   readonly status!: number;
-  @ApiProperty({ type: ErrorDetailResource, description: 'Of an item that was refused.', required: false })
+  @ApiProperty({ type: ErrorDetailResource, description: 'Error of a refused item.', required: false })
   readonly error?: wire.ErrorBody['error'];
 }
 
 @ApiSchema({ name: 'BulkShipmentItem' })
 class BulkShipmentItemResource extends BulkItemResource {
-  @ApiProperty({ type: ShipmentWrittenResource, description: 'Of an item that was carried out.', required: false })
+  @ApiProperty({ type: ShipmentWrittenResource, description: 'Result of a processed item.', required: false })
   readonly shipment?: ShipmentWrittenResource;
 }
 
 @ApiSchema({ name: 'BulkShipmentsWritten' })
 export class BulkShipmentsWrittenResource extends WithWarnings {
-  @ApiProperty({ type: [BulkShipmentItemResource], description: 'An answer for each item, in their order.' })
+  @ApiProperty({
+    type: [BulkShipmentItemResource],
+    description: 'One result for each item, in the order of the request.',
+  })
   readonly data!: BulkShipmentItemResource[];
 }
 
 @ApiSchema({ name: 'BulkMilestoneItem' })
 class BulkMilestoneItemResource extends BulkItemResource {
-  @ApiProperty({ type: MilestoneWrittenResource, description: 'Of an item that was carried out.', required: false })
+  @ApiProperty({ type: MilestoneWrittenResource, description: 'Result of a processed item.', required: false })
   readonly milestone?: MilestoneWrittenResource;
 }
 
 @ApiSchema({ name: 'BulkMilestonesWritten' })
 export class BulkMilestonesWrittenResource extends WithWarnings {
-  @ApiProperty({ type: [BulkMilestoneItemResource], description: 'An answer for each item, in their order.' })
+  @ApiProperty({
+    type: [BulkMilestoneItemResource],
+    description: 'One result for each item, in the order of the request.',
+  })
   readonly data!: BulkMilestoneItemResource[];
 }
 
 @ApiSchema({ name: 'BulkShipments' })
 @ApiExtraModels(UpsertShipmentDto)
 export class BulkShipmentsDto {
-  @Items(UpsertShipmentDto, 'Each as `POST /v1/shipments` takes it.')
+  @Items(UpsertShipmentDto, 'Shipments, each like the body of `POST /v1/shipments`.')
   shipments!: unknown[];
 }
 
-/** Exactly one of `shipment_id`, `external_id`, `master_bill`, `booking_number` and `container_number` names the shipment. */
+/**
+ * Exactly one of `shipment_id`, `external_id`, `master_bill`, `booking_number` and `container_number` identifies the
+ * shipment.
+ */
 @ApiSchema({ name: 'BulkMilestone' })
 class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'container_number']) {
   @Text({ description: 'Your own reference of the shipment.', example: 'TMS-2026-000181', nullable: true })
   external_id?: string | null;
 
   @Text({
-    description: 'The container that it is about; where nothing else names the shipment, it is the one that has it.',
+    description:
+      'The container that the milestone is about. If no other field identifies the shipment, the shipment with this container.',
     example: 'CSQU3054383',
     nullable: true,
   })
@@ -84,14 +94,14 @@ class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'con
   @Text({ description: 'Id of the shipment, `shp_…`.', nullable: true })
   shipment_id?: string | null;
 
-  @Text({ description: 'The shipment’s master bill or air waybill.', example: 'MAEU912345678', nullable: true })
+  @Text({ description: 'Master bill or air waybill of the shipment.', example: 'MAEU912345678', nullable: true })
   master_bill?: string | null;
 
-  @Text({ description: 'The shipment’s booking number.', example: 'BKG-55012', nullable: true })
+  @Text({ description: 'Booking number of the shipment.', example: 'BKG-55012', nullable: true })
   booking_number?: string | null;
 
   @Text({
-    description: 'Your own reference of the milestone: the same one again corrects that milestone.',
+    description: 'Your own reference of the milestone. A milestone sent again with the same reference is corrected.',
     example: 'EVT-9981',
     nullable: true,
   })
@@ -101,6 +111,9 @@ class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'con
 @ApiSchema({ name: 'BulkMilestones' })
 @ApiExtraModels(BulkMilestoneDto)
 export class BulkMilestonesDto {
-  @Items(BulkMilestoneDto, 'Each as `POST /v1/shipments/{id}/milestones` takes it, with what names its shipment.')
+  @Items(
+    BulkMilestoneDto,
+    'Milestones, each like the body of `POST /v1/shipments/{id}/milestones`, with a field that identifies the shipment.',
+  )
   milestones!: unknown[];
 }

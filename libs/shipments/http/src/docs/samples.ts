@@ -48,7 +48,7 @@ export const SAMPLES: NonNullable<FeatureDocs['samples']> = {
 
 /** Example values of fields, by name. */
 export const VALUES: NonNullable<FeatureDocs['values']> = {
-  because: 'The ETA is 30 hours past the original one.',
+  because: 'The ETA is 30 hours later than the original ETA.',
   changes: { eta: { from: '2026-12-13T18:00:00.000Z', to: '2026-12-14T15:30:00.000Z' } },
   container_number: shipment.containers[0]?.number,
   event_id: EVENT_ID,
@@ -80,5 +80,5 @@ export const RESOURCES = {
 
 export const PATH_PARAMETERS = {
   milestone_id: ['Id of the milestone, `mst_…`.', 'mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m'],
-  number: ['Number of a container of the shipment, however it is written.', 'CSQU3054383'],
+  number: ['Number of a container of the shipment, in any common notation.', 'CSQU3054383'],
 } as const satisfies FeatureDocs['pathParameters'];

@@ -23,9 +23,9 @@ import { eventFilter } from './event.resource.ts';
 import { EventStreams } from './event-streams.ts';
 
 const LAST_EVENT_ID = 'Last-Event-ID';
-/** The beginning of the log, in place of the id of an event. */
+/** Value that stands for the beginning of the log, in place of an event id. */
 const BEGINNING = 'beginning';
-/** Maximum time to wait for an event that another process has already sent. */
+/** Maximum time to wait for an event that another process has already sent, in milliseconds. */
 const OTHER_PROCESS_MS = 5_000;
 
 class StreamEventsDto {
@@ -35,12 +35,11 @@ class StreamEventsDto {
   })
   type?: string;
 
-  @QueryId('shp', { description: 'Only those of this shipment.' })
+  @QueryId('shp', { description: 'Only events of this shipment.' })
   shipment_id?: string;
 
   @QueryText({
-    description:
-      'Only those that came after this event, where no `Last-Event-ID` is sent; `beginning`: all that are kept.',
+    description: 'Only events after this one, if `Last-Event-ID` is not sent. `beginning` means all stored events.',
   })
   after?: string;
 }
@@ -66,10 +65,10 @@ export class EventFollower {
     }
     const known = await this.feed.follow(scope, filter, after);
     if (known !== undefined) return known;
-    // Another process may have sent it, whose read models are ahead.
+    // Another process, whose read models are ahead, may have sent the event.
     const head = await this.head();
     if (head !== undefined && !(await this.events.reached(head, OTHER_PROCESS_MS))) {
-      const message = 'Events are stored that cannot be told yet; try again.';
+      const message = 'The latest events are stored but not yet readable; try again.';
       throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
     }
     return required(await this.feed.follow(scope, filter, after), after);
@@ -78,7 +77,8 @@ export class EventFollower {
 
 function required(followed: FollowedEvents | undefined, after: After | undefined): FollowedEvents {
   if (followed !== undefined) return followed;
-  const message = 'There is no such event, or none any more: read GET /v1/events by `since`, and begin anew.';
+  const message =
+    'The event does not exist or is no longer stored. Read GET /v1/events with since, and start a new stream.';
   throw invalidRequest([{ param: after?.param ?? 'after', code: 'invalid_value', message }]);
 }
 
@@ -94,21 +94,25 @@ export class EventStreamController {
 
   @Get('stream')
   @Operation('streamEvents', {
-    summary: 'Follow what happens',
+    summary: 'Stream events',
     description:
-      'Server-sent events (`EventSource`): each has the `id` of an event, and its envelope, as `GET /v1/events` shows ' +
-      'it, as `data`. From now on, or after the event that `Last-Event-ID` or `after` names, each once, in the order ' +
-      'of `GET /v1/events`. A comment comes every 15 s. It ends when the key or session does, or the server; whoever ' +
-      'comes again with the last `id` misses nothing.',
+      'Server-sent events (`EventSource`): each has the `id` of an event, and as `data` its envelope, as in `GET /v1/events`. ' +
+      'The stream starts now, or after the event that `Last-Event-ID` or `after` names. It contains each event once, in the order ' +
+      'of `GET /v1/events`, and a comment every 15 s. It ends when the key, the session or the server ends; a client that ' +
+      'reconnects with the last `id` misses nothing.',
     query: StreamEventsDto,
   })
-  @ApiHeader({ name: LAST_EVENT_ID, description: 'The last `id` that was read. Goes before `after`.', required: false })
+  @ApiHeader({
+    name: LAST_EVENT_ID,
+    description: 'The last `id` that the client has read. Takes precedence over `after`.',
+    required: false,
+  })
   @ApiResponse({
     status: 200,
-    description: 'The events, until one side ends it.',
+    description: 'The event stream.',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
-  @refusal(429, 'More requests within a minute, or more streams at once, than the key or session has.')
+  @refusal(429, 'The rate limit is exceeded, or the key or session has too many open streams.')
   async stream(
     @Query() query: StreamEventsDto,
     @CurrentScope() scope: Scope,

@@ -6,13 +6,13 @@ import { Busy } from '@tracking/ports';
 import type { FollowedEvents } from '@tracking/read-models';
 
 interface EventStreamTimes {
-  /** Maximum time between two lines. */
+  /** Maximum time between two lines of a stream. */
   readonly heartbeatMs: number;
   /** Time between two checks of the client's key or session. */
   readonly admissionMs: number;
   /** Maximum age of the last check that admitted the client. */
   readonly admittedForMs: number;
-  /** Maximum time for which a client may read nothing of the data that waits for it. */
+  /** Maximum time for which a client may leave data unread. */
   readonly stalledMs: number;
   /** Time after which a client reconnects. */
   readonly retryMs: number;
@@ -40,7 +40,7 @@ const DEFAULTS: EventStreamSettings = {
 };
 const TICK_MS = 250;
 
-/** All event streams of this process. One timer checks them, while there are any. */
+/** All event streams of this process. One timer checks them while there are any. */
 export class EventStreams {
   private readonly settings: EventStreamSettings;
   private readonly open = new Set<EventStream>();
@@ -52,8 +52,10 @@ export class EventStreams {
 
   constructor(metrics: Metrics, settings: Partial<EventStreamSettings> = {}) {
     this.settings = { ...DEFAULTS, ...settings };
-    metrics.gauge('event_streams_open', 'Event streams that clients read from this process.', [], () => this.open.size);
-    this.endings = metrics.counter('event_streams_ended_total', 'Event streams that ended, by why.', ['reason']);
+    metrics.gauge('event_streams_open', 'Number of event streams that this process serves.', [], () => this.open.size);
+    this.endings = metrics.counter('event_streams_ended_total', 'Number of event streams that ended, by reason.', [
+      'reason',
+    ]);
   }
 
   /**
@@ -65,10 +67,11 @@ export class EventStreams {
     const { maxPerCredential, maxOpen } = this.settings;
     const count = this.perCredential.get(credentialId) ?? 0;
     if (count >= maxPerCredential) {
-      const message = `There are ${maxPerCredential} streams of this key or session already: end one of them first.`;
+      const message = `This key or session has ${maxPerCredential} open event streams already. Close one first.`;
       throw new RequestError('too_many_streams', message, [], { 'Retry-After': '5' });
     }
-    if (this.closed || this.reserved >= maxOpen) throw new Busy('event streams', 'as many are open as may be');
+    if (this.closed || this.reserved >= maxOpen)
+      throw new Busy('event streams', 'the maximum number of streams is open');
     this.perCredential.set(credentialId, count + 1);
     this.reserved += 1;
     let isHeld = true;
@@ -109,20 +112,20 @@ export class EventStreams {
   }
 }
 
-/** Why a stream ended; a label of its metric. */
+/** Reason why a stream ended; a label of its metric. */
 type StreamEnd = 'client' | 'refused' | 'stalled' | 'draining' | 'failed';
 
 interface EventStreamClient {
   readonly response: ServerResponse;
   readonly headers: OutgoingHttpHeaders;
   readonly followed: FollowedEvents;
-  /** Whether the client's key or session is still valid. @throws Unavailable */
+  /** Resolves to true if the client's key or session is still valid. @throws Unavailable */
   readonly isAdmitted: () => Promise<boolean>;
 }
 
 /**
- * The response to one client. It requests further events only after the client has read those that were written before:
- * no more than these wait in this process.
+ * The response to one client. It requests further events only after the client has read the written ones: no more
+ * events than these wait in this process.
  */
 class EventStream {
   private end: StreamEnd | undefined;

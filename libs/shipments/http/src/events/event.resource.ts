@@ -23,23 +23,23 @@ import type { EventListQuery } from '@tracking/read-models';
 @ApiSchema({ name: 'Event' })
 export class EventResource implements wire.EventEnvelope {
   @ApiProperty({
-    description: 'The same at every delivery of the event: drop what you have seen.',
+    description: 'Id of the event, the same in every delivery. Use it to ignore duplicates.',
     example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
   })
   readonly id!: string;
-  @ApiProperty({ description: 'What happened.', enum: EVENT_TYPES })
+  @ApiProperty({ description: 'Type of the event.', enum: EVENT_TYPES })
   readonly type!: wire.EventType;
-  @ApiProperty({ ...TIME, description: 'When it happened. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the event. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ description: 'Version of this form.', enum: API_VERSIONS })
+  @ApiProperty({ description: 'Version of the event format.', enum: API_VERSIONS })
   readonly api_version!: wire.ApiVersion;
-  @ApiProperty({ description: 'Where it happened.', enum: ENVIRONMENTS })
+  @ApiProperty({ description: 'Environment of the event.', enum: ENVIRONMENTS })
   readonly environment!: wire.Environment;
-  @ApiProperty({ description: 'In whose data it happened.' })
+  @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
   @ApiProperty({
     type: Boolean,
-    description: 'True on events that were made for a test; on others it is not there.',
+    description: 'True for a test event; absent for other events.',
     required: false,
     enum: [true],
   })
@@ -47,7 +47,7 @@ export class EventResource implements wire.EventEnvelope {
   @ApiProperty({
     type: 'object',
     description:
-      'The resource as it was then, with `shipment_id`, `external_id` and `shipment_version` to order events by.',
+      'The resource at the time of the event, with `shipment_id`, `external_id` and `shipment_version`, which orders the events of a shipment.',
     additionalProperties: true,
   })
   readonly data!: wire.JsonObject;
@@ -66,20 +66,20 @@ export class ListEventsDto extends PageDto {
   })
   type?: string;
 
-  @QueryId('shp', { description: 'Only those of this shipment.' })
+  @QueryId('shp', { description: 'Only events of this shipment.' })
   shipment_id?: string;
 
-  @QueryTime({ description: 'Only those created at this time or later.', example: '2026-11-21T09:30:00Z' })
+  @QueryTime({ description: 'Only events created at this time or later.', example: '2026-11-21T09:30:00Z' })
   since?: string;
 
-  @QueryTime({ description: 'Only those created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
+  @QueryTime({ description: 'Only events created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
   until?: string;
 
-  @QueryId('evt', { description: 'Only those that came after this event: where a receiver left off.' })
+  @QueryId('evt', { description: 'Only events after this one, for example the last one that a receiver processed.' })
   after?: string;
 
   @QueryOneOf(EVENT_SORTS, {
-    description: 'In the order in which they were published, or with - the newest first; published by default.',
+    description: 'Order of the events: `published` (default) is the order of publication, `-published` the reverse.',
   })
   sort?: (typeof EVENT_SORTS)[number];
 }
@@ -98,13 +98,13 @@ export function eventFilter({ type, shipment_id, since, until, after }: ListEven
 /** Fields of `data` that every event of a shipment has. */
 @ApiSchema({ name: 'EventData' })
 export class EventDataResource {
-  @ApiProperty({ description: 'The shipment that it is about.' })
+  @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
   @ApiProperty({ type: String, nullable: true, description: 'Your own reference of the shipment.' })
   readonly external_id!: string | null;
   @ApiProperty({
     type: 'integer',
-    description: 'Version of the shipment right after: order the events of a shipment by it.',
+    description: 'Version of the shipment after the event. It orders the events of a shipment.',
   })
   readonly shipment_version!: number;
 }
@@ -121,7 +121,7 @@ export function describeEvents(document: OpenAPIObject): void {
       ...envelope,
       properties: {
         ...envelope.properties,
-        type: { type: 'string', const: type, description: 'What happened.' },
+        type: { type: 'string', const: type, description: 'Type of the event.' },
         data: {
           type: 'object',
           properties: { ...shared.properties, ...own },
@@ -132,7 +132,7 @@ export function describeEvents(document: OpenAPIObject): void {
   }
   const references = SHIPMENT_EVENT_TYPES.map((type) => [type, schemaRef(eventSchemaName(type))] as const);
   schemas['Event'] = {
-    description: 'Something that happened to a shipment, as receivers get it.',
+    description: 'An event of a shipment, as receivers get it.',
     oneOf: references.map(([, reference]) => reference),
     discriminator: {
       propertyName: 'type',
@@ -148,18 +148,18 @@ function ownData(type: wire.EventType): JsonSchema {
   if (type === 'webhook_delivery.dead_lettered') return { endpoint: ENDPOINT, delivery: DELIVERY, reason: REASON };
   const [resource = ''] = type.split('.');
   return {
-    [resource]: { ...schemaRef(pascalCase(resource)), description: 'As it was right after the event.' },
+    [resource]: { ...schemaRef(pascalCase(resource)), description: 'The resource after the event.' },
     ...(type === 'shipment.updated' && { changes: CHANGES }),
   };
 }
 
 const CHANGES = {
-  description: 'By field of the shipment, `from` what and `to` what.',
+  description: 'Old and new value (`from`, `to`) of each changed field of the shipment.',
   type: 'object',
   additionalProperties: FROM_TO,
 };
 
-const ENDPOINT = { ...schemaRef('WebhookEndpoint'), description: 'The other endpoint, as it was then.' };
-const REASON = { ...schemaRef('WebhookError'), description: 'Why its latest attempt failed.' };
-const FAILING_SINCE = { type: 'string', format: 'date-time', description: 'When its first attempt failed.' };
-const DELIVERY = { ...schemaRef('WebhookDelivery'), description: 'The one that failed for good.' };
+const ENDPOINT = { ...schemaRef('WebhookEndpoint'), description: 'The other endpoint at the time of the event.' };
+const REASON = { ...schemaRef('WebhookError'), description: 'Reason for the failure of the latest attempt.' };
+const FAILING_SINCE = { type: 'string', format: 'date-time', description: 'Time of the first failed attempt.' };
+const DELIVERY = { ...schemaRef('WebhookDelivery'), description: 'The delivery that failed permanently.' };

@@ -30,9 +30,9 @@ export class EventsController {
 
   @Get()
   @Operation('listEvents', {
-    summary: 'List what happened, the oldest first unless told',
+    summary: 'List events',
     description:
-      'The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.',
+      'Events in the form that webhook endpoints receive, whether or not an endpoint subscribed to them; oldest first by default. They are stored for 30 days, unless the operator configures another period.',
     query: ListEventsDto,
     readsYourWrites: true,
   })
@@ -48,7 +48,7 @@ export class EventsController {
     return page(query, listing, this.cursors, async (limit, after) => {
       await this.waitForOwnWrites(request);
       if (filter.after !== undefined && !(await this.events.get(scope, filter.after))) {
-        const message = 'There is no such event, or none any more: list by `since` instead.';
+        const message = 'The event does not exist or is no longer stored. List events with since instead.';
         throw invalidRequest([{ param: 'after', code: 'invalid_value', message }]);
       }
       await waitForRoom(request);
@@ -60,7 +60,7 @@ export class EventsController {
   @Operation('getEvent', { summary: 'Get an event', conditional: 'read', readsYourWrites: true })
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
-  @refusal(404, 'No such event in this workspace and environment, or none any more.')
+  @refusal(404, 'The event does not exist in this workspace and environment, or is no longer stored.')
   async get(
     @Param('id') id: string,
     @CurrentScope() scope: Scope,

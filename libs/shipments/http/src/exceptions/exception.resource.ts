@@ -34,11 +34,11 @@ import type { ExceptionListQuery, ExceptionSort } from '@tracking/read-models';
 
 @ApiSchema({ name: 'ExceptionResolution' })
 class ResolutionResource {
-  @ApiProperty({ description: 'Why it is resolved.', enum: RESOLUTION_CODES })
+  @ApiProperty({ description: 'Reason for the resolution.', enum: RESOLUTION_CODES })
   readonly code!: wire.ResolutionCode;
   @ApiProperty({ type: String, nullable: true, description: 'A remark.' })
   readonly note!: string | null;
-  @ApiProperty({ type: ActorResource, description: 'Who resolved it; `system`: it resolved by itself.' })
+  @ApiProperty({ type: ActorResource, description: 'Actor of the resolution; `system` for an automatic resolution.' })
   readonly by!: ActorResource;
 }
 
@@ -46,55 +46,59 @@ class ResolutionResource {
 export class ExceptionResource extends Resource implements wire.ShipmentException {
   @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
-  @ApiProperty({ description: 'The shipment it belongs to.' })
+  @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
   @Text({
-    description: 'A container of the shipment; without one it is about the shipment.',
+    description: 'Container that the exception concerns; null if it concerns the whole shipment.',
     example: 'CSQU3054383',
     nullable: true,
   })
   readonly container_number!: string | null;
-  @OneOf(EXCEPTION_TYPES, { description: 'What is wrong.', example: 'container_damage' })
+  @OneOf(EXCEPTION_TYPES, { description: 'Type of the exception.', example: 'container_damage' })
   readonly type!: wire.ExceptionType;
-  @OneOf(SEVERITIES, { description: 'How grave it is; `medium` unless told.', example: 'high' })
+  @OneOf(SEVERITIES, { description: 'Severity; `medium` by default.', example: 'high' })
   readonly severity!: wire.Severity;
-  @ApiProperty({ description: 'Whether somebody deals with it.', enum: EXCEPTION_STATUSES })
+  @ApiProperty({ description: 'Processing status of the exception.', enum: EXCEPTION_STATUSES })
   readonly status!: wire.ExceptionStatus;
-  @Text({ description: 'What it is called; by its type unless told.', example: 'Door bent' })
+  @Text({ description: 'Title; by default the label of the type.', example: 'Door bent' })
   readonly title!: string;
   @Text({
-    description: 'What exactly is wrong, for people.',
+    description: 'Human-readable description of the problem.',
     example: 'The left door does not close.',
     nullable: true,
   })
   readonly detail!: string | null;
-  @ApiProperty({ description: 'Who found it.', enum: EXCEPTION_DETECTORS })
+  @ApiProperty({ description: 'Origin of the exception.', enum: EXCEPTION_DETECTORS })
   readonly detected_by!: wire.ShipmentException['detected_by'];
   @ApiProperty({
     nullable: true,
-    description: 'The rule that opened it; null where a person did.',
+    description: 'Rule that opened the exception; null if a person opened it.',
     enum: AUTOMATIC_EXCEPTION_TYPES,
   })
   readonly rule!: wire.AutomaticExceptionType | null;
-  @Id('mst', { description: 'A milestone of the shipment that shows it.', nullable: true })
+  @Id('mst', { description: 'Milestone of the shipment that shows the problem.', nullable: true })
   readonly milestone_id!: string | null;
   @OneOf(REASON_CODES, {
-    description: 'Why, by that milestone or whoever opened it.',
+    description: 'Reason given by the milestone or by the person who opened the exception.',
     example: 'equipment_shortage',
     nullable: true,
   })
   readonly reason_code!: string | null;
-  @Text({ description: 'Who is to deal with it, as you name people.', example: 'kim@example.com', nullable: true })
+  @Text({ description: 'Person responsible, as your system names them.', example: 'kim@example.com', nullable: true })
   readonly assignee!: string | null;
-  @ApiProperty({ type: 'object', description: 'What the rule measured.', additionalProperties: true })
+  @ApiProperty({ type: 'object', description: 'Values measured by the rule.', additionalProperties: true })
   readonly metrics!: wire.ShipmentException['metrics'];
-  @ApiProperty({ type: ResolutionResource, nullable: true, description: 'How it was resolved; null until then.' })
+  @ApiProperty({
+    type: ResolutionResource,
+    nullable: true,
+    description: 'Resolution of the exception; null while it is unresolved.',
+  })
   readonly resolution!: ResolutionResource | null;
-  @ApiProperty({ ...TIME, description: 'When it was opened. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of opening. UTC with milliseconds.' })
   readonly opened_at!: string;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When it was first acknowledged. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the first acknowledgement. UTC with milliseconds.' })
   readonly acknowledged_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When it was resolved. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the resolution. UTC with milliseconds.' })
   readonly resolved_at!: string | null;
 }
 
@@ -107,14 +111,14 @@ export class OpenExceptionDto extends InputType(ExceptionResource, {
 @ApiSchema({ name: 'ExceptionAcknowledgement' })
 export class AcknowledgeExceptionDto {
   @Text({
-    description: 'Who deals with it; left out, it stays as it is.',
+    description: 'Person responsible. If omitted, the assignee stays unchanged.',
     example: 'kim@example.com',
     nullable: true,
   })
   readonly assignee?: string | null;
   @Text({
-    description: 'A remark, for the history of the shipment.',
-    example: 'The broker is on it.',
+    description: 'Note for the history of the shipment.',
+    example: 'The broker is handling it.',
     nullable: true,
   })
   readonly note?: string | null;
@@ -122,7 +126,11 @@ export class AcknowledgeExceptionDto {
 
 @ApiSchema({ name: 'ExceptionResolutionFields' })
 export class ResolveExceptionDto {
-  @OneOf(MANUAL_RESOLUTION_CODES, { description: '`fixed` unless told.', example: 'waived', nullable: true })
+  @OneOf(MANUAL_RESOLUTION_CODES, {
+    description: 'Reason for the resolution; `fixed` by default.',
+    example: 'waived',
+    nullable: true,
+  })
   readonly code?: wire.ManualResolutionCode | null;
   @Text({ description: 'A remark.', example: 'Repaired at the depot.', nullable: true })
   readonly note?: string | null;
@@ -135,7 +143,7 @@ export class ExceptionWrittenResource extends IntersectionType(ExceptionResource
 export class ExceptionPageResource extends PageType(
   ExceptionResource,
   'The exceptions of this page.',
-  'Send it as `cursor` for the next page, with the same filters and sort.',
+  'Cursor of the next page: send it as `cursor` with the same filters and sort order.',
 ) {}
 
 /** An exception is listed if it matches all filters. */
@@ -158,23 +166,24 @@ export class ListExceptionsDto extends PageDto {
   })
   severity?: string;
 
-  @QueryId('shp', { description: 'Those of this shipment.' })
+  @QueryId('shp', { description: 'Only exceptions of this shipment.' })
   shipment_id?: string;
 
-  @QueryText({ description: 'Those with exactly this assignee.', example: 'ann@example.com' })
+  @QueryText({ description: 'Only exceptions with exactly this assignee.', example: 'ann@example.com' })
   assignee?: string;
 
-  @Flag({ description: 'True: those of nobody. False: those that have an assignee.' })
+  @Flag({ description: 'True: only exceptions without an assignee. False: only exceptions with an assignee.' })
   unassigned?: string;
 
-  @QueryTime({ description: 'Those opened then or later.', example: '2026-11-01T00:00:00Z' })
+  @QueryTime({ description: 'Only exceptions opened at this time or later.', example: '2026-11-01T00:00:00Z' })
   opened_from?: string;
 
-  @QueryTime({ description: 'Those opened then or earlier.', example: '2026-11-30T23:59:59Z' })
+  @QueryTime({ description: 'Only exceptions opened at this time or earlier.', example: '2026-11-30T23:59:59Z' })
   opened_to?: string;
 
   @QueryOneOf(EXCEPTION_SORTS, {
-    description: '-opened_at (the newest first) by default; -severity: the gravest first, of these the oldest.',
+    description:
+      'Order of the list: `-opened_at` (default) is newest first; `-severity` is most severe first, and oldest first within a severity.',
     example: '-severity',
   })
   sort?: string;

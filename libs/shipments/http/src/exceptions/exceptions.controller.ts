@@ -45,7 +45,7 @@ const OnException = (): MethodDecorator =>
     refusal(404, 'No such exception in this workspace and environment.'),
   );
 
-/** The exception that a path names, and its shipment, whose id is part of the exception's. */
+/** The exception in a path, and its shipment, whose id is part of the exception's id. */
 interface ExceptionIds {
   readonly shipment_id: string;
   readonly exception_id: string;
@@ -75,7 +75,7 @@ export class ExceptionsController {
   @Operation('listExceptions', {
     summary: 'List exceptions',
     description:
-      'The newest first, unless sort says otherwise. A page may hold fewer exceptions than limit, even none, while has_more is true: go on with next_cursor.',
+      'Newest first by default. A page may have fewer exceptions than limit, or even none, while has_more is true: continue with next_cursor.',
     query: ListExceptionsDto,
     readsYourWrites: true,
   })
@@ -93,12 +93,12 @@ export class ExceptionsController {
 
   @Get('shipments/:id/exceptions')
   @Operation('listShipmentExceptions', {
-    summary: 'List the exceptions of a shipment, the oldest first',
+    summary: 'List the exceptions of a shipment, oldest first',
     query: PageDto,
     readsYourWrites: true,
   })
   @OnShipment()
-  @ApiResponse({ status: 200, description: 'A page, whatever became of them.', type: ExceptionPageResource })
+  @ApiResponse({ status: 200, description: 'A page of exceptions, in any status.', type: ExceptionPageResource })
   async listOfShipment(
     @Param('id') id: string,
     @Query() query: PageDto,
@@ -114,14 +114,14 @@ export class ExceptionsController {
 
   @Post('shipments/:id/exceptions')
   @Operation('openException', {
-    summary: 'Open an exception, of whatever type',
-    description: `There is at most one of a type that is not resolved, for the shipment and for each container. ${ETAG_OF_SHIPMENT}`,
+    summary: 'Open an exception',
+    description: `A shipment and each of its containers have at most one unresolved exception of each type. ${ETAG_OF_SHIPMENT}`,
     body: OpenExceptionDto,
     conditional: 'write',
   })
   @OnShipment()
   @ApiResponse({ status: 201, description: 'Opened.', type: ExceptionWrittenResource })
-  @ApiResponse({ status: 200, description: 'It was open already: the one there is.', type: ExceptionWrittenResource })
+  @ApiResponse({ status: 200, description: 'The exception that was already open.', type: ExceptionWrittenResource })
   async open(
     @SentBody(new BodyPipe(OpenExceptionDto, ExceptionWrittenResource)) sent: ReadBody<OpenExceptionDto>,
     @Param('id', SHIPMENT_ID) shipment_id: string,
@@ -150,8 +150,8 @@ export class ExceptionsController {
 
   @Get('exceptions/:id')
   @Operation('getException', {
-    summary: 'Get an exception, resolved or not',
-    description: 'The ETag is that of the shipment.',
+    summary: 'Get an exception',
+    description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
     readsYourWrites: true,
   })
@@ -173,14 +173,14 @@ export class ExceptionsController {
   @Post('exceptions/:id/acknowledge')
   @HttpCode(200)
   @Operation('acknowledgeException', {
-    summary: 'Tell who deals with an exception',
-    description: `Sent again it hands the exception on, or adds a note; as it is already, it changes nothing. ${ETAG_OF_SHIPMENT}`,
+    summary: 'Acknowledge an exception',
+    description: `A repeated request can change the assignee or add a note. Without a change it has no effect. ${ETAG_OF_SHIPMENT}`,
     body: AcknowledgeExceptionDto,
     conditional: 'write',
   })
   @OnException()
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionWrittenResource })
-  @refusal(409, 'It is resolved.')
+  @refusal(409, 'The exception is resolved.')
   async acknowledge(
     @SentBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource)) sent: ReadBody<AcknowledgeExceptionDto>,
     @Param('id', EXCEPTION_IDS) ids: ExceptionIds,
@@ -197,14 +197,14 @@ export class ExceptionsController {
   @HttpCode(200)
   @Operation('resolveException', {
     summary: 'Resolve an exception',
-    description: `What opened it by itself opens no other one until it was over once. ${ETAG_OF_SHIPMENT}`,
+    description: `The rule that opened the exception opens no other one until its cause has ended once. ${ETAG_OF_SHIPMENT}`,
     body: ResolveExceptionDto,
     conditional: 'write',
   })
   @OnException()
   @ApiResponse({
     status: 200,
-    description: 'The exception, also where it was resolved before.',
+    description: 'The exception, even if it was resolved before.',
     type: ExceptionWrittenResource,
   })
   async resolve(

@@ -57,7 +57,7 @@ export class MilestoneFilterPipe implements PipeTransform<ListMilestonesDto, Mil
   }
 }
 
-/** The body's content and the time of the command, after which nothing can have happened. */
+/** The body's content, and the time of the command. A milestone cannot have happened after that time. */
 type TimedBody = Pick<Sent, 'body' | 'strict' | 'at'>;
 
 /** The milestone that a body describes, and a warning for each field that was ignored. */

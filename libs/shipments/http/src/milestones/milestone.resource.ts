@@ -37,7 +37,7 @@ import {
 import type { FieldCheck, FieldOptions } from '@tracking/http';
 import { AS_OF } from '../shipments/shipment.pipes.ts';
 
-/** A code of the catalog, in any case. The refusal of a code of another standard names the codes that it can mean. */
+/** A code of the catalog, in any case. The error for a code of another standard names the matching codes. */
 const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
   field(milestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: inCatalogForm });
 
@@ -63,38 +63,42 @@ function joinedWithOr(codes: readonly string[]): string {
 export class MilestoneResource extends Resource implements wire.Milestone {
   @ApiProperty({ description: 'Service-assigned identifier.' })
   readonly id!: string;
-  @ApiProperty({ description: 'The shipment it belongs to.' })
+  @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
-  @MilestoneCode({ description: 'Code of the catalog, see GET /v1/milestone_codes.', example: 'vessel_departed' })
+  @MilestoneCode({ description: 'Milestone code; see GET /v1/milestone_codes.', example: 'vessel_departed' })
   readonly code!: string;
-  @ApiProperty({ description: 'The code for people.' })
+  @ApiProperty({ description: 'Label of the code for people.' })
   readonly label!: string;
-  @ApiProperty({ type: 'integer', description: 'Place in the catalog.' })
+  @ApiProperty({ type: 'integer', description: 'Position in the catalog.' })
   readonly sequence!: number;
-  @Timestamp({ description: 'When it happened, or is expected to.', example: '2026-11-21T09:30:00+08:00' })
+  @Timestamp({ description: 'Time of the milestone, actual or expected.', example: '2026-11-21T09:30:00+08:00' })
   readonly occurred_at!: string;
   @OneOf(MILESTONE_SOURCES, {
-    description: 'Where the milestone comes from; `manual` unless the key may post for feeds.',
+    description: 'Source of the milestone; `manual` unless the key may record milestones for feeds.',
     example: 'manual',
   })
   readonly source!: wire.MilestoneSource;
-  @OneOf(REASON_CODES, { description: 'Why it is posted.', example: 'carrier_feed_unavailable', nullable: true })
+  @OneOf(REASON_CODES, {
+    description: 'Reason for the milestone.',
+    example: 'carrier_feed_unavailable',
+    nullable: true,
+  })
   readonly reason_code!: string | null;
-  @Text({ description: 'Free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
+  @Text({ description: 'Place as free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
   readonly location!: string | null;
   @OneOf(CLASSIFIERS, {
-    description: 'Whether it happened, or is expected; `actual` unless said otherwise.',
+    description: 'Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.',
     example: 'actual',
   })
   readonly classifier!: wire.Classifier;
   @Text({
-    description: 'Your own reference: the same one again corrects that milestone.',
+    description: 'Your own reference. A milestone sent again with the same reference is corrected.',
     example: 'EVT-9981',
     nullable: true,
   })
   readonly external_id!: string | null;
   @Text({
-    description: 'A container of the shipment; without one it counts for all.',
+    description: 'Container of the shipment; null if the milestone applies to all containers.',
     example: 'CSQU3054383',
     nullable: true,
   })
@@ -107,15 +111,19 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly note!: string | null;
   @TimeZone({ description: 'IANA time zone of the place, for display.', example: 'Asia/Shanghai', nullable: true })
   readonly timezone!: string | null;
-  @ApiProperty({ ...TIME, description: 'When it was recorded. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of recording. UTC with milliseconds.' })
   readonly recorded_at!: string;
-  @ApiProperty({ type: ActorResource, description: 'Who recorded it.' })
+  @ApiProperty({ type: ActorResource, description: 'Actor that recorded the milestone.' })
   readonly recorded_by!: ActorResource;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When it was taken back. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the retraction. UTC with milliseconds.' })
   readonly retracted_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When a newer estimate replaced it. UTC with milliseconds.' })
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Time at which a newer estimate replaced the milestone. UTC with milliseconds.',
+  })
   readonly superseded_at!: string | null;
-  @ApiProperty({ type: 'integer', description: '1 when recorded, and one more at each correction.' })
+  @ApiProperty({ type: 'integer', description: 'Revision number: 1 when recorded, plus one with each correction.' })
   readonly revision!: number;
 }
 
@@ -138,7 +146,7 @@ export class RecordMilestoneDto extends InputType(MilestoneResource, {
   optional: ['source', ...DETAILS],
 }) {}
 
-/** A JSON merge patch: what is left out stays as it is. The source of a milestone cannot be corrected. */
+/** A JSON merge patch: omitted fields keep their value. The source of a milestone cannot be corrected. */
 @ApiSchema({ name: 'MilestoneChanges' })
 export class CorrectMilestoneDto extends InputType(MilestoneResource, {
   optional: DETAILS,
@@ -158,13 +166,13 @@ export class ListMilestonesDto extends PageDto {
   })
   classifier?: string;
 
-  @QueryText({ description: 'Only those that name this container.', example: 'CSQU3054383' })
+  @QueryText({ description: 'Only milestones that name this container.', example: 'CSQU3054383' })
   container_number?: string;
 
-  @Flag({ description: 'Also estimates that a newer one replaced.' })
+  @Flag({ description: 'True to include estimates that a newer one replaced.' })
   include_superseded?: string;
 
-  @Flag({ description: 'Also milestones taken back.' })
+  @Flag({ description: 'True to include retracted milestones.' })
   include_retracted?: string;
 
   @QueryTime(AS_OF)
@@ -173,23 +181,27 @@ export class ListMilestonesDto extends PageDto {
 
 @ApiSchema({ name: 'MilestoneCode' })
 class MilestoneCodeResource implements wire.MilestoneCode {
-  @ApiProperty({ description: 'The canonical code.', enum: MILESTONE_CODES })
+  @ApiProperty({ description: 'Canonical code.', enum: MILESTONE_CODES })
   readonly code!: string;
-  @ApiProperty({ description: 'The code for people.' })
+  @ApiProperty({ description: 'Label of the code for people.' })
   readonly label!: string;
-  @ApiProperty({ description: 'What it means.' })
+  @ApiProperty({ description: 'Meaning of the code.' })
   readonly description!: string;
-  @ApiProperty({ type: 'integer', description: 'Place in the usual course of a shipment.' })
+  @ApiProperty({ type: 'integer', description: 'Position in the usual course of a shipment.' })
   readonly sequence!: number;
-  @ApiProperty({ type: [String], description: 'Modes in which it is usual.', enum: MODES })
+  @ApiProperty({ type: [String], description: 'Transport modes in which the milestone is usual.', enum: MODES })
   readonly modes!: wire.Mode[];
   @ApiProperty({
     nullable: true,
-    description: 'What an actual one makes of the status; null leaves it alone.',
+    description: 'Status of a shipment after an actual milestone with this code; null if the status does not change.',
     enum: SHIPMENT_STATUSES,
   })
   readonly status!: wire.ShipmentStatus | null;
-  @ApiProperty({ nullable: true, description: 'Type of the exception that it opens.', enum: EXCEPTION_TYPES })
+  @ApiProperty({
+    nullable: true,
+    description: 'Type of the exception that the milestone opens.',
+    enum: EXCEPTION_TYPES,
+  })
   readonly opens_exception!: string | null;
   @ApiProperty({ type: String, nullable: true, description: 'DCSA Track & Trace code.' })
   readonly dcsa!: string | null;
@@ -204,7 +216,7 @@ class MilestoneCodeResource implements wire.MilestoneCode {
 @ApiSchema({ name: 'MilestoneCodeList' })
 export class MilestoneCodeListResource extends PageType(
   MilestoneCodeResource,
-  'The codes of this page, in order; without `limit`, the whole catalog.',
+  'Codes in catalog order. Without `limit`, the whole catalog.',
   'Cursor of the next page: send it as `cursor`.',
 ) {}
 

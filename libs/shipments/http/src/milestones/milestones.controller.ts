@@ -41,7 +41,7 @@ import {
 /** Describes an operation on a single milestone of a shipment. */
 const OnMilestone = (): MethodDecorator =>
   applyDecorators(
-    OnShipment('No such shipment in this workspace and environment, or no such milestone of it.'),
+    OnShipment('The shipment or the milestone does not exist in this workspace and environment.'),
     ApiParam({ name: 'milestone_id', description: 'Id of the milestone, `mst_…`.' }),
   );
 
@@ -63,7 +63,11 @@ export class MilestonesController {
     readsYourWrites: true,
   })
   @OnShipment()
-  @ApiResponse({ status: 200, description: 'A page, by time and place in the catalog.', type: MilestonePageResource })
+  @ApiResponse({
+    status: 200,
+    description: 'A page of milestones, by time and position in the catalog.',
+    type: MilestonePageResource,
+  })
   async list(
     @Param('id') id: string,
     @Query() query: ListMilestonesDto,
@@ -90,7 +94,11 @@ export class MilestonesController {
   })
   @OnShipment()
   @ApiResponse({ status: 201, description: 'Recorded.', type: MilestoneWrittenResource })
-  @ApiResponse({ status: 200, description: 'It was there already, or is corrected.', type: MilestoneWrittenResource })
+  @ApiResponse({
+    status: 200,
+    description: 'The milestone existed already; it was corrected if the request differs.',
+    type: MilestoneWrittenResource,
+  })
   async record(
     @SentBody(MilestonePipe) { milestone, warnings }: ReadMilestone,
     @Param('id', SHIPMENT_ID) shipment_id: string,
@@ -109,8 +117,8 @@ export class MilestonesController {
 
   @Get('shipments/:id/milestones/:milestone_id')
   @Operation('getMilestone', {
-    summary: 'Get a milestone, retracted or superseded or not',
-    description: 'The ETag is that of the shipment.',
+    summary: 'Get a milestone',
+    description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
     readsYourWrites: true,
   })
@@ -129,14 +137,14 @@ export class MilestonesController {
   @Patch('shipments/:id/milestones/:milestone_id')
   @Operation('correctMilestone', {
     summary: 'Correct a milestone',
-    description: `A JSON merge patch: what is left out stays, null clears. What a feed sends again does not undo it. ${ETAG_OF_SHIPMENT}`,
+    description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${ETAG_OF_SHIPMENT}`,
     body: CorrectMilestoneDto,
     acceptedBody: mergePatch(),
     conditional: 'write',
   })
   @OnMilestone()
-  @ApiResponse({ status: 200, description: 'The milestone as it is now.', type: MilestoneWrittenResource })
-  @refusal(409, 'It is retracted, or its external_id would be that of another milestone.')
+  @ApiResponse({ status: 200, description: 'The corrected milestone.', type: MilestoneWrittenResource })
+  @refusal(409, 'The milestone is retracted, or another milestone has the external_id.')
   async correct(
     @SentBody(MilestonePatchPipe) { patch, warnings }: ReadMilestonePatch,
     @Param(MILESTONE_IDS) ids: MilestoneIds,
@@ -149,14 +157,14 @@ export class MilestonesController {
 
   @Delete('shipments/:id/milestones/:milestone_id')
   @Operation('retractMilestone', {
-    summary: 'Retract a milestone: it stays on record, and counts for nothing',
+    summary: 'Retract a milestone',
     description: ETAG_OF_SHIPMENT,
     conditional: 'write',
   })
   @OnMilestone()
   @ApiResponse({
     status: 200,
-    description: 'The milestone, also where it was retracted before.',
+    description: 'The milestone, even if it was retracted before. It stays stored, but has no effect.',
     type: MilestoneWrittenResource,
   })
   async retract(

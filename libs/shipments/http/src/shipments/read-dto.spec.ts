@@ -10,7 +10,7 @@ const unknown = (input: unknown): string[] =>
   unknownFields(UpsertShipmentDto, ShipmentWrittenResource, input).map(({ param, code }) => `${param} ${code}`);
 
 describe('readDto', () => {
-  it('takes what is declared and leaves the rest, whatever its name', () => {
+  it('reads declared fields and ignores others, whatever their name', () => {
     const input = JSON.parse('{"mode":"air","__proto__":{"house_bill":"X"},"constructor":1,"toString":"y","extra":[]}');
     const { value, faults } = readDto(UpsertShipmentDto, input);
     expect(faults).toEqual([]);
@@ -18,13 +18,13 @@ describe('readDto', () => {
     expect(value.house_bill).toBeUndefined();
   });
 
-  it('takes null for every field that is not required, and absence', () => {
+  it('accepts null and absence for every optional field', () => {
     const nulls = Object.fromEntries([...fieldsOf(UpsertShipmentDto).keys()].map((name) => [name, null]));
     expect(faults(UpsertShipmentDto, nulls)).toEqual([]);
     expect(faults(UpsertShipmentDto, {})).toEqual([]);
   });
 
-  it('names every fault at once, each under its own path', () => {
+  it('reports all faults together, each with its own path', () => {
     const input = {
       external_id: 7,
       mode: 'rocket',
@@ -59,7 +59,7 @@ describe('readDto', () => {
     ]);
   });
 
-  it('asks for what is required, also where it is null', () => {
+  it('requires required fields, and refuses null for them', () => {
     expect(faults(RecordMilestoneDto, {})).toEqual(['code required', 'occurred_at required']);
     expect(faults(RecordMilestoneDto, { code: null, occurred_at: null })).toEqual([
       'code required',
@@ -72,7 +72,7 @@ describe('readDto', () => {
     expect(faults(UpsertShipmentDto, { house_bill: '🚢'.repeat(1_001) })).toEqual(['house_bill too_long']);
   });
 
-  it('does not look into lists and maps that are too long', () => {
+  it('does not read lists and maps that are too long', () => {
     const many = Array.from({ length: 100_000 }, () => 5);
     expect(faults(UpsertShipmentDto, { container_numbers: many, references: many, legs: many })).toEqual([
       'container_numbers limit_exceeded',
@@ -84,7 +84,7 @@ describe('readDto', () => {
     ]);
   });
 
-  it('finds unknown fields, also inside objects and lists, and tells apart those that only answers have', () => {
+  it('finds unknown fields, also inside objects and lists, and distinguishes read-only ones', () => {
     const input = {
       mode: 'air',
       colour: 'red',
@@ -111,7 +111,7 @@ describe('readDto', () => {
     expect(unknown({ ['x'.repeat(100_000)]: 1 }).join().length).toBeLessThan(300);
   });
 
-  it('takes values of an enumeration in any case and by their other names, and converts them to one form', () => {
+  it('accepts enumeration values in any case and by alias, and converts them to the canonical form', () => {
     const sent = { mode: 'Ocean', load_type: 'FCL', legs: [{ mode: 'SEA' }, 'none'] };
     expect(readDto(UpsertShipmentDto, sent).value).toMatchObject({
       mode: 'ocean',
@@ -126,7 +126,7 @@ describe('readDto', () => {
       reason_code: 'weather',
     });
     expect(readDto(ListShipmentsDto, { status: 'PENDING,In_Transit' }).value.status).toBe('pending,in_transit');
-    // A letter of another alphabet that looks the same is another letter.
+    // A similar letter of another alphabet is a different letter.
     expect(faults(UpsertShipmentDto, { mode: 'оcean' })).toEqual(['mode invalid_value']);
   });
 
@@ -137,21 +137,21 @@ describe('readDto', () => {
     ['X4', 'Here X4 is flight_arrived or arrived_at_destination (X12 214).'],
     ['OA', 'Here OA is gated_out (X12 315).'],
     ['AF', 'Here AF is picked_up (X12 315), or picked_up (X12 214).'],
-  ])('says what %s of another standard is here', (code, meant) => {
+  ])('explains which codes match %s of another standard', (code, meant) => {
     const { faults: found } = readDto(RecordMilestoneDto, { code, occurred_at: '2026-01-01T00:00:00Z' });
     expect(found).toEqual([
       { param: 'code', code: 'unknown_code', message: `Must be a code of GET /v1/milestone_codes. ${meant}` },
     ]);
   });
 
-  it('survives what nests deeper than any stack', () => {
+  it('handles a body that is nested more deeply than the stack allows', () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const input = JSON.parse(`{"unknown":${deep},"legs":[{"unknown":${deep}}],"metadata":{"a":${deep}}}`);
     expect(faults(UpsertShipmentDto, input)).toEqual(['metadata.a invalid_type']);
     expect(unknown(input)).toEqual(['unknown unknown_field', 'legs[0].unknown unknown_field']);
   });
 
-  it.each([null, undefined, [], 'text', 5, true])('refuses %j as a body', (input) => {
+  it.each([null, undefined, [], 'text', 5, true])('refuses the body %j', (input) => {
     expect(() => readDto(UpsertShipmentDto, input)).toThrow(
       expect.objectContaining({ code: 'validation_failed', message: 'The body must be a JSON object.' }),
     );

@@ -46,7 +46,7 @@ const words: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0) return faults;
   const count = new Set(wordsOf(String(value))).size;
-  if (count === 0) return fault(param, 'invalid_value', 'Must hold a letter or a digit.');
+  if (count === 0) return fault(param, 'invalid_value', 'Must contain a letter or a digit.');
   return count <= MAX_WORDS ? [] : fault(param, 'invalid_value', `Must have at most ${MAX_WORDS} different words.`);
 };
 
@@ -82,14 +82,15 @@ for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
   declare(ListShipmentsDto.prototype, name);
 }
 const declareSort = QueryOneOf(SORTS, {
-  description: 'What to sort by, with - descending; -created_at by default. Shipments without an eta come last.',
+  description:
+    'Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last.',
   example: '-updated_at',
 });
 declareSort(ListShipmentsDto.prototype, 'sort');
 
 /** The filters and the order of a list of shipments. */
 export interface ShipmentListing {
-  /** Normalised, so that a cursor fits any spelling of the same query. */
+  /** Values are normalised, so that a cursor fits any spelling of the same query. */
   readonly filter: ShipmentListFilter;
   readonly sort: string;
   readonly order: ShipmentOrder;

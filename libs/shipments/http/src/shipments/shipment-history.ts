@@ -49,9 +49,9 @@ export class ActorNames {
 
 @ApiSchema({ name: 'HistoryActor' })
 class HistoryActorResource {
-  @ApiProperty({ description: 'What acted.', enum: ['user', 'service_account', 'system'] })
+  @ApiProperty({ description: 'Kind of actor.', enum: ['user', 'service_account', 'system'] })
   readonly type!: wire.Actor['type'];
-  @ApiProperty({ description: 'Its id.' })
+  @ApiProperty({ description: 'Id of the actor.' })
   readonly id!: string;
   @ApiProperty({ type: String, nullable: true, description: 'Present name of the actor.' })
   readonly name!: string | null;
@@ -60,19 +60,23 @@ class HistoryActorResource {
 @ApiSchema({ name: 'HistoryEntry' })
 class HistoryEntryResource implements wire.HistoryEntry {
   @ApiProperty({
-    description: 'That of the event, where the entry itself was announced.',
+    description: 'Id of the event that announced the entry; otherwise the id of the entry itself.',
     example: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
   })
   readonly id!: string;
-  @ApiProperty({ description: 'What happened.', enum: HISTORY_TYPES })
+  @ApiProperty({ description: 'Type of the entry.', enum: HISTORY_TYPES })
   readonly type!: wire.HistoryType;
-  @ApiProperty({ ...TIME, description: 'When it was accepted. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the change was accepted. UTC with milliseconds.' })
   readonly at!: string;
-  @ApiProperty({ type: HistoryActorResource, description: 'Who did it.' })
+  @ApiProperty({ type: HistoryActorResource, description: 'Actor of the change.' })
   readonly actor!: HistoryActorResource;
-  @ApiProperty({ type: 'object', description: 'By field, `from` what and `to` what.', additionalProperties: FROM_TO })
+  @ApiProperty({
+    type: 'object',
+    description: 'Old and new value (`from`, `to`) of each changed field.',
+    additionalProperties: FROM_TO,
+  })
   readonly changes!: wire.HistoryChanges;
-  @ApiProperty({ type: 'integer', description: 'Version of the shipment right after.' })
+  @ApiProperty({ type: 'integer', description: 'Version of the shipment after the change.' })
   readonly version!: number;
 }
 
@@ -85,26 +89,26 @@ export class HistoryPageResource extends PageType(
 
 @ApiSchema({ name: 'EtaChange' })
 class EtaChangeResource implements wire.EtaChange {
-  @ApiProperty({ ...TIME, nullable: true, description: 'The estimated arrival since then. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'New estimated arrival. UTC with milliseconds.' })
   readonly eta!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'The one before. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Former estimated arrival. UTC with milliseconds.' })
   readonly previous_eta!: string | null;
   @ApiProperty({
     type: Number,
     nullable: true,
-    description: 'By how many hours it moved, to the hundredth; negative: earlier.',
+    description: 'Hours by which the arrival moved, rounded to 0.01; negative if earlier.',
   })
   readonly slip_hours!: number | null;
-  @ApiProperty({ ...TIME, description: 'When it was recorded. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of recording. UTC with milliseconds.' })
   readonly reported_at!: string;
   @ApiProperty({
-    description: 'Source of the estimate that holds since; `client`: it was set on the shipment.',
+    description: 'Source of the new estimate; `client` if it was set on the shipment.',
     enum: [...MILESTONE_SOURCES, 'client'],
   })
   readonly source!: wire.EtaSource;
-  @ApiProperty({ type: String, nullable: true, description: 'The estimate that holds since.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Milestone with the new estimate.' })
   readonly milestone_id!: string | null;
-  @ApiProperty({ nullable: true, description: 'Why, by that estimate.', enum: REASON_CODES })
+  @ApiProperty({ nullable: true, description: 'Reason for the new estimate.', enum: REASON_CODES })
   readonly reason_code!: string | null;
 }
 
@@ -117,32 +121,32 @@ export class EtaHistoryPageResource extends PageType(
 
 @ApiSchema({ name: 'ExplainedStatus' })
 class ExplainedStatusResource implements wire.ExplainedStatus {
-  @ApiProperty({ description: 'The status.', enum: SHIPMENT_STATUSES })
+  @ApiProperty({ description: 'Status.', enum: SHIPMENT_STATUSES })
   readonly value!: wire.ShipmentStatus;
-  @ApiProperty({ description: 'The rule by which it came.', enum: STATUS_RULES })
+  @ApiProperty({ description: 'Rule that determined the value.', enum: STATUS_RULES })
   readonly rule!: wire.StatusRule;
-  @ApiProperty({ type: String, nullable: true, description: 'The milestone that set it.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Milestone that set the value.' })
   readonly milestone_id!: string | null;
 }
 
 @ApiSchema({ name: 'ExplainedTime' })
 class ExplainedTimeResource implements wire.ExplainedTime {
-  @ApiProperty({ ...TIME, nullable: true, description: 'The time. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time. UTC with milliseconds.' })
   readonly value!: string | null;
-  @ApiProperty({ description: 'The rule by which it came.', enum: TIME_RULES })
+  @ApiProperty({ description: 'Rule that determined the value.', enum: TIME_RULES })
   readonly rule!: wire.TimeRule;
-  @ApiProperty({ type: String, nullable: true, description: 'The milestone that set it, or keeps it from moving.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Milestone that set the time, or that prevents a change.' })
   readonly milestone_id!: string | null;
 }
 
 class MilestoneEffectResource implements wire.MilestoneEffect {
-  @ApiProperty({ description: 'What it does.', enum: MILESTONE_RESULTS })
+  @ApiProperty({ description: 'Effect of the milestone.', enum: MILESTONE_RESULTS })
   readonly result!: wire.MilestoneResult;
-  @ApiProperty({ description: 'The rule by which it does.', enum: Object.keys(MILESTONE_RULES) })
+  @ApiProperty({ description: 'Rule that determined the effect.', enum: Object.keys(MILESTONE_RULES) })
   readonly rule!: wire.MilestoneRule;
   @ApiProperty({
     nullable: true,
-    description: 'The status that it counts as; null where it leaves that alone.',
+    description: 'Status that the milestone stands for; null if it does not affect the status.',
     enum: SHIPMENT_STATUSES,
   })
   readonly counts_as!: wire.ShipmentStatus | null;
@@ -160,22 +164,22 @@ class ExplainedMilestoneResource extends MilestoneEffectResource implements wire
   readonly milestone_id!: string;
   @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })
   readonly code!: string;
-  @ApiProperty({ description: 'Whether it happened, or is expected.', enum: CLASSIFIERS })
+  @ApiProperty({ description: 'Certainty of the milestone: `actual`, `estimated` or `planned`.', enum: CLASSIFIERS })
   readonly classifier!: wire.Classifier;
-  @ApiProperty({ ...TIME, description: 'When it happened, or is expected to. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the milestone, actual or expected. UTC with milliseconds.' })
   readonly occurred_at!: string;
   @ApiProperty({ type: String, nullable: true, description: 'Where.' })
   readonly location!: string | null;
-  @ApiProperty({ type: String, nullable: true, description: 'The container that it names; null for all.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Container of the milestone; null for all containers.' })
   readonly container_number!: string | null;
   @ApiProperty({
     type: [String],
-    description: 'Fields of the shipment that have their value from it, as `status`, `ata`, `legs[1].eta`.',
+    description: 'Fields of the shipment whose value comes from the milestone, such as `status`, `ata`, `legs[1].eta`.',
   })
   readonly sets!: string[];
   @ApiProperty({
     type: [ContainerEffectResource],
-    description: 'Containers for which it does something else, and what.',
+    description: 'Containers for which the effect differs, with that effect.',
   })
   readonly containers!: ContainerEffectResource[];
 }
@@ -184,38 +188,42 @@ class ExplainedMilestoneResource extends MilestoneEffectResource implements wire
 class ExplainedContainerResource {
   @ApiProperty({ description: 'Number of the container.' })
   readonly number!: string;
-  @ApiProperty({ type: ExplainedStatusResource, description: 'Its status.' })
+  @ApiProperty({ type: ExplainedStatusResource, description: 'Status.' })
   readonly status!: ExplainedStatusResource;
 }
 
 @ApiSchema({ name: 'ResolvedBy' })
 class ResolvedByResource implements wire.ResolvedBy {
-  @ApiProperty({ type: [String], description: 'Of documents: one of each of these types.', enum: DOCUMENT_TYPES })
+  @ApiProperty({
+    type: [String],
+    description: 'Required document types: one document of each resolves the exception.',
+    enum: DOCUMENT_TYPES,
+  })
   readonly document_types!: wire.DocumentType[];
   @ApiProperty({
     description:
-      'A milestone of one of `codes`, the correction or retraction of one of `milestone_ids`, another value of one of `fields`, …',
+      'Kind of change that resolves the exception: a milestone with one of `codes`, a correction or retraction of one of `milestone_ids`, a new value of one of `fields`, and others.',
     enum: RESOLVED_BY,
   })
   readonly by!: wire.ResolvedBy['by'];
   @ApiProperty({
     type: [String],
-    description: 'Codes, each of which is enough, for the container of the exception.',
+    description: 'Milestone codes, each of which resolves the exception, for the same container.',
     enum: MILESTONE_CODES,
   })
   readonly codes!: string[];
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'The milestone must not be dated before it; null where that does not matter. UTC with milliseconds.',
+    description: 'Earliest time of the resolving milestone; null if its time does not matter. UTC with milliseconds.',
   })
   readonly occurred_from!: string | null;
-  @ApiProperty({ type: [String], description: 'Milestones to correct.' })
+  @ApiProperty({ type: [String], description: 'Milestones whose correction resolves the exception.' })
   readonly milestone_ids!: string[];
   @ApiProperty({
     type: [String],
     description:
-      'Fields of the shipment, or of the container of the exception, as `eta`, `legs[1].etd`, `last_free_day`.',
+      "Fields of the shipment, or of the exception's container, such as `eta`, `legs[1].etd`, `last_free_day`.",
   })
   readonly fields!: string[];
 }
@@ -224,36 +232,41 @@ class ResolvedByResource implements wire.ResolvedBy {
 class ExplainedExceptionResource implements wire.ExplainedException {
   @ApiProperty({ type: String, nullable: true, description: 'Id of the exception; null until it opens.' })
   readonly exception_id!: string | null;
-  @ApiProperty({ description: 'Its type.', enum: EXCEPTION_TYPES })
+  @ApiProperty({ description: 'Type of the exception.', enum: EXCEPTION_TYPES })
   readonly type!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'The container that it is about; null for the shipment.' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Container that the exception concerns; null for the whole shipment.',
+  })
   readonly container_number!: string | null;
   @ApiProperty({
     description:
-      '`expected`: it will open; `suppressed`: a person resolved it, and what was wrong has not ended since.',
+      'Status. `expected`: the exception will open; `suppressed`: a person resolved it, and its cause has not ended since.',
     enum: EXPLAINED_EXCEPTION_STATUSES,
   })
   readonly status!: wire.ExplainedException['status'];
   @ApiProperty({
     nullable: true,
-    description: 'The rule that opened it, or will; null where a person did.',
+    description: 'Rule that opened or will open the exception; null if a person opened it.',
     enum: AUTOMATIC_EXCEPTION_TYPES,
   })
   readonly rule!: string | null;
-  @ApiProperty({ type: String, nullable: true, description: 'Why, for people.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Human-readable reason.' })
   readonly because!: string | null;
-  @ApiProperty({ type: String, nullable: true, description: 'The milestone that showed it.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Milestone that shows the cause.' })
   readonly milestone_id!: string | null;
   @ApiProperty({
     ...TIME,
     nullable: true,
     description:
-      'When it will open; null for one that has, and for one that opens with the next write. UTC with milliseconds.',
+      'Time at which the exception will open; null if it is open, or opens with the next write. UTC with milliseconds.',
   })
   readonly opens_at!: string | null;
   @ApiProperty({
     type: [ResolvedByResource],
-    description: 'What resolves it, or keeps it from opening, each alone; so does the cancellation of the shipment.',
+    description:
+      'Changes that resolve the exception or prevent it, each on its own. Cancelling the shipment does so too.',
   })
   readonly resolved_by!: ResolvedByResource[];
 }
@@ -262,9 +275,9 @@ class ExplainedExceptionResource implements wire.ExplainedException {
 export class ShipmentExplanationResource implements wire.ShipmentExplanation {
   @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
-  @ApiProperty({ type: 'integer', description: 'Version of the shipment that is explained.' })
+  @ApiProperty({ type: 'integer', description: 'Version of the explained shipment.' })
   readonly version!: number;
-  @ApiProperty({ type: ExplainedStatusResource, description: 'Its status.' })
+  @ApiProperty({ type: ExplainedStatusResource, description: 'Status.' })
   readonly status!: ExplainedStatusResource;
   @ApiProperty({ type: ExplainedTimeResource, description: 'Estimated departure.' })
   readonly etd!: ExplainedTimeResource;
@@ -274,13 +287,13 @@ export class ShipmentExplanationResource implements wire.ShipmentExplanation {
   readonly atd!: ExplainedTimeResource;
   @ApiProperty({ type: ExplainedTimeResource, description: 'Actual arrival.' })
   readonly ata!: ExplainedTimeResource;
-  @ApiProperty({ type: [ExplainedContainerResource], description: 'Its containers.' })
+  @ApiProperty({ type: [ExplainedContainerResource], description: 'Containers of the shipment.' })
   readonly containers!: ExplainedContainerResource[];
-  @ApiProperty({ type: [ExplainedMilestoneResource], description: 'All its milestones, in the order of their list.' })
+  @ApiProperty({ type: [ExplainedMilestoneResource], description: 'All milestones of the shipment, in list order.' })
   readonly milestones!: ExplainedMilestoneResource[];
   @ApiProperty({
     type: [ExplainedExceptionResource],
-    description: 'Its exceptions that are not resolved, those that will open, and those that a person keeps resolved.',
+    description: 'Unresolved exceptions, expected ones, and those that a person resolved while their cause continues.',
   })
   readonly exceptions!: ExplainedExceptionResource[];
 }

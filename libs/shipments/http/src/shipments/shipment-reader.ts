@@ -31,14 +31,14 @@ export class ShipmentReader {
     const expected = this.readYourWrites.expectedPosition(request);
     const id = readShipmentId(shipmentId);
     const scope = scopeOf(request);
-    // Before the row is read: otherwise the result could apply to a newer row than the one that was read.
+    // Read before the row: otherwise the result could apply to a newer row than the one that was read.
     const current = await this.readYourWrites.isShown('shipments', expected);
     const row = await this.readModels.queries.shipments.get(scope, id);
     if (row && (current || expected === undefined || row.position >= expected)) return row.record;
     return foundShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
   }
 
-  /** The shipment as of a time. @throws RequestError `not_found`, also before it was created */
+  /** Returns the shipment as of a time. @throws RequestError `not_found`, also if the shipment was created later */
   async getAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkToken(request);
     const shipment_id = readShipmentId(shipmentId);
@@ -85,7 +85,7 @@ export class ShipmentReader {
     return foundShipment(await this.shipments.listMilestonesAt({ ...scopeOf(request), shipment_id, ...query, after }));
   }
 
-  /** The wire form. */
+  /** Returns the milestone in the form of the API. */
   resource(record: ShipmentRecord): Shipment {
     return shipmentResource(record, this.settings.appUrl);
   }

@@ -19,7 +19,7 @@ export const OnShipment = (missing = 'No such shipment in this workspace and env
   applyDecorators(ApiParam({ name: 'id', description: 'Id of the shipment, `shp_…`.' }), refusal(404, missing));
 
 /** Description of an operation on a part of a shipment. */
-export const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the answer are those of the shipment.';
+export const ETAG_OF_SHIPMENT = 'If-Match and the ETag of the response are those of the shipment.';
 
 /** The container that a path names, with its number normalised. */
 export interface ContainerOfShipment {
@@ -32,7 +32,7 @@ export const CONTAINER: PipeTransform<{ readonly id: string; readonly number: st
 };
 
 export const AS_OF = {
-  description: 'As it was recorded at this time, to the millisecond; not in the future.',
+  description: 'State as recorded at this time, to the millisecond. The time must not be in the future.',
   example: '2026-11-21T09:30:00Z',
 };
 
@@ -52,10 +52,10 @@ export class AsOfPipe implements PipeTransform<GetShipmentDto, GetShipmentDto> {
   }
 }
 
-/** The time that a query names. @throws RequestError if it lies in the future */
+/** Returns the time in a query. @throws RequestError if the time is in the future */
 export function pastTime(as_of: Timestamp | undefined, now: Date): Timestamp | undefined {
   if (as_of === undefined || as_of <= now.toISOString()) return as_of;
-  const message = 'Must not lie in the future: nobody knows yet what will be recorded.';
+  const message = 'Must not be in the future.';
   throw invalidRequest([{ param: 'as_of', code: 'timestamp_in_future', message }]);
 }
 

@@ -32,9 +32,15 @@ import {
 import type { FieldCheck } from '@tracking/http';
 import { SHIPMENT_LIMITS, normaliseCode } from '@tracking/shipments';
 
-/** More containers than a shipment may have, since repeated numbers are stored once; bounds the work on a request. */
+/**
+ * Maximum number of containers in a request: more than a shipment may have, since repeated numbers are stored once.
+ * Bounds the work of a request.
+ */
 const MAX_LISTED_CONTAINERS = 1_000;
-/** More strings than a shipment may have, since the same patch may remove some; bounds the work on a request. */
+/**
+ * Maximum number of strings in a patch: more than a shipment may have, since the same patch may remove some. Bounds the
+ * work of a request.
+ */
 const MAX_PATCHED_STRINGS = 1_000;
 
 @ApiSchema({ name: 'Party' })
@@ -50,9 +56,9 @@ class PartyDto extends InputType(PartyResource, { optional: ['name', 'external_i
 
 @ApiSchema({ name: 'Reference' })
 class ReferenceResource implements wire.Reference {
-  @Text({ description: 'What kind of reference it is.', example: 'purchase_order' })
+  @Text({ description: 'Type of the reference.', example: 'purchase_order' })
   readonly type!: string;
-  @Text({ description: 'The reference.', example: 'PO-88213' })
+  @Text({ description: 'Value of the reference.', example: 'PO-88213' })
   readonly value!: string;
 }
 
@@ -62,15 +68,15 @@ class LastMilestoneResource implements wire.LastMilestone {
   readonly id!: string;
   @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })
   readonly code!: string;
-  @ApiProperty({ description: 'The code for people.' })
+  @ApiProperty({ description: 'Label of the code for people.' })
   readonly label!: string;
-  @ApiProperty({ ...TIME, description: 'When it happened. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the milestone. UTC with milliseconds.' })
   readonly occurred_at!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Where it happened.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Place of the milestone.' })
   readonly location!: string | null;
 }
 
-/** The way of goods from one place to another: that of a shipment, or of one of its legs. */
+/** The journey of goods from one place to another: of a shipment, or of one of its legs. */
 class JourneyResource extends Resource {
   @Text({
     description: 'Carrier: SCAC, or the two-character IATA code for air and courier.',
@@ -122,23 +128,23 @@ const MAX_SEAL = 100;
 const sizeType: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0 || SIZE_TYPE.test(String(value))) return faults;
-  return fault(param, 'invalid_value', 'Must be four letters or digits, as 45G1 of ISO 6346.');
+  return fault(param, 'invalid_value', 'Must be four letters or digits of ISO 6346, such as 45G1.');
 };
 
 @ApiSchema({ name: 'Container' })
 class ContainerResource extends Resource implements wire.Container {
-  @ApiProperty({ description: 'Normalised number.' })
+  @ApiProperty({ description: 'Normalised container number.' })
   readonly number!: string;
   @ApiProperty({
     type: Boolean,
     nullable: true,
-    description: 'Whether the check digit is right; null where the kind has none.',
+    description: 'True if the check digit is correct; null if this kind of number has none.',
   })
   readonly valid_check_digit!: boolean | null;
   @field(
     sizeType,
     {
-      description: 'Size and type: four letters or digits, as ISO 6346 writes them.',
+      description: 'Size and type code of ISO 6346: four letters or digits.',
       example: '45G1',
       nullable: true,
     },
@@ -148,41 +154,49 @@ class ContainerResource extends Resource implements wire.Container {
   readonly size_type!: string | null;
   @field(
     textUpTo(MAX_SEAL),
-    { description: 'Seal, or several of them.', example: 'ML-CN4831977', nullable: true },
+    { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
     { type: String, minLength: 1, maxLength: MAX_SEAL },
   )
   readonly seal_number!: string | null;
-  @ApiProperty({ description: 'Status of this container.', enum: SHIPMENT_STATUSES })
+  @ApiProperty({ description: 'Status of the container.', enum: SHIPMENT_STATUSES })
   readonly status!: wire.ShipmentStatus;
-  @ApiProperty({ type: String, nullable: true, description: 'The milestone that set the status.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Milestone that set the status.' })
   readonly status_milestone_id!: string | null;
-  @ApiProperty({ type: LastMilestoneResource, nullable: true, description: 'Its latest actual milestone.' })
+  @ApiProperty({
+    type: LastMilestoneResource,
+    nullable: true,
+    description: 'Latest actual milestone of the container.',
+  })
   readonly last_milestone!: LastMilestoneResource | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Discharged. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of discharge. UTC with milliseconds.' })
   readonly discharged_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Available for pickup. UTC with milliseconds.' })
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Time from which the container is available for pickup. UTC with milliseconds.',
+  })
   readonly available_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Gated out. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of gate-out. UTC with milliseconds.' })
   readonly gated_out_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Delivered. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of delivery. UTC with milliseconds.' })
   readonly delivered_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'Returned empty. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the empty return. UTC with milliseconds.' })
   readonly empty_returned_at!: string | null;
   @CalendarDate({
-    description: 'Last day without demurrage, a date local to the place.',
+    description: 'Last day without demurrage, as a local date of the place.',
     example: '2026-12-24',
     nullable: true,
   })
   readonly last_free_day!: string | null;
   @CalendarDate({
-    description: 'Day by which it must be back empty, local to the place.',
+    description: 'Last day for returning the empty container, as a local date of the place.',
     example: '2027-01-04',
     nullable: true,
   })
   readonly empty_return_by!: string | null;
 }
 
-/** What is left out stays, null clears. */
+/** Fields of a change. Omitted fields keep their value; null clears a field. */
 @ApiSchema({ name: 'ContainerPatch' })
 export class PatchContainerDto extends InputType(ContainerResource, {
   optional: ['size_type', 'seal_number', 'last_free_day', 'empty_return_by'],
@@ -191,26 +205,27 @@ export class PatchContainerDto extends InputType(ContainerResource, {
 @ApiSchema({ name: 'ContainerWritten' })
 export class ContainerWrittenResource extends IntersectionType(ContainerResource, WithWarnings) {}
 
-/** Every field is always present: null or an empty array where there is nothing. */
+/** A shipment in a response. Every field is always present; absent values are null or an empty array. */
 @ApiSchema({ name: 'Shipment' })
 export class ShipmentResource extends JourneyResource implements wire.Shipment {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'shp_4h2k7qv3n5xw6yz2aabbccddee' })
   readonly id!: string;
   @Text({
-    description: 'Your own reference, unique per workspace and environment: the same one again updates that shipment.',
+    description:
+      'Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.',
     example: 'TMS-2026-000181',
     nullable: true,
   })
   readonly external_id!: string | null;
   @ApiProperty({
-    description: 'Derived from the milestones, whatever order they come in.',
+    description: 'Status, derived from the milestones regardless of the order in which they arrive.',
     enum: SHIPMENT_STATUSES,
   })
   readonly status!: wire.ShipmentStatus;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The milestone that set the status; null when pending or cancelled by the client.',
+    description: 'Milestone that set the status; null if the shipment is pending or was cancelled by the client.',
   })
   readonly status_milestone_id!: string | null;
   @OneOf(
@@ -219,7 +234,7 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
     MODE_ALIASES,
   )
   readonly mode!: wire.Mode | null;
-  @OneOf(LOAD_TYPES, { description: 'How the cargo is loaded.', example: 'fcl', nullable: true })
+  @OneOf(LOAD_TYPES, { description: 'Load type of the cargo.', example: 'fcl', nullable: true })
   readonly load_type!: wire.LoadType | null;
   @Text({ description: 'House bill reference.', example: 'HBL-77120', nullable: true })
   readonly house_bill!: string | null;
@@ -228,7 +243,7 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   @Text({ description: 'Booking number of the carrier.', example: 'BKG-55012', nullable: true })
   readonly booking_number!: string | null;
   @OneOf(INCOTERMS, {
-    description: 'Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.',
+    description: 'Rule of Incoterms 2020 or 2010, which divides costs and risks between seller and buyer.',
     example: 'FOB',
     nullable: true,
   })
@@ -238,22 +253,22 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
     example: ['CSQU3054383'],
   })
   readonly container_numbers!: string[];
-  @ApiProperty({ type: [ContainerResource], description: 'The containers with what is known of each.' })
+  @ApiProperty({ type: [ContainerResource], description: 'Containers with their status and times.' })
   readonly containers!: ContainerResource[];
   @Timestamp({
-    description: 'The first estimated arrival known; null in a patch sets the present one.',
+    description: 'First known estimated arrival. In a patch, null sets it to the present estimate.',
     example: '2026-12-19T18:00:00Z',
     nullable: true,
   })
   readonly original_eta!: string | null;
-  @Nested(PartyDto, { description: 'Who ships.', nullable: true }, PartyResource)
+  @Nested(PartyDto, { description: 'Shipper.', nullable: true }, PartyResource)
   readonly shipper!: PartyResource | null;
-  @Nested(PartyDto, { description: 'Who receives.', nullable: true }, PartyResource)
+  @Nested(PartyDto, { description: 'Consignee.', nullable: true }, PartyResource)
   readonly consignee!: PartyResource | null;
-  @NestedList(ReferenceResource, SHIPMENT_LIMITS.references, { description: 'Further references.' })
+  @NestedList(ReferenceResource, SHIPMENT_LIMITS.references, { description: 'Additional references.' })
   readonly references!: ReferenceResource[];
   @TextMap(SHIPMENT_LIMITS.metadata, {
-    description: 'Your own strings by name.',
+    description: 'Custom fields: your own strings by name.',
     example: { cost_centre: '4711' },
     nullable: true,
   })
@@ -263,44 +278,45 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
     SHIPMENT_LIMITS.legs,
     {
       description:
-        'The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one.',
+        'Legs in order; if empty, the shipment has one leg from origin to destination. Ports and times that the shipment itself does not have come from the first and last leg.',
     },
     LegResource,
   )
   readonly legs!: LegResource[];
-  @ApiProperty({ type: LastMilestoneResource, nullable: true, description: 'The latest actual milestone.' })
+  @ApiProperty({ type: LastMilestoneResource, nullable: true, description: 'Latest actual milestone.' })
   readonly last_milestone!: LastMilestoneResource | null;
-  @ApiProperty({ type: 'integer', description: 'Exceptions that are not resolved.' })
+  @ApiProperty({ type: 'integer', description: 'Number of unresolved exceptions.' })
   readonly open_exceptions_count!: number;
-  @ApiProperty({ type: 'integer', description: 'Documents that are uploaded, approved or rejected.' })
+  @ApiProperty({ type: 'integer', description: 'Number of documents that are uploaded, approved or rejected.' })
   readonly documents_count!: number;
-  @ApiProperty({ ...TIME, description: 'When it was created. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, description: 'When anything about it last changed. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the last change of any part of the shipment. UTC with milliseconds.' })
   readonly updated_at!: string;
   @ApiProperty({ type: 'integer', description: 'Version number, which grows with every change.' })
   readonly version!: number;
-  @ApiProperty({ description: 'The shipment in the web application.', format: 'uri' })
+  @ApiProperty({ description: 'URL of the shipment in the web application.', format: 'uri' })
   readonly url!: string;
 }
 
 /**
- * At least one of `external_id`, `house_bill` and `container_numbers` is needed. On an existing shipment omitted fields
- * keep their value, null clears, arrays and objects replace.
+ * The body of an upsert. At least one of `external_id`, `house_bill` and `container_numbers` is needed. On an existing
+ * shipment omitted fields keep their value, null clears a field, and arrays and objects are replaced.
  */
 @ApiSchema({ name: 'ShipmentFields' })
 export class UpsertShipmentDto extends InputType(ShipmentResource, { optional: SHIPMENT_FIELDS }) {}
 
 /**
- * A JSON merge patch (RFC 7396): what is left out stays, null clears, the members of `shipper`, `consignee` and `metadata`
- * are merged one by one, arrays are replaced. `etd`, `eta` and `legs` are set also where they are what was sent before.
+ * A JSON merge patch (RFC 7396): omitted fields keep their value, null clears a field, the members of `shipper`,
+ * `consignee` and `metadata` are merged one by one, and arrays are replaced. `etd`, `eta` and `legs` take effect even
+ * if they equal the values sent before.
  */
 @ApiSchema({ name: 'ShipmentPatch' })
 export class PatchShipmentDto extends InputType(ShipmentResource, {
   optional: [...SHIPMENT_FIELDS.filter((name) => name !== 'metadata'), 'original_eta'],
 }) {
   @TextMapPatch(MAX_PATCHED_STRINGS, {
-    description: 'Your own strings by name; null removes one.',
+    description: 'Custom fields: your own strings by name; null removes one.',
     example: { cost_centre: '4711', old: null },
     nullable: true,
   })

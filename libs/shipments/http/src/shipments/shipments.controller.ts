@@ -77,12 +77,16 @@ export class ShipmentsController {
 
   @Post()
   @Operation('upsertShipment', {
-    summary: 'Create a shipment, or update the one with this external_id',
+    summary: 'Create or update a shipment',
     body: UpsertShipmentDto,
     conditional: 'upsert',
   })
   @ApiResponse({ status: 201, description: 'Created.', type: ShipmentWrittenResource })
-  @ApiResponse({ status: 200, description: 'It existed; what was sent is in it.', type: ShipmentWrittenResource })
+  @ApiResponse({
+    status: 200,
+    description: 'The existing shipment, updated with the values of the request.',
+    type: ShipmentWrittenResource,
+  })
   async upsert(
     @SentBody(ShipmentFieldsPipe) { fields, warnings }: ReadShipmentFields,
     @Command() command: CommandContext,
@@ -101,7 +105,7 @@ export class ShipmentsController {
   @Operation('listShipments', {
     summary: 'List shipments',
     description:
-      'The newest first, unless sort says otherwise. A page may hold fewer shipments than limit, even none, while has_more is true: go on with next_cursor.',
+      'Newest first by default. A page may have fewer shipments than limit, or even none, while has_more is true: continue with next_cursor.',
     query: ListShipmentsDto,
     readsYourWrites: true,
   })
@@ -141,7 +145,7 @@ export class ShipmentsController {
 
   @Patch(':id')
   @Operation('changeShipment', {
-    summary: 'Change fields of a shipment: what is left out stays, null clears',
+    summary: 'Change a shipment',
     description: 'A JSON merge patch (RFC 7396).',
     body: PatchShipmentDto,
     acceptedBody: mergePatch(),
@@ -161,13 +165,13 @@ export class ShipmentsController {
 
   @Patch(':id/containers/:number')
   @Operation('changeContainer', {
-    summary: 'Change what is known of a container: what is left out stays, null clears',
+    summary: 'Change a container of a shipment',
     description: `A JSON merge patch (RFC 7396). ${ETAG_OF_SHIPMENT}`,
     body: PatchContainerDto,
     acceptedBody: mergePatch(),
     conditional: 'write',
   })
-  @OnShipment('No such shipment in this workspace and environment, or no such container of it.')
+  @OnShipment('The shipment or the container does not exist in this workspace and environment.')
   @ApiParam({ name: 'number', description: 'Number of a container of the shipment.', example: 'CSQU3054383' })
   @ApiResponse({ status: 200, description: 'The container.', type: ContainerWrittenResource })
   async changeContainer(
@@ -193,10 +197,10 @@ export class ShipmentsController {
   @OnShipment()
   @ApiResponse({
     status: 200,
-    description: 'The shipment, also where it was so already.',
+    description: 'The shipment, even if nothing changed.',
     type: ShipmentWrittenResource,
   })
-  @refusal(409, 'It is delivered already.')
+  @refusal(409, 'The shipment is already delivered.')
   async cancel(
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @SentBody(NO_BODY) ignored: readonly Warning[],
@@ -209,11 +213,11 @@ export class ShipmentsController {
 
   @Post(':id/reopen')
   @HttpCode(200)
-  @Operation('reopenShipment', { summary: 'Take the cancellation of a shipment back', conditional: 'write' })
+  @Operation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
   @OnShipment()
   @ApiResponse({
     status: 200,
-    description: 'The shipment, also where it was so already.',
+    description: 'The shipment, even if nothing changed.',
     type: ShipmentWrittenResource,
   })
   @refusal(409, 'A milestone cancels the shipment.')
@@ -229,12 +233,16 @@ export class ShipmentsController {
 
   @Get(':id/history')
   @Operation('listShipmentHistory', {
-    summary: 'List what happened to a shipment, the newest first',
+    summary: 'List the history of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
   })
   @OnShipment()
-  @ApiResponse({ status: 200, description: 'A page; it may hold fewer than `limit`.', type: HistoryPageResource })
+  @ApiResponse({
+    status: 200,
+    description: 'A page of entries, possibly fewer than `limit`.',
+    type: HistoryPageResource,
+  })
   async history(
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Query() query: PageDto,
@@ -258,12 +266,16 @@ export class ShipmentsController {
 
   @Get(':id/eta_history')
   @Operation('listEtaHistory', {
-    summary: 'List the changes of a shipment’s eta, the newest first',
+    summary: 'List the ETA changes of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
   })
   @OnShipment()
-  @ApiResponse({ status: 200, description: 'A page; it may hold fewer than `limit`.', type: EtaHistoryPageResource })
+  @ApiResponse({
+    status: 200,
+    description: 'A page of entries, possibly fewer than `limit`.',
+    type: EtaHistoryPageResource,
+  })
   async etaHistory(
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @Query() query: PageDto,
@@ -278,13 +290,17 @@ export class ShipmentsController {
   }
 
   @Get(':id/explanation')
-  // Not conditional: expected exceptions depend on settings, which change without the shipment's version.
+  // Not conditional, because expected exceptions depend on settings, which change without the shipment's version.
   @Operation('explainShipment', {
-    summary: 'Explain the status, the times and the exceptions of a shipment',
+    summary: 'Explain the status, times and exceptions of a shipment',
     readsYourWrites: true,
   })
   @OnShipment()
-  @ApiResponse({ status: 200, description: 'Why it is what it is.', type: ShipmentExplanationResource })
+  @ApiResponse({
+    status: 200,
+    description: 'The explanation: for each value, the rule and the milestone that determined it.',
+    type: ShipmentExplanationResource,
+  })
   async explanation(
     @Param('id', SHIPMENT_ID) shipment_id: string,
     @CurrentScope() scope: Scope,

@@ -13,7 +13,7 @@ import { ShipmentReader } from './shipment-reader.ts';
 
 type WrittenShipment = Written<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
 
-/** Number of references whose last writer this process remembers: many more than the read model is ever behind. */
+/** Number of references whose last writer this process remembers: many more than the read model ever lags behind. */
 const MAX_REMEMBERED = 10_000;
 /** Number of containers that a warning names. */
 const MAX_NAMED = 3;
@@ -24,7 +24,7 @@ const MAX_NAMED = 3;
  */
 @Injectable()
 export class PossibleDuplicates {
-  /** The shipment that was last written with a reference. */
+  /** The shipment that last had a reference written, by reference. */
   private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
   constructor(
@@ -74,7 +74,7 @@ export class PossibleDuplicates {
       ]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.logger.warn({ ...requestFields(request), reason }, 'could not look for possible duplicates');
+      this.logger.warn({ ...requestFields(request), reason }, 'check for possible duplicates failed');
       return [];
     }
   }
