@@ -49,16 +49,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the keys that you may see, the newest first
-         * @description Your own; with `keys:manage` those of service accounts that are no admins; with `workspace:admin` all. Never the keys themselves.
+         * List the API keys that you can access, newest first
+         * @description Your own keys; with `keys:manage` also keys of service accounts whose role is not admin; with `workspace:admin` all keys. The list never contains the keys themselves.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Make a key of your own, or of a service account
-         * @description Those of service accounts need `keys:manage`; of one that is an admin, `workspace:admin`. A key for tests makes keys for tests alone.
+         * Create an API key for yourself or a service account
+         * @description Keys of service accounts need `keys:manage`, and of a service account with the role admin `workspace:admin`. A test key can create only test keys.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
@@ -77,7 +77,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a key, but not the key itself
+         * Get an API key, without the key itself
          * @description Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
         get: operations["getApiKey"];
@@ -99,8 +99,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a key for good, within 5 seconds
-         * @description Admins may end those of other users too. A key that is revoked stays as it is.
+         * Revoke an API key
+         * @description The key stops working within 5 seconds, permanently. Admins can also revoke keys of other users. Revoking a revoked key changes nothing.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
@@ -121,8 +121,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a key in the place of another
-         * @description Of the same owner, environment and end. The old key expires when the grace ends.
+         * Rotate an API key
+         * @description Creates a key with the same owner, environment and expiry. The old key expires at the end of the grace period.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
@@ -141,7 +141,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List changes to keys, users, service accounts, sessions, webhook endpoints and settings, secrets that were shown, and deliveries that were replayed or discarded, the newest first
+         * List audit log entries, newest first
          * @description Needs the permission `workspace:admin`.
          */
         get: operations["listAuditLog"];
@@ -161,8 +161,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a document, whatever became of it
-         * @description The ETag is that of the shipment.
+         * Get a document
+         * @description The ETag is the ETag of the shipment.
          *
          *     Needs the permission `documents:read`.
          */
@@ -170,8 +170,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a document: its bytes are destroyed, what is known of it stays
-         * @description If-Match and the ETag of the answer are those of the shipment.
+         * Delete a document
+         * @description If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:approve`.
          */
@@ -192,7 +192,7 @@ export interface paths {
         put?: never;
         /**
          * Approve a document
-         * @description The first verdict stands. If-Match and the ETag of the answer are those of the shipment.
+         * @description The first review decision is final. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:approve`.
          */
@@ -213,8 +213,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say that all bytes of a document were sent
-         * @description What came must have the size and the checksum that were told; else it stays pending, and the bytes can be sent again. If-Match and the ETag of the answer are those of the shipment.
+         * Complete an upload
+         * @description The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:write`.
          */
@@ -234,8 +234,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Send the bytes of a document
-         * @description To the `upload.url` that was answered, as it is: its token stands for credentials. Sent again, the last bytes count; `POST /v1/documents/{id}/complete` makes the document of them.
+         * Upload the file of a document
+         * @description Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.
          *
          *     Open to everybody; no credentials are needed.
          */
@@ -256,7 +256,7 @@ export interface paths {
         };
         /**
          * Download the file of a document
-         * @description As an attachment under its name. One range of it may be asked for; of several, the whole is answered. The ETag is that of the content, which never changes.
+         * @description Sends the file as an attachment with its name. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes.
          *
          *     Needs the permission `documents:read`.
          */
@@ -280,7 +280,7 @@ export interface paths {
         put?: never;
         /**
          * Reject a document
-         * @description The first verdict stands, with its reason; a better one replaces it by `replaces_document_id`. If-Match and the ETag of the answer are those of the shipment.
+         * @description The first review decision is final. To replace the document, upload another one with `replaces_document_id`. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:approve`.
          */
@@ -299,8 +299,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened, the oldest first unless told
-         * @description The events as webhook endpoints get them, whether or not one wanted them; kept for 30 days, unless the operator sets another time.
+         * List events
+         * @description Events in the form that webhook endpoints receive, whether or not an endpoint subscribed to them; oldest first by default. They are stored for 30 days, unless the operator configures another period.
          *
          *     Needs the permission `shipments:read`.
          */
@@ -341,8 +341,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow what happens
-         * @description Server-sent events (`EventSource`): each has the `id` of an event, and its envelope, as `GET /v1/events` shows it, as `data`. From now on, or after the event that `Last-Event-ID` or `after` names, each once, in the order of `GET /v1/events`. A comment comes every 15 s. It ends when the key or session does, or the server; whoever comes again with the last `id` misses nothing.
+         * Stream events
+         * @description Server-sent events (`EventSource`): each has the `id` of an event, and as `data` its envelope, as in `GET /v1/events`. The stream starts now, or after the event that `Last-Event-ID` or `after` names. It contains each event once, in the order of `GET /v1/events`, and a comment every 15 s. It ends when the key, the session or the server ends; a client that reconnects with the last `id` misses nothing.
          *
          *     Needs the permission `shipments:read`.
          */
@@ -364,7 +364,7 @@ export interface paths {
         };
         /**
          * List exceptions
-         * @description The newest first, unless sort says otherwise. A page may hold fewer exceptions than limit, even none, while has_more is true: go on with next_cursor.
+         * @description Newest first by default. A page may have fewer exceptions than limit, or even none, while has_more is true: continue with next_cursor.
          *
          *     Needs the permission `shipments:read`.
          */
@@ -385,8 +385,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get an exception, resolved or not
-         * @description The ETag is that of the shipment.
+         * Get an exception
+         * @description The ETag is the ETag of the shipment.
          *
          *     Needs the permission `shipments:read`.
          */
@@ -409,8 +409,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tell who deals with an exception
-         * @description Sent again it hands the exception on, or adds a note; as it is already, it changes nothing. If-Match and the ETag of the answer are those of the shipment.
+         * Acknowledge an exception
+         * @description A repeated request can change the assignee or add a note. Without a change it has no effect. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `exceptions:write`.
          */
@@ -432,7 +432,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve an exception
-         * @description What opened it by itself opens no other one until it was over once. If-Match and the ETag of the answer are those of the shipment.
+         * @description The rule that opened the exception opens no other one until its cause has ended once. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `exceptions:write`.
          */
@@ -451,14 +451,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a one-time link is for
+         * Get the purpose of a one-time link
          * @description Open to everybody; no credentials are needed.
          */
         get: operations["getInvitation"];
         put?: never;
         /**
-         * Set the password, and accept where it is an invitation; sign in then
-         * @description It is good once. What is refused leaves it good.
+         * Use a one-time link: set the password and accept the invitation
+         * @description The link can be used once. A refused request leaves it valid. Sign in afterwards.
          *
          *     Open to everybody; no credentials are needed.
          */
@@ -499,8 +499,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Record up to 500 milestones, of whatever shipments
-         * @description Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.
+         * Record up to 500 milestones of any shipments
+         * @description Each item is processed and answered like a single call, and items of one shipment in their order. The request is not atomic: a refused item does not affect the others. It counts as one request for the rate limit.
          *
          *     Needs the permission `milestones:write`.
          */
@@ -519,8 +519,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find ports and airports by name or code
-         * @description Those that the service knows by name; other codes may be used all the same.
+         * Search ports and airports
+         * @description Searches the places that the service knows by name. Other codes are accepted in shipments too.
          *
          *     Needs the permission `shipments:read`.
          */
@@ -541,8 +541,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get which documents a shipment of each mode needs
-         * @description As the settings of the workspace say.
+         * Get the required documents by transport mode
+         * @description The required documents according to the settings of the workspace.
          *
          *     Needs the permission `documents:read`.
          */
@@ -563,13 +563,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List service accounts, the newest first
+         * List service accounts, newest first
          * @description Needs the permission `keys:manage`.
          */
         get: operations["listServiceAccounts"];
         put?: never;
         /**
-         * Make a service account
+         * Create a service account
          * @description Needs the permission `workspace:admin`.
          */
         post: operations["createServiceAccount"];
@@ -597,8 +597,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change its name or role
-         * @description Another role is that of all its keys, within 5 seconds.
+         * Change the name or role of a service account
+         * @description A new role applies to all keys of the account within 5 seconds.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -615,7 +615,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End its keys until it is reactivated
+         * Deactivate a service account
          * @description Needs the permission `workspace:admin`.
          */
         post: operations["deactivateServiceAccount"];
@@ -635,7 +635,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make its keys valid again, but those that were revoked or expired
+         * Reactivate a service account
          * @description Needs the permission `workspace:admin`.
          */
         post: operations["reactivateServiceAccount"];
@@ -653,27 +653,27 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who am I: whose session or key the request carries, and what it allows
+         * Get the signed-in user or service account
          * @description Needs a key or a session, but no permission.
          */
         get: operations["getSession"];
         put?: never;
         /**
-         * Sign in: begin a session, kept in a cookie
+         * Sign in
          * @description Needs the header `X-Requested-With`, with any value.
          *
          *     Open to everybody; no credentials are needed.
          */
         post: operations["signIn"];
         /**
-         * Sign out: end the session
+         * Sign out
          * @description For users, with a session or with their own key. No permission is needed.
          */
         delete: operations["signOut"];
         options?: never;
         head?: never;
         /**
-         * Change what one is called
+         * Change your name
          * @description For users, with a session or with their own key. No permission is needed.
          */
         patch: operations["changeOwnName"];
@@ -689,7 +689,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change one's password: ends every other session
+         * Change your password
          * @description For users, with a session or with their own key. No permission is needed.
          */
         post: operations["changePassword"];
@@ -707,7 +707,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List one's sessions, the newest first
+         * List your sessions, newest first
          * @description For users, with a session or with their own key. No permission is needed.
          */
         get: operations["listSessions"];
@@ -730,7 +730,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End one of one's sessions
+         * End one of your sessions
          * @description For users, with a session or with their own key. No permission is needed.
          */
         delete: operations["endSession"];
@@ -747,7 +747,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the settings of the workspace, defaults included
+         * Get the settings of the workspace
          * @description Needs the permission `workspace:admin`.
          */
         get: operations["getSettings"];
@@ -757,8 +757,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change settings: what is left out stays, null brings back the default
-         * @description A JSON merge patch (RFC 7396).
+         * Change the settings of the workspace
+         * @description A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default. Omitted settings keep their value; null restores the default.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -774,14 +774,14 @@ export interface paths {
         };
         /**
          * List shipments
-         * @description The newest first, unless sort says otherwise. A page may hold fewer shipments than limit, even none, while has_more is true: go on with next_cursor.
+         * @description Newest first by default. A page may have fewer shipments than limit, or even none, while has_more is true: continue with next_cursor.
          *
          *     Needs the permission `shipments:read`.
          */
         get: operations["listShipments"];
         put?: never;
         /**
-         * Create a shipment, or update the one with this external_id
+         * Create or update a shipment
          * @description Needs the permission `shipments:write`.
          */
         post: operations["upsertShipment"];
@@ -809,7 +809,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change fields of a shipment: what is left out stays, null clears
+         * Change a shipment
          * @description A JSON merge patch (RFC 7396).
          *
          *     Needs the permission `shipments:write`.
@@ -851,8 +851,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change what is known of a container: what is left out stays, null clears
-         * @description A JSON merge patch (RFC 7396). If-Match and the ETag of the answer are those of the shipment.
+         * Change a container of a shipment
+         * @description A JSON merge patch (RFC 7396). If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `shipments:write`.
          */
@@ -867,16 +867,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the documents of a shipment, the newest first
-         * @description Whatever became of them; the deleted ones too.
+         * List the documents of a shipment, newest first
+         * @description Documents in any status, including deleted ones.
          *
          *     Needs the permission `documents:read`.
          */
         get: operations["listDocuments"];
         put?: never;
         /**
-         * Add a document with its file
-         * @description A form with the file, up to 25 MiB; larger ones are sent to a URL of their own. What it is, is judged by its content. If-Match and the ETag of the answer are those of the shipment.
+         * Upload a document
+         * @description A form with the file, of up to 25 MiB; use an upload URL for larger files. The media type is determined from the content. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:write`.
          */
@@ -897,8 +897,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a URL to send a large file to
-         * @description For a file of up to 250 MiB: `PUT` its bytes to `upload.url`, which needs no key and lives 15 minutes, then `POST /v1/documents/{id}/complete`. What is not complete after 24 hours expires. A repeat under the same Idempotency-Key gets the same document with a URL of its own. If-Match and the ETag of the answer are those of the shipment.
+         * Request an upload URL for a large file
+         * @description For a file of up to 250 MiB: `PUT` the file to `upload.url`, which needs no key and is valid for 15 minutes, then call `POST /v1/documents/{id}/complete`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:write`.
          */
@@ -917,7 +917,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the changes of a shipment’s eta, the newest first
+         * List the ETA changes of a shipment, newest first
          * @description Needs the permission `shipments:read`.
          */
         get: operations["listEtaHistory"];
@@ -937,14 +937,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the exceptions of a shipment, the oldest first
+         * List the exceptions of a shipment, oldest first
          * @description Needs the permission `shipments:read`.
          */
         get: operations["listShipmentExceptions"];
         put?: never;
         /**
-         * Open an exception, of whatever type
-         * @description There is at most one of a type that is not resolved, for the shipment and for each container. If-Match and the ETag of the answer are those of the shipment.
+         * Open an exception
+         * @description A shipment and each of its containers have at most one unresolved exception of each type. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `exceptions:write`.
          */
@@ -963,7 +963,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain the status, the times and the exceptions of a shipment
+         * Explain the status, times and exceptions of a shipment
          * @description Needs the permission `shipments:read`.
          */
         get: operations["explainShipment"];
@@ -983,7 +983,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened to a shipment, the newest first
+         * List the history of a shipment, newest first
          * @description Needs the permission `shipments:read`.
          */
         get: operations["listShipmentHistory"];
@@ -1010,7 +1010,7 @@ export interface paths {
         put?: never;
         /**
          * Record a milestone
-         * @description If-Match and the ETag of the answer are those of the shipment.
+         * @description If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `milestones:write`.
          */
@@ -1029,8 +1029,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a milestone, retracted or superseded or not
-         * @description The ETag is that of the shipment.
+         * Get a milestone
+         * @description The ETag is the ETag of the shipment.
          *
          *     Needs the permission `shipments:read`.
          */
@@ -1038,8 +1038,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Retract a milestone: it stays on record, and counts for nothing
-         * @description If-Match and the ETag of the answer are those of the shipment.
+         * Retract a milestone
+         * @description If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `milestones:write`.
          */
@@ -1048,7 +1048,7 @@ export interface paths {
         head?: never;
         /**
          * Correct a milestone
-         * @description A JSON merge patch: what is left out stays, null clears. What a feed sends again does not undo it. If-Match and the ETag of the answer are those of the shipment.
+         * @description A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `milestones:write`.
          */
@@ -1065,7 +1065,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take the cancellation of a shipment back
+         * Reopen a cancelled shipment
          * @description Needs the permission `shipments:write`.
          */
         post: operations["reopenShipment"];
@@ -1086,7 +1086,7 @@ export interface paths {
         put?: never;
         /**
          * Create or update up to 500 shipments
-         * @description Each item is carried out and answered as the single call would be, those of one shipment in their order. It is not atomic: an item that is refused leaves the others as they are. One request for the rate limit.
+         * @description Each item is processed and answered like a single call, and items of one shipment in their order. The request is not atomic: a refused item does not affect the others. It counts as one request for the rate limit.
          *
          *     Needs the permission `shipments:write`.
          */
@@ -1105,13 +1105,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List users, the newest first
+         * List users, newest first
          * @description Needs the permission `workspace:admin`.
          */
         get: operations["listUsers"];
         put?: never;
         /**
-         * Invite a user by a one-time link
+         * Invite a user
          * @description Needs the permission `workspace:admin`.
          */
         post: operations["inviteUser"];
@@ -1139,8 +1139,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a name or role
-         * @description Another role is that of their sessions and keys, within 5 seconds.
+         * Change the name or role of a user
+         * @description A new role applies to all sessions and keys of the user within 5 seconds.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -1157,7 +1157,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End their sessions, keys and link
+         * Deactivate a user: end all sessions, keys and links
          * @description Needs the permission `workspace:admin`.
          */
         post: operations["deactivateUser"];
@@ -1177,8 +1177,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let them sign in again, with their keys; sessions stay ended
-         * @description Who never set a password is invited again, by another link.
+         * Reactivate a user
+         * @description The user can sign in again and use keys that are still valid; ended sessions stay ended. A user who never set a password gets a new invitation link.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -1199,8 +1199,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a one-time link by which they set a password
-         * @description The link of before is good no more; the password of before is, until the new link is used. For who was invited and has not come yet it is another invitation.
+         * Create a password reset link
+         * @description Earlier links become invalid. The present password stays valid until the new link is used. For an invited user, the link is a new invitation.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -1930,16 +1930,16 @@ export interface components {
         ApiKey: {
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who made it. */
+            /** @description User or service account that created the key. */
             created_by: components["schemas"]["Actor"];
-            /** @description Whose data it sees. */
+            /** @description Environment whose data the key can access. */
             environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
-             * @description From then on it is refused; null: never. UTC with milliseconds.
+             * @description Time at which the key expires; null if it never expires. UTC with milliseconds.
              */
             expires_at: string | null;
             /**
@@ -1948,54 +1948,54 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the key ends.
+             * @description Last characters of the key.
              * @example 9zY8
              */
             last_four: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null: never. UTC with milliseconds.
+             * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
             /**
-             * @description What the key is for.
+             * @description Purpose of the key, in your words.
              * @example Nightly import
              */
             name: string;
-            /** @description Whose permissions the key has, at each request. */
+            /** @description User or service account whose permissions the key has. */
             owner: components["schemas"]["ApiKeyOwner"];
             /**
-             * @description How the key begins.
+             * @description First characters of the key.
              * @example sk_live_0aB1
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
+             * @description Time at which the key was revoked; null if it was not revoked. UTC with milliseconds.
              */
             revoked_at: string | null;
-            /** @description The role that its owner has now. */
+            /** @description Current role of the owner. */
             role: components["schemas"]["Role"];
-            /** @description The key that took its place. */
+            /** @description Id of the key that replaced this one. */
             rotated_to: string | null;
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
-            /** @description Its workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         ApiKeyCreated: {
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who made it. */
+            /** @description User or service account that created the key. */
             created_by: components["schemas"]["Actor"];
-            /** @description Whose data it sees. */
+            /** @description Environment whose data the key can access. */
             environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
-             * @description From then on it is refused; null: never. UTC with milliseconds.
+             * @description Time at which the key expires; null if it never expires. UTC with milliseconds.
              */
             expires_at: string | null;
             /**
@@ -2004,72 +2004,72 @@ export interface components {
              */
             id: string;
             /**
-             * @description The key itself. Shown in this answer only.
+             * @description The key itself. Returned only once, in this response.
              * @example sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8
              */
             key: string;
             /**
-             * @description How the key ends.
+             * @description Last characters of the key.
              * @example 9zY8
              */
             last_four: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null: never. UTC with milliseconds.
+             * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
             /**
-             * @description What the key is for.
+             * @description Purpose of the key, in your words.
              * @example Nightly import
              */
             name: string;
-            /** @description Whose permissions the key has, at each request. */
+            /** @description User or service account whose permissions the key has. */
             owner: components["schemas"]["ApiKeyOwner"];
             /**
-             * @description How the key begins.
+             * @description First characters of the key.
              * @example sk_live_0aB1
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
+             * @description Time at which the key was revoked; null if it was not revoked. UTC with milliseconds.
              */
             revoked_at: string | null;
-            /** @description The role that its owner has now. */
+            /** @description Current role of the owner. */
             role: components["schemas"]["Role"];
-            /** @description The key that took its place. */
+            /** @description Id of the key that replaced this one. */
             rotated_to: string | null;
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
-            /** @description Its workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         ApiKeyFields: {
-            /** @description Whose data it sees. */
+            /** @description Environment whose data the key can access. */
             environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
-             * @description From then on it is refused; null: never.
+             * @description Time at which the key expires; null if it never expires.
              */
             expires_at?: string | null;
             /**
-             * @description What the key is for.
+             * @description Purpose of the key, in your words.
              * @example Nightly import
              */
             name: string;
-            /** @description The service account whose key it is; without, it is one of your own. */
+            /** @description Service account that owns the key. By default the key is your own. */
             service_account_id?: string | null;
         };
         ApiKeyOwner: {
             /**
-             * @description Its id.
+             * @description Id of the user or service account.
              * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
             /**
-             * @description What kind of owner.
+             * @description Kind of owner.
              * @enum {string}
              */
             type: "service_account" | "user";
@@ -2079,12 +2079,12 @@ export interface components {
             data: components["schemas"]["ApiKey"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
         ApiKeyRotation: {
             /**
-             * @description How long the old key is valid beside the new one; 0 unless told.
+             * @description Seconds for which the old key stays valid next to the new one; 0 by default.
              * @example 86400
              */
             grace_seconds?: number | null;
@@ -2092,16 +2092,16 @@ export interface components {
         ApiKeyWritten: {
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who made it. */
+            /** @description User or service account that created the key. */
             created_by: components["schemas"]["Actor"];
-            /** @description Whose data it sees. */
+            /** @description Environment whose data the key can access. */
             environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
-             * @description From then on it is refused; null: never. UTC with milliseconds.
+             * @description Time at which the key expires; null if it never expires. UTC with milliseconds.
              */
             expires_at: string | null;
             /**
@@ -2110,65 +2110,65 @@ export interface components {
              */
             id: string;
             /**
-             * @description How the key ends.
+             * @description Last characters of the key.
              * @example 9zY8
              */
             last_four: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null: never. UTC with milliseconds.
+             * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
             /**
-             * @description What the key is for.
+             * @description Purpose of the key, in your words.
              * @example Nightly import
              */
             name: string;
-            /** @description Whose permissions the key has, at each request. */
+            /** @description User or service account whose permissions the key has. */
             owner: components["schemas"]["ApiKeyOwner"];
             /**
-             * @description How the key begins.
+             * @description First characters of the key.
              * @example sk_live_0aB1
              */
             prefix: string;
             /**
              * Format: date-time
-             * @description Since when it is refused; null: it was not revoked. UTC with milliseconds.
+             * @description Time at which the key was revoked; null if it was not revoked. UTC with milliseconds.
              */
             revoked_at: string | null;
-            /** @description The role that its owner has now. */
+            /** @description Current role of the owner. */
             role: components["schemas"]["Role"];
-            /** @description The key that took its place. */
+            /** @description Id of the key that replaced this one. */
             rotated_to: string | null;
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
-            /** @description Its workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         AuditActor: {
-            /** @description Its id; `administration` for the command line. */
+            /** @description Id of the actor; `administration` for the command line. */
             id: string;
-            /** @description What it is called now. */
+            /** @description Present name of the actor. */
             name: string | null;
             /**
-             * @description What acted.
+             * @description Kind of actor.
              * @enum {string}
              */
             type: "user" | "service_account" | "system";
         };
         AuditEntry: {
-            /** @description Who changed it. */
+            /** @description Actor of the change. */
             actor: components["schemas"]["AuditActor"];
-            /** @description Where the request came from; null for the command line. */
+            /** @description IP address of the client; null for the command line. */
             address: string | null;
             /**
              * Format: date-time
-             * @description When the change was accepted. UTC with milliseconds.
+             * @description Time at which the change was accepted. UTC with milliseconds.
              */
             at: string;
-            /** @description By field, `from` what and `to` what; never a secret. */
+            /** @description Old and new value (`from`, `to`) of each changed field, without secrets. */
             changes: {
                 [key: string]: {
                     from?: unknown;
@@ -2181,16 +2181,16 @@ export interface components {
              */
             id: string;
             /**
-             * @description `unknown`: the process ended before it knew whether the change was made.
+             * @description `unknown`: the process ended before the outcome of the change was recorded.
              * @enum {string}
              */
             outcome: "done" | "unknown";
-            /** @description The request that did it. */
+            /** @description Id of the request that made the change. */
             request_id: string;
-            /** @description What it was done to. */
+            /** @description Changed resource. */
             target: components["schemas"]["AuditTarget"];
             /**
-             * @description What was done.
+             * @description Type of the change.
              * @example api_key.revoked
              */
             type: components["schemas"]["AuditType"];
@@ -2204,10 +2204,10 @@ export interface components {
             next_cursor: string | null;
         };
         AuditTarget: {
-            /** @description Its id; null of many at once, and where the outcome is unknown and it was only being made. */
+            /** @description Id of the changed resource; null if the change concerns several, or if the outcome of a creation is unknown. */
             id: string | null;
             /**
-             * @description What was changed.
+             * @description Kind of the changed resource.
              * @example api_key
              */
             type: string;
@@ -2218,22 +2218,22 @@ export interface components {
         AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
         BulkMilestone: {
             /**
-             * @description The shipment’s booking number.
+             * @description Booking number of the shipment.
              * @example BKG-55012
              */
             booking_number?: string | null;
             /**
-             * @description Whether it happened, or is expected; `actual` unless said otherwise.
+             * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
              * @example actual
              */
             classifier?: components["schemas"]["Classifier"] | null;
             /**
-             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @description Milestone code; see GET /v1/milestone_codes.
              * @example vessel_departed
              */
             code: components["schemas"]["CanonicalMilestoneCode"];
             /**
-             * @description The container that it is about; where nothing else names the shipment, it is the one that has it.
+             * @description The container that the milestone is about. If no other field identifies the shipment, the shipment with this container.
              * @example CSQU3054383
              */
             container_number?: string | null;
@@ -2243,17 +2243,17 @@ export interface components {
              */
             external_id?: string | null;
             /**
-             * @description Free text; a UN/LOCODE is recognised.
+             * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location?: string | null;
             /**
-             * @description The shipment’s master bill or air waybill.
+             * @description Master bill or air waybill of the shipment.
              * @example MAEU912345678
              */
             master_bill?: string | null;
             /**
-             * @description Your own reference of the milestone: the same one again corrects that milestone.
+             * @description Your own reference of the milestone. A milestone sent again with the same reference is corrected.
              * @example EVT-9981
              */
             milestone_external_id?: string | null;
@@ -2261,19 +2261,19 @@ export interface components {
             note?: string | null;
             /**
              * Format: date-time
-             * @description When it happened, or is expected to.
+             * @description Time of the milestone, actual or expected.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at: string;
             /**
-             * @description Why it is posted.
+             * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
             /** @description Id of the shipment, `shp_…`. */
             shipment_id?: string | null;
             /**
-             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
+             * @description Source of the milestone; `manual` unless the key may record milestones for feeds.
              * @example manual
              */
             source?: components["schemas"]["MilestoneSource"] | null;
@@ -2294,47 +2294,47 @@ export interface components {
             voyage?: string | null;
         };
         BulkMilestoneItem: {
-            /** @description Of an item that was refused. */
+            /** @description Error of a refused item. */
             error?: components["schemas"]["ErrorDetail"];
-            /** @description Place of the item in the request, from 0. */
+            /** @description Index of the item in the request, starting at 0. */
             index: number;
-            /** @description Of an item that was carried out. */
+            /** @description Result of a processed item. */
             milestone?: components["schemas"]["MilestoneWritten"];
             /**
-             * @description The status that the single call answers.
+             * @description HTTP status that a single call would return.
              * @example 201
              */
             status: number;
         };
         BulkMilestones: {
-            /** @description Each as `POST /v1/shipments/{id}/milestones` takes it, with what names its shipment. */
+            /** @description Milestones, each like the body of `POST /v1/shipments/{id}/milestones`, with a field that identifies the shipment. */
             milestones: components["schemas"]["BulkMilestone"][];
         };
         BulkMilestonesWritten: {
-            /** @description An answer for each item, in their order. */
+            /** @description One result for each item, in the order of the request. */
             data: components["schemas"]["BulkMilestoneItem"][];
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         BulkShipmentItem: {
-            /** @description Of an item that was refused. */
+            /** @description Error of a refused item. */
             error?: components["schemas"]["ErrorDetail"];
-            /** @description Place of the item in the request, from 0. */
+            /** @description Index of the item in the request, starting at 0. */
             index: number;
-            /** @description Of an item that was carried out. */
+            /** @description Result of a processed item. */
             shipment?: components["schemas"]["ShipmentWritten"];
             /**
-             * @description The status that the single call answers.
+             * @description HTTP status that a single call would return.
              * @example 201
              */
             status: number;
         };
         BulkShipments: {
-            /** @description Each as `POST /v1/shipments` takes it. */
+            /** @description Shipments, each like the body of `POST /v1/shipments`. */
             shipments: components["schemas"]["ShipmentFields"][];
         };
         BulkShipmentsWritten: {
-            /** @description An answer for each item, in their order. */
+            /** @description One result for each item, in the order of the request. */
             data: components["schemas"]["BulkShipmentItem"][];
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
@@ -2346,82 +2346,82 @@ export interface components {
         Container: {
             /**
              * Format: date-time
-             * @description Available for pickup. UTC with milliseconds.
+             * @description Time from which the container is available for pickup. UTC with milliseconds.
              */
             available_at: string | null;
             /**
              * Format: date-time
-             * @description Delivered. UTC with milliseconds.
+             * @description Time of delivery. UTC with milliseconds.
              */
             delivered_at: string | null;
             /**
              * Format: date-time
-             * @description Discharged. UTC with milliseconds.
+             * @description Time of discharge. UTC with milliseconds.
              */
             discharged_at: string | null;
             /**
              * Format: date
-             * @description Day by which it must be back empty, local to the place.
+             * @description Last day for returning the empty container, as a local date of the place.
              * @example 2027-01-04
              */
             empty_return_by: string | null;
             /**
              * Format: date-time
-             * @description Returned empty. UTC with milliseconds.
+             * @description Time of the empty return. UTC with milliseconds.
              */
             empty_returned_at: string | null;
             /**
              * Format: date-time
-             * @description Gated out. UTC with milliseconds.
+             * @description Time of gate-out. UTC with milliseconds.
              */
             gated_out_at: string | null;
             /**
              * Format: date
-             * @description Last day without demurrage, a date local to the place.
+             * @description Last day without demurrage, as a local date of the place.
              * @example 2026-12-24
              */
             last_free_day: string | null;
-            /** @description Its latest actual milestone. */
+            /** @description Latest actual milestone of the container. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
-            /** @description Normalised number. */
+            /** @description Normalised container number. */
             number: string;
             /**
-             * @description Seal, or several of them.
+             * @description Seal number, or several ones.
              * @example ML-CN4831977
              */
             seal_number: string | null;
             /**
-             * @description Size and type: four letters or digits, as ISO 6346 writes them.
+             * @description Size and type code of ISO 6346: four letters or digits.
              * @example 45G1
              */
             size_type: string | null;
-            /** @description Status of this container. */
+            /** @description Status of the container. */
             status: components["schemas"]["ShipmentStatus"];
-            /** @description The milestone that set the status. */
+            /** @description Milestone that set the status. */
             status_milestone_id: string | null;
-            /** @description Whether the check digit is right; null where the kind has none. */
+            /** @description True if the check digit is correct; null if this kind of number has none. */
             valid_check_digit: boolean | null;
         };
         ContainerPatch: {
             /**
              * Format: date
-             * @description Day by which it must be back empty, local to the place.
+             * @description Last day for returning the empty container, as a local date of the place.
              * @example 2027-01-04
              */
             empty_return_by?: string | null;
             /**
              * Format: date
-             * @description Last day without demurrage, a date local to the place.
+             * @description Last day without demurrage, as a local date of the place.
              * @example 2026-12-24
              */
             last_free_day?: string | null;
             /**
-             * @description Seal, or several of them.
+             * @description Seal number, or several ones.
              * @example ML-CN4831977
              */
             seal_number?: string | null;
             /**
-             * @description Size and type: four letters or digits, as ISO 6346 writes them.
+             * @description Size and type code of ISO 6346: four letters or digits.
              * @example 45G1
              */
             size_type?: string | null;
@@ -2429,88 +2429,88 @@ export interface components {
         ContainerWritten: {
             /**
              * Format: date-time
-             * @description Available for pickup. UTC with milliseconds.
+             * @description Time from which the container is available for pickup. UTC with milliseconds.
              */
             available_at: string | null;
             /**
              * Format: date-time
-             * @description Delivered. UTC with milliseconds.
+             * @description Time of delivery. UTC with milliseconds.
              */
             delivered_at: string | null;
             /**
              * Format: date-time
-             * @description Discharged. UTC with milliseconds.
+             * @description Time of discharge. UTC with milliseconds.
              */
             discharged_at: string | null;
             /**
              * Format: date
-             * @description Day by which it must be back empty, local to the place.
+             * @description Last day for returning the empty container, as a local date of the place.
              * @example 2027-01-04
              */
             empty_return_by: string | null;
             /**
              * Format: date-time
-             * @description Returned empty. UTC with milliseconds.
+             * @description Time of the empty return. UTC with milliseconds.
              */
             empty_returned_at: string | null;
             /**
              * Format: date-time
-             * @description Gated out. UTC with milliseconds.
+             * @description Time of gate-out. UTC with milliseconds.
              */
             gated_out_at: string | null;
             /**
              * Format: date
-             * @description Last day without demurrage, a date local to the place.
+             * @description Last day without demurrage, as a local date of the place.
              * @example 2026-12-24
              */
             last_free_day: string | null;
-            /** @description Its latest actual milestone. */
+            /** @description Latest actual milestone of the container. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
-            /** @description Normalised number. */
+            /** @description Normalised container number. */
             number: string;
             /**
-             * @description Seal, or several of them.
+             * @description Seal number, or several ones.
              * @example ML-CN4831977
              */
             seal_number: string | null;
             /**
-             * @description Size and type: four letters or digits, as ISO 6346 writes them.
+             * @description Size and type code of ISO 6346: four letters or digits.
              * @example 45G1
              */
             size_type: string | null;
-            /** @description Status of this container. */
+            /** @description Status of the container. */
             status: components["schemas"]["ShipmentStatus"];
-            /** @description The milestone that set the status. */
+            /** @description Milestone that set the status. */
             status_milestone_id: string | null;
-            /** @description Whether the check digit is right; null where the kind has none. */
+            /** @description True if the check digit is correct; null if this kind of number has none. */
             valid_check_digit: boolean | null;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         CredentialsHolder: {
-            /** @description Of the key; for a session what the header Environment says. */
+            /** @description Environment of the key; for a session, the value of the header Environment. */
             environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
-             * @description When the key or session ends at the latest; null: never. UTC with milliseconds.
+             * @description Latest end of the session or key; null if it never ends. UTC with milliseconds.
              */
             expires_at: string | null;
-            /** @description What the role allows in this environment. */
+            /** @description Permissions of the role in this environment. */
             permissions: components["schemas"]["Permission"][];
-            /** @description Their role now. */
+            /** @description Current role. */
             role: components["schemas"]["Role"];
-            /** @description The service account whose key it is; else null. */
+            /** @description The service account that owns the key; otherwise null. */
             service_account: components["schemas"]["HoldingServiceAccount"] | null;
-            /** @description The user who is signed in, or whose key it is; else null. */
+            /** @description The signed-in user, or the user that owns the key; otherwise null. */
             user: components["schemas"]["HoldingUser"] | null;
-            /** @description Where they work. */
+            /** @description Workspace of the session or key. */
             workspace: components["schemas"]["HoldingWorkspace"];
         };
         DefaultSettings: {
-            /** @description How exceptions open by themselves, by type. */
+            /** @description Rules for opening exceptions automatically, by exception type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
             /**
-             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
+             * @description Required document types by transport mode. A change replaces the whole list of a mode.
              * @example {
              *       "ocean": [
              *         "bill_of_lading",
@@ -2527,106 +2527,106 @@ export interface components {
         DeliveryStatus: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
         Document: {
             /**
-             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
+             * @description SHA-256 of the file, in hexadecimal digits; lower case in responses.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             checksum_sha256: string;
             /**
-             * @description What the bytes are; they are judged when they come.
+             * @description Media type of the file, determined from its content.
              * @example application/pdf
              */
             content_type: components["schemas"]["DocumentContentType"];
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
             /**
              * Format: uri
-             * @description Where its bytes are; null while there are none, and when they are gone.
+             * @description URL of the file; null while there is no file, and after its deletion.
              */
             download_url: string | null;
             /**
-             * @description What it is called, in any script; a path before it is dropped.
+             * @description File name, in any script. A leading path is removed.
              * @example invoice-4711.pdf
              */
             file_name: string;
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description Why it was rejected. */
+            /** @description Reason for the rejection. */
             rejection_reason: string | null;
-            /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
+            /** @description Document that replaces this one. A replaced document satisfies no requirement. */
             replaced_by_document_id: string | null;
-            /** @description A document of the shipment that this one takes the place of, once it is whole. */
+            /** @description Document of the shipment that this one replaces once its file is complete. */
             replaces_document_id: string | null;
             /**
              * Format: date-time
-             * @description When it was approved or rejected. UTC with milliseconds.
+             * @description Time of the approval or rejection. UTC with milliseconds.
              */
             reviewed_at: string | null;
-            /** @description Who approved or rejected it. */
+            /** @description Actor that approved or rejected the document. */
             reviewed_by: components["schemas"]["Actor"] | null;
-            /** @description The shipment it belongs to. */
+            /** @description Id of the shipment. */
             shipment_id: string;
             /**
-             * @description How many bytes there are.
+             * @description Size of the file in bytes.
              * @example 48213
              */
             size_bytes: number;
-            /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
+            /** @description `pending_upload` until the file is complete; `expired` if it was never uploaded; `deleted` if its file is destroyed. */
             status: components["schemas"]["DocumentStatus"];
             /**
-             * @description What it is.
+             * @description Type of the document.
              * @example commercial_invoice
              */
             type: components["schemas"]["DocumentType"];
             /**
              * Format: date-time
-             * @description Since when it is whole. UTC with milliseconds.
+             * @description Time at which the file was complete. UTC with milliseconds.
              */
             uploaded_at: string | null;
-            /** @description Who sent it, or asked for the URL to send it to. */
+            /** @description Actor that uploaded the file or requested the upload URL. */
             uploaded_by: components["schemas"]["Actor"];
         };
         DocumentApprovedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 document: components["schemas"]["Document"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "document.approved";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         /** @enum {string} */
@@ -2634,13 +2634,13 @@ export interface components {
         DocumentForm: {
             /**
              * Format: binary
-             * @description The file itself, with its name. Parts may come in any order.
+             * @description The file with its name. The parts of the form may have any order.
              */
             file: string;
-            /** @description A document of the shipment that this one takes the place of, once it is whole. */
+            /** @description Document of the shipment that this one replaces once its file is complete. */
             replaces_document_id?: string | null;
             /**
-             * @description What it is.
+             * @description Type of the document.
              * @example commercial_invoice
              */
             type: components["schemas"]["DocumentType"];
@@ -2650,53 +2650,53 @@ export interface components {
             data: components["schemas"]["Document"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
         DocumentRejectedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 document: components["schemas"]["Document"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "document.rejected";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         DocumentRejection: {
             /**
-             * @description What is wrong with it, for whoever is to send a better one.
+             * @description Reason for the rejection, for the person who uploads a better document.
              * @example Page 2 is missing.
              */
             reason: string;
@@ -2707,202 +2707,202 @@ export interface components {
         DocumentType: "bill_of_lading" | "house_bill" | "sea_waybill" | "air_waybill" | "commercial_invoice" | "packing_list" | "certificate_of_origin" | "booking_confirmation" | "shipping_instructions" | "arrival_notice" | "delivery_order" | "proof_of_delivery" | "customs_entry" | "verified_gross_mass" | "dangerous_goods_declaration" | "inspection_certificate" | "phytosanitary_certificate" | "insurance_certificate" | "freight_invoice" | "photo" | "other";
         DocumentUpload: {
             /**
-             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
+             * @description SHA-256 of the file, in hexadecimal digits; lower case in responses.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             checksum_sha256: string;
             /**
-             * @description What the bytes are; they are judged when they come.
+             * @description Media type of the file, determined from its content.
              * @example application/pdf
              */
             content_type: components["schemas"]["DocumentContentType"];
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
             /**
              * Format: uri
-             * @description Where its bytes are; null while there are none, and when they are gone.
+             * @description URL of the file; null while there is no file, and after its deletion.
              */
             download_url: string | null;
             /**
-             * @description What it is called, in any script; a path before it is dropped.
+             * @description File name, in any script. A leading path is removed.
              * @example invoice-4711.pdf
              */
             file_name: string;
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description Why it was rejected. */
+            /** @description Reason for the rejection. */
             rejection_reason: string | null;
-            /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
+            /** @description Document that replaces this one. A replaced document satisfies no requirement. */
             replaced_by_document_id: string | null;
-            /** @description A document of the shipment that this one takes the place of, once it is whole. */
+            /** @description Document of the shipment that this one replaces once its file is complete. */
             replaces_document_id: string | null;
             /**
              * Format: date-time
-             * @description When it was approved or rejected. UTC with milliseconds.
+             * @description Time of the approval or rejection. UTC with milliseconds.
              */
             reviewed_at: string | null;
-            /** @description Who approved or rejected it. */
+            /** @description Actor that approved or rejected the document. */
             reviewed_by: components["schemas"]["Actor"] | null;
-            /** @description The shipment it belongs to. */
+            /** @description Id of the shipment. */
             shipment_id: string;
             /**
-             * @description How many bytes there are.
+             * @description Size of the file in bytes.
              * @example 48213
              */
             size_bytes: number;
-            /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
+            /** @description `pending_upload` until the file is complete; `expired` if it was never uploaded; `deleted` if its file is destroyed. */
             status: components["schemas"]["DocumentStatus"];
             /**
-             * @description What it is.
+             * @description Type of the document.
              * @example commercial_invoice
              */
             type: components["schemas"]["DocumentType"];
-            /** @description How to send the bytes. */
+            /** @description Upload request for the file. */
             upload: components["schemas"]["Upload"];
             /**
              * Format: date-time
-             * @description Since when it is whole. UTC with milliseconds.
+             * @description Time at which the file was complete. UTC with milliseconds.
              */
             uploaded_at: string | null;
-            /** @description Who sent it, or asked for the URL to send it to. */
+            /** @description Actor that uploaded the file or requested the upload URL. */
             uploaded_by: components["schemas"]["Actor"];
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         DocumentUploadedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 document: components["schemas"]["Document"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "document.uploaded";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         DocumentUploadFields: {
             /**
-             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
+             * @description SHA-256 of the file, in hexadecimal digits; lower case in responses.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             checksum_sha256: string;
             /**
-             * @description What the bytes are; they are judged when they come.
+             * @description Media type of the file, determined from its content.
              * @example application/pdf
              */
             content_type: components["schemas"]["DocumentContentType"];
             /**
-             * @description What it is called, in any script; a path before it is dropped.
+             * @description File name, in any script. A leading path is removed.
              * @example invoice-4711.pdf
              */
             file_name: string;
-            /** @description A document of the shipment that this one takes the place of, once it is whole. */
+            /** @description Document of the shipment that this one replaces once its file is complete. */
             replaces_document_id?: string | null;
             /**
-             * @description How many bytes there are.
+             * @description Size of the file in bytes.
              * @example 48213
              */
             size_bytes: number;
             /**
-             * @description What it is.
+             * @description Type of the document.
              * @example commercial_invoice
              */
             type: components["schemas"]["DocumentType"];
         };
         DocumentWritten: {
             /**
-             * @description SHA-256 of the bytes, in hexadecimal digits; answers have them in lower case.
+             * @description SHA-256 of the file, in hexadecimal digits; lower case in responses.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             checksum_sha256: string;
             /**
-             * @description What the bytes are; they are judged when they come.
+             * @description Media type of the file, determined from its content.
              * @example application/pdf
              */
             content_type: components["schemas"]["DocumentContentType"];
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
             /**
              * Format: uri
-             * @description Where its bytes are; null while there are none, and when they are gone.
+             * @description URL of the file; null while there is no file, and after its deletion.
              */
             download_url: string | null;
             /**
-             * @description What it is called, in any script; a path before it is dropped.
+             * @description File name, in any script. A leading path is removed.
              * @example invoice-4711.pdf
              */
             file_name: string;
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description Why it was rejected. */
+            /** @description Reason for the rejection. */
             rejection_reason: string | null;
-            /** @description The one that replaces it, once that is whole: it satisfies no requirement any more. */
+            /** @description Document that replaces this one. A replaced document satisfies no requirement. */
             replaced_by_document_id: string | null;
-            /** @description A document of the shipment that this one takes the place of, once it is whole. */
+            /** @description Document of the shipment that this one replaces once its file is complete. */
             replaces_document_id: string | null;
             /**
              * Format: date-time
-             * @description When it was approved or rejected. UTC with milliseconds.
+             * @description Time of the approval or rejection. UTC with milliseconds.
              */
             reviewed_at: string | null;
-            /** @description Who approved or rejected it. */
+            /** @description Actor that approved or rejected the document. */
             reviewed_by: components["schemas"]["Actor"] | null;
-            /** @description The shipment it belongs to. */
+            /** @description Id of the shipment. */
             shipment_id: string;
             /**
-             * @description How many bytes there are.
+             * @description Size of the file in bytes.
              * @example 48213
              */
             size_bytes: number;
-            /** @description `pending_upload` until its bytes are complete; `expired`: they never came; `deleted`: they are gone. */
+            /** @description `pending_upload` until the file is complete; `expired` if it was never uploaded; `deleted` if its file is destroyed. */
             status: components["schemas"]["DocumentStatus"];
             /**
-             * @description What it is.
+             * @description Type of the document.
              * @example commercial_invoice
              */
             type: components["schemas"]["DocumentType"];
             /**
              * Format: date-time
-             * @description Since when it is whole. UTC with milliseconds.
+             * @description Time at which the file was complete. UTC with milliseconds.
              */
             uploaded_at: string | null;
-            /** @description Who sent it, or asked for the URL to send it to. */
+            /** @description Actor that uploaded the file or requested the upload URL. */
             uploaded_by: components["schemas"]["Actor"];
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
@@ -2946,27 +2946,27 @@ export interface components {
         EtaChange: {
             /**
              * Format: date-time
-             * @description The estimated arrival since then. UTC with milliseconds.
+             * @description New estimated arrival. UTC with milliseconds.
              */
             eta: string | null;
-            /** @description The estimate that holds since. */
+            /** @description Milestone with the new estimate. */
             milestone_id: string | null;
             /**
              * Format: date-time
-             * @description The one before. UTC with milliseconds.
+             * @description Former estimated arrival. UTC with milliseconds.
              */
             previous_eta: string | null;
-            /** @description Why, by that estimate. */
+            /** @description Reason for the new estimate. */
             reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
-             * @description When it was recorded. UTC with milliseconds.
+             * @description Time of recording. UTC with milliseconds.
              */
             reported_at: string;
-            /** @description By how many hours it moved, to the hundredth; negative: earlier. */
+            /** @description Hours by which the arrival moved, rounded to 0.01; negative if earlier. */
             slip_hours: number | null;
             /**
-             * @description Source of the estimate that holds since; `client`: it was set on the shipment.
+             * @description Source of the new estimate; `client` if it was set on the shipment.
              * @enum {string}
              */
             source: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system" | "client";
@@ -2976,10 +2976,10 @@ export interface components {
             data: components["schemas"]["EtaChange"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
-        /** @description Something that happened to a shipment, as receivers get it. */
+        /** @description An event of a shipment, as receivers get it. */
         Event: components["schemas"]["ShipmentCreatedEvent"] | components["schemas"]["ShipmentUpdatedEvent"] | components["schemas"]["MilestoneRecordedEvent"] | components["schemas"]["ExceptionOpenedEvent"] | components["schemas"]["ExceptionResolvedEvent"] | components["schemas"]["DocumentApprovedEvent"] | components["schemas"]["MilestoneRetractedEvent"] | components["schemas"]["DocumentUploadedEvent"] | components["schemas"]["DocumentRejectedEvent"] | components["schemas"]["ExceptionUpdatedEvent"];
         EventPage: {
             /** @description The events of this page. */
@@ -2994,166 +2994,166 @@ export interface components {
         Exception: {
             /**
              * Format: date-time
-             * @description When it was first acknowledged. UTC with milliseconds.
+             * @description Time of the first acknowledgement. UTC with milliseconds.
              */
             acknowledged_at: string | null;
             /**
-             * @description Who is to deal with it, as you name people.
+             * @description Person responsible, as your system names them.
              * @example kim@example.com
              */
             assignee: string | null;
             /**
-             * @description A container of the shipment; without one it is about the shipment.
+             * @description Container that the exception concerns; null if it concerns the whole shipment.
              * @example CSQU3054383
              */
             container_number: string | null;
             /**
-             * @description What exactly is wrong, for people.
+             * @description Human-readable description of the problem.
              * @example The left door does not close.
              */
             detail: string | null;
             /**
-             * @description Who found it.
+             * @description Origin of the exception.
              * @enum {string}
              */
             detected_by: "system" | "manual" | "carrier";
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description What the rule measured. */
+            /** @description Values measured by the rule. */
             metrics: {
                 [key: string]: unknown;
             };
-            /** @description A milestone of the shipment that shows it. */
+            /** @description Milestone of the shipment that shows the problem. */
             milestone_id: string | null;
             /**
              * Format: date-time
-             * @description When it was opened. UTC with milliseconds.
+             * @description Time of opening. UTC with milliseconds.
              */
             opened_at: string;
             /**
-             * @description Why, by that milestone or whoever opened it.
+             * @description Reason given by the milestone or by the person who opened the exception.
              * @example equipment_shortage
              */
             reason_code: components["schemas"]["ReasonCode"] | null;
-            /** @description How it was resolved; null until then. */
+            /** @description Resolution of the exception; null while it is unresolved. */
             resolution: components["schemas"]["ExceptionResolution"] | null;
             /**
              * Format: date-time
-             * @description When it was resolved. UTC with milliseconds.
+             * @description Time of the resolution. UTC with milliseconds.
              */
             resolved_at: string | null;
-            /** @description The rule that opened it; null where a person did. */
+            /** @description Rule that opened the exception; null if a person opened it. */
             rule: components["schemas"]["AutomaticExceptionType"] | null;
             /**
-             * @description How grave it is; `medium` unless told.
+             * @description Severity; `medium` by default.
              * @example high
              */
             severity: components["schemas"]["Severity"];
-            /** @description The shipment it belongs to. */
+            /** @description Id of the shipment. */
             shipment_id: string;
-            /** @description Whether somebody deals with it. */
+            /** @description Processing status of the exception. */
             status: components["schemas"]["ExceptionStatus"];
             /**
-             * @description What it is called; by its type unless told.
+             * @description Title; by default the label of the type.
              * @example Door bent
              */
             title: string;
             /**
-             * @description What is wrong.
+             * @description Type of the exception.
              * @example container_damage
              */
             type: components["schemas"]["ExceptionType"];
         };
         ExceptionAcknowledgement: {
             /**
-             * @description Who deals with it; left out, it stays as it is.
+             * @description Person responsible. If omitted, the assignee stays unchanged.
              * @example kim@example.com
              */
             assignee?: string | null;
             /**
-             * @description A remark, for the history of the shipment.
-             * @example The broker is on it.
+             * @description Note for the history of the shipment.
+             * @example The broker is handling it.
              */
             note?: string | null;
         };
         ExceptionFields: {
             /**
-             * @description Who is to deal with it, as you name people.
+             * @description Person responsible, as your system names them.
              * @example kim@example.com
              */
             assignee?: string | null;
             /**
-             * @description A container of the shipment; without one it is about the shipment.
+             * @description Container that the exception concerns; null if it concerns the whole shipment.
              * @example CSQU3054383
              */
             container_number?: string | null;
             /**
-             * @description What exactly is wrong, for people.
+             * @description Human-readable description of the problem.
              * @example The left door does not close.
              */
             detail?: string | null;
-            /** @description A milestone of the shipment that shows it. */
+            /** @description Milestone of the shipment that shows the problem. */
             milestone_id?: string | null;
             /**
-             * @description Why, by that milestone or whoever opened it.
+             * @description Reason given by the milestone or by the person who opened the exception.
              * @example equipment_shortage
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
-             * @description How grave it is; `medium` unless told.
+             * @description Severity; `medium` by default.
              * @example high
              */
             severity?: components["schemas"]["Severity"] | null;
             /**
-             * @description What it is called; by its type unless told.
+             * @description Title; by default the label of the type.
              * @example Door bent
              */
             title?: string | null;
             /**
-             * @description What is wrong.
+             * @description Type of the exception.
              * @example container_damage
              */
             type: components["schemas"]["ExceptionType"];
         };
         ExceptionOpenedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 exception: components["schemas"]["Exception"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "exception.opened";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         ExceptionPage: {
@@ -3161,20 +3161,20 @@ export interface components {
             data: components["schemas"]["Exception"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page, with the same filters and sort. */
+            /** @description Cursor of the next page: send it as `cursor` with the same filters and sort order. */
             next_cursor: string | null;
         };
         ExceptionResolution: {
-            /** @description Who resolved it; `system`: it resolved by itself. */
+            /** @description Actor of the resolution; `system` for an automatic resolution. */
             by: components["schemas"]["Actor"];
-            /** @description Why it is resolved. */
+            /** @description Reason for the resolution. */
             code: components["schemas"]["ResolutionCode"];
             /** @description A remark. */
             note: string | null;
         };
         ExceptionResolutionFields: {
             /**
-             * @description `fixed` unless told.
+             * @description Reason for the resolution; `fixed` by default.
              * @example waived
              */
             code?: components["schemas"]["ManualResolutionCode"] | null;
@@ -3186,55 +3186,55 @@ export interface components {
         };
         ExceptionResolvedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 exception: components["schemas"]["Exception"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "exception.resolved";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         ExceptionSettings: {
             /**
-             * @description After so many hours; null where the type has no such time.
+             * @description Hours after which the exception opens; null if the type has no such time.
              * @example 24
              */
             after_hours: number | null;
-            /** @description So many hours before a day or time that was given; null where the type has no such time. */
+            /** @description Hours before a given day or time at which the exception opens; null if the type has no such time. */
             before_hours: number | null;
             /**
-             * @description Instead of `after_hours` by mode: ocean, air, road, rail, barge, courier, multimodal.
+             * @description Hours that replace `after_hours` for a transport mode: ocean, air, road, rail, barge, courier, multimodal.
              * @example {
              *       "air": 4,
              *       "road": 4
@@ -3243,9 +3243,9 @@ export interface components {
             by_mode: {
                 [key: string]: number;
             };
-            /** @description Whether exceptions of the type open by themselves. */
+            /** @description True if exceptions of this type open automatically. */
             enabled: boolean;
-            /** @description With which it opens. */
+            /** @description Severity of the opened exception. */
             severity: components["schemas"]["Severity"];
         };
         ExceptionSettingsByType: {
@@ -3280,14 +3280,14 @@ export interface components {
         };
         ExceptionSettingsChanges: {
             /**
-             * @description After so many hours; null where the type has no such time.
+             * @description Hours after which the exception opens; null if the type has no such time.
              * @example 24
              */
             after_hours?: number | null;
-            /** @description So many hours before a day or time that was given; null where the type has no such time. */
+            /** @description Hours before a given day or time at which the exception opens; null if the type has no such time. */
             before_hours?: number | null;
             /**
-             * @description Instead of `after_hours` by mode: ocean, air, road, rail, barge, courier, multimodal.
+             * @description Hours that replace `after_hours` for a transport mode: ocean, air, road, rail, barge, courier, multimodal.
              * @example {
              *       "air": 4,
              *       "road": 4
@@ -3296,9 +3296,9 @@ export interface components {
             by_mode?: {
                 [key: string]: number | null;
             } | null;
-            /** @description Whether exceptions of the type open by themselves. */
+            /** @description True if exceptions of this type open automatically. */
             enabled?: boolean | null;
-            /** @description With which it opens. */
+            /** @description Severity of the opened exception. */
             severity?: components["schemas"]["Severity"] | null;
         };
         ExceptionSettingsChangesByType: {
@@ -3337,114 +3337,114 @@ export interface components {
         ExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
         ExceptionUpdatedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 exception: components["schemas"]["Exception"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "exception.updated";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         ExceptionWritten: {
             /**
              * Format: date-time
-             * @description When it was first acknowledged. UTC with milliseconds.
+             * @description Time of the first acknowledgement. UTC with milliseconds.
              */
             acknowledged_at: string | null;
             /**
-             * @description Who is to deal with it, as you name people.
+             * @description Person responsible, as your system names them.
              * @example kim@example.com
              */
             assignee: string | null;
             /**
-             * @description A container of the shipment; without one it is about the shipment.
+             * @description Container that the exception concerns; null if it concerns the whole shipment.
              * @example CSQU3054383
              */
             container_number: string | null;
             /**
-             * @description What exactly is wrong, for people.
+             * @description Human-readable description of the problem.
              * @example The left door does not close.
              */
             detail: string | null;
             /**
-             * @description Who found it.
+             * @description Origin of the exception.
              * @enum {string}
              */
             detected_by: "system" | "manual" | "carrier";
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description What the rule measured. */
+            /** @description Values measured by the rule. */
             metrics: {
                 [key: string]: unknown;
             };
-            /** @description A milestone of the shipment that shows it. */
+            /** @description Milestone of the shipment that shows the problem. */
             milestone_id: string | null;
             /**
              * Format: date-time
-             * @description When it was opened. UTC with milliseconds.
+             * @description Time of opening. UTC with milliseconds.
              */
             opened_at: string;
             /**
-             * @description Why, by that milestone or whoever opened it.
+             * @description Reason given by the milestone or by the person who opened the exception.
              * @example equipment_shortage
              */
             reason_code: components["schemas"]["ReasonCode"] | null;
-            /** @description How it was resolved; null until then. */
+            /** @description Resolution of the exception; null while it is unresolved. */
             resolution: components["schemas"]["ExceptionResolution"] | null;
             /**
              * Format: date-time
-             * @description When it was resolved. UTC with milliseconds.
+             * @description Time of the resolution. UTC with milliseconds.
              */
             resolved_at: string | null;
-            /** @description The rule that opened it; null where a person did. */
+            /** @description Rule that opened the exception; null if a person opened it. */
             rule: components["schemas"]["AutomaticExceptionType"] | null;
             /**
-             * @description How grave it is; `medium` unless told.
+             * @description Severity; `medium` by default.
              * @example high
              */
             severity: components["schemas"]["Severity"];
-            /** @description The shipment it belongs to. */
+            /** @description Id of the shipment. */
             shipment_id: string;
-            /** @description Whether somebody deals with it. */
+            /** @description Processing status of the exception. */
             status: components["schemas"]["ExceptionStatus"];
             /**
-             * @description What it is called; by its type unless told.
+             * @description Title; by default the label of the type.
              * @example Door bent
              */
             title: string;
             /**
-             * @description What is wrong.
+             * @description Type of the exception.
              * @example container_damage
              */
             type: components["schemas"]["ExceptionType"];
@@ -3454,45 +3454,45 @@ export interface components {
         ExplainedContainer: {
             /** @description Number of the container. */
             number: string;
-            /** @description Its status. */
+            /** @description Status. */
             status: components["schemas"]["ExplainedStatus"];
         };
         ExplainedException: {
-            /** @description Why, for people. */
+            /** @description Human-readable reason. */
             because: string | null;
-            /** @description The container that it is about; null for the shipment. */
+            /** @description Container that the exception concerns; null for the whole shipment. */
             container_number: string | null;
             /** @description Id of the exception; null until it opens. */
             exception_id: string | null;
-            /** @description The milestone that showed it. */
+            /** @description Milestone that shows the cause. */
             milestone_id: string | null;
             /**
              * Format: date-time
-             * @description When it will open; null for one that has, and for one that opens with the next write. UTC with milliseconds.
+             * @description Time at which the exception will open; null if it is open, or opens with the next write. UTC with milliseconds.
              */
             opens_at: string | null;
-            /** @description What resolves it, or keeps it from opening, each alone; so does the cancellation of the shipment. */
+            /** @description Changes that resolve the exception or prevent it, each on its own. Cancelling the shipment does so too. */
             resolved_by: components["schemas"]["ResolvedBy"][];
-            /** @description The rule that opened it, or will; null where a person did. */
+            /** @description Rule that opened or will open the exception; null if a person opened it. */
             rule: components["schemas"]["AutomaticExceptionType"] | null;
             /**
-             * @description `expected`: it will open; `suppressed`: a person resolved it, and what was wrong has not ended since.
+             * @description Status. `expected`: the exception will open; `suppressed`: a person resolved it, and its cause has not ended since.
              * @enum {string}
              */
             status: "open" | "acknowledged" | "expected" | "suppressed";
-            /** @description Its type. */
+            /** @description Type of the exception. */
             type: components["schemas"]["ExceptionType"];
         };
         ExplainedMilestone: {
-            /** @description Whether it happened, or is expected. */
+            /** @description Certainty of the milestone: `actual`, `estimated` or `planned`. */
             classifier: components["schemas"]["Classifier"];
             /** @description Code of the catalog. */
             code: components["schemas"]["CanonicalMilestoneCode"];
-            /** @description The container that it names; null for all. */
+            /** @description Container of the milestone; null for all containers. */
             container_number: string | null;
-            /** @description Containers for which it does something else, and what. */
+            /** @description Containers for which the effect differs, with that effect. */
             containers: components["schemas"]["MilestoneEffectOnContainer"][];
-            /** @description The status that it counts as; null where it leaves that alone. */
+            /** @description Status that the milestone stands for; null if it does not affect the status. */
             counts_as: components["schemas"]["ShipmentStatus"] | null;
             /** @description Where. */
             location: string | null;
@@ -3500,44 +3500,44 @@ export interface components {
             milestone_id: string;
             /**
              * Format: date-time
-             * @description When it happened, or is expected to. UTC with milliseconds.
+             * @description Time of the milestone, actual or expected. UTC with milliseconds.
              */
             occurred_at: string;
             /**
-             * @description What it does.
+             * @description Effect of the milestone.
              * @enum {string}
              */
             result: "counted" | "demoted" | "superseded" | "ignored";
             /**
-             * @description The rule by which it does.
+             * @description Rule that determined the effect.
              * @enum {string}
              */
             rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "part_load" | "unavailable_again" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
-            /** @description Fields of the shipment that have their value from it, as `status`, `ata`, `legs[1].eta`. */
+            /** @description Fields of the shipment whose value comes from the milestone, such as `status`, `ata`, `legs[1].eta`. */
             sets: string[];
         };
         ExplainedStatus: {
-            /** @description The milestone that set it. */
+            /** @description Milestone that set the value. */
             milestone_id: string | null;
             /**
-             * @description The rule by which it came.
+             * @description Rule that determined the value.
              * @enum {string}
              */
             rule: "no_milestone" | "highest_rank" | "not_all_delivered" | "lowest_of_delivered" | "cancelled_by_client" | "cancelled_by_milestone" | "earlier_rules";
-            /** @description The status. */
+            /** @description Status. */
             value: components["schemas"]["ShipmentStatus"];
         };
         ExplainedTime: {
-            /** @description The milestone that set it, or keeps it from moving. */
+            /** @description Milestone that set the time, or that prevents a change. */
             milestone_id: string | null;
             /**
-             * @description The rule by which it came.
+             * @description Rule that determined the value.
              * @enum {string}
              */
             rule: "unknown" | "set_by_client" | "newest_estimate" | "of_leg" | "actual_time_known" | "at_port" | "earliest" | "earlier_rules";
             /**
              * Format: date-time
-             * @description The time. UTC with milliseconds.
+             * @description Time. UTC with milliseconds.
              */
             value: string | null;
         };
@@ -3558,25 +3558,25 @@ export interface components {
         /** @enum {string} */
         FieldErrorCode: "required" | "invalid_type" | "invalid_value" | "too_long" | "too_many" | "unknown_field" | "read_only_field" | "unknown_parameter" | "invalid_container_number" | "invalid_scac" | "invalid_port" | "invalid_timestamp" | "invalid_date" | "timestamp_in_future" | "unknown_code" | "unknown_container" | "unknown_milestone" | "unknown_document" | "source_not_allowed" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "invalid_cursor";
         HistoryActor: {
-            /** @description Its id. */
+            /** @description Id of the actor. */
             id: string;
-            /** @description What it is called now. */
+            /** @description Present name of the actor. */
             name: string | null;
             /**
-             * @description What acted.
+             * @description Kind of actor.
              * @enum {string}
              */
             type: "user" | "service_account" | "system";
         };
         HistoryEntry: {
-            /** @description Who did it. */
+            /** @description Actor of the change. */
             actor: components["schemas"]["HistoryActor"];
             /**
              * Format: date-time
-             * @description When it was accepted. UTC with milliseconds.
+             * @description Time at which the change was accepted. UTC with milliseconds.
              */
             at: string;
-            /** @description By field, `from` what and `to` what. */
+            /** @description Old and new value (`from`, `to`) of each changed field. */
             changes: {
                 [key: string]: {
                     from?: unknown;
@@ -3584,13 +3584,13 @@ export interface components {
                 };
             };
             /**
-             * @description That of the event, where the entry itself was announced.
+             * @description Id of the event that announced the entry; otherwise the id of the entry itself.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /** @description What happened. */
+            /** @description Type of the entry. */
             type: components["schemas"]["HistoryType"];
-            /** @description Version of the shipment right after. */
+            /** @description Version of the shipment after the change. */
             version: number;
         };
         HistoryPage: {
@@ -3598,7 +3598,7 @@ export interface components {
             data: components["schemas"]["HistoryEntry"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
         /** @enum {string} */
@@ -3609,18 +3609,18 @@ export interface components {
              * @example sva_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Its name. */
+            /** @description Name. */
             name: string;
         };
         HoldingUser: {
-            /** @description Their e-mail. */
+            /** @description E-mail address of the user. */
             email: string;
             /**
              * @description Service-assigned identifier.
              * @example usr_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Their name. */
+            /** @description Name of the user. */
             name: string | null;
         };
         HoldingWorkspace: {
@@ -3629,33 +3629,33 @@ export interface components {
              * @example wsp_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Its name. */
+            /** @description Name. */
             name: string;
         };
         /** @enum {string} */
         Incoterm: "EXW" | "FCA" | "CPT" | "CIP" | "DAP" | "DPU" | "DDP" | "FAS" | "FOB" | "CFR" | "CIF" | "DAT";
         Invitation: {
-            /** @description Whose it is; null where whoever uses it tells: the first admin. */
+            /** @description E-mail address of the user; null for the first admin, who enters one. */
             email: string | null;
             /**
              * Format: date-time
-             * @description Until when it is good. UTC with milliseconds.
+             * @description Time at which the link expires. UTC with milliseconds.
              */
             expires_at: string;
             /**
-             * @description What the link is for.
+             * @description Purpose of the link.
              * @enum {string}
              */
             purpose: "invitation" | "first_admin" | "password_reset";
-            /** @description What they may do there. */
+            /** @description Role of the user in the workspace. */
             role: components["schemas"]["Role"];
-            /** @description Where it lets in. */
+            /** @description Workspace of the user. */
             workspace: components["schemas"]["InvitingWorkspace"];
         };
         InvitingWorkspace: {
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description As people call it. */
+            /** @description Name of the workspace. */
             name: string;
         };
         LastMilestone: {
@@ -3663,13 +3663,13 @@ export interface components {
             code: components["schemas"]["CanonicalMilestoneCode"];
             /** @description Id of the milestone. */
             id: string;
-            /** @description The code for people. */
+            /** @description Label of the code for people. */
             label: string;
-            /** @description Where it happened. */
+            /** @description Place of the milestone. */
             location: string | null;
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the milestone. UTC with milliseconds.
              */
             occurred_at: string;
         };
@@ -3774,7 +3774,7 @@ export interface components {
         LinkUse: {
             /**
              * Format: email
-             * @description By which they sign in; for the first admin, ignored for others.
+             * @description E-mail address of the first admin, used to sign in. Ignored for other users.
              * @example jo@example.com
              */
             email?: string | null;
@@ -3783,7 +3783,7 @@ export interface components {
              * @example Jo Doe
              */
             name?: string;
-            /** @description 10 to 200 characters, neither the e-mail nor one of the most common ones. */
+            /** @description 10 to 200 characters, but neither the e-mail address nor one of the most common passwords. */
             password: string;
         };
         Liveness: {
@@ -3799,31 +3799,31 @@ export interface components {
         ManualResolutionCode: "fixed" | "waived" | "false_positive" | "duplicate";
         Milestone: {
             /**
-             * @description Whether it happened, or is expected; `actual` unless said otherwise.
+             * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
              * @example actual
              */
             classifier: components["schemas"]["Classifier"];
             /**
-             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @description Milestone code; see GET /v1/milestone_codes.
              * @example vessel_departed
              */
             code: components["schemas"]["CanonicalMilestoneCode"];
             /**
-             * @description A container of the shipment; without one it counts for all.
+             * @description Container of the shipment; null if the milestone applies to all containers.
              * @example CSQU3054383
              */
             container_number: string | null;
             /**
-             * @description Your own reference: the same one again corrects that milestone.
+             * @description Your own reference. A milestone sent again with the same reference is corrected.
              * @example EVT-9981
              */
             external_id: string | null;
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description The code for people. */
+            /** @description Label of the code for people. */
             label: string;
             /**
-             * @description Free text; a UN/LOCODE is recognised.
+             * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location: string | null;
@@ -3831,41 +3831,41 @@ export interface components {
             note: string | null;
             /**
              * Format: date-time
-             * @description When it happened, or is expected to. UTC with milliseconds.
+             * @description Time of the milestone, actual or expected. UTC with milliseconds.
              * @example 2026-11-21T01:30:00.000Z
              */
             occurred_at: string;
             /**
-             * @description Why it is posted.
+             * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
-             * @description When it was recorded. UTC with milliseconds.
+             * @description Time of recording. UTC with milliseconds.
              */
             recorded_at: string;
-            /** @description Who recorded it. */
+            /** @description Actor that recorded the milestone. */
             recorded_by: components["schemas"]["Actor"];
             /**
              * Format: date-time
-             * @description When it was taken back. UTC with milliseconds.
+             * @description Time of the retraction. UTC with milliseconds.
              */
             retracted_at: string | null;
-            /** @description 1 when recorded, and one more at each correction. */
+            /** @description Revision number: 1 when recorded, plus one with each correction. */
             revision: number;
-            /** @description Place in the catalog. */
+            /** @description Position in the catalog. */
             sequence: number;
-            /** @description The shipment it belongs to. */
+            /** @description Id of the shipment. */
             shipment_id: string;
             /**
-             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
+             * @description Source of the milestone; `manual` unless the key may record milestones for feeds.
              * @example manual
              */
             source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
-             * @description When a newer estimate replaced it. UTC with milliseconds.
+             * @description Time at which a newer estimate replaced the milestone. UTC with milliseconds.
              */
             superseded_at: string | null;
             /**
@@ -3886,27 +3886,27 @@ export interface components {
         };
         MilestoneChanges: {
             /**
-             * @description Whether it happened, or is expected; `actual` unless said otherwise.
+             * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
              * @example actual
              */
             classifier?: components["schemas"]["Classifier"] | null;
             /**
-             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @description Milestone code; see GET /v1/milestone_codes.
              * @example vessel_departed
              */
             code?: components["schemas"]["CanonicalMilestoneCode"];
             /**
-             * @description A container of the shipment; without one it counts for all.
+             * @description Container of the shipment; null if the milestone applies to all containers.
              * @example CSQU3054383
              */
             container_number?: string | null;
             /**
-             * @description Your own reference: the same one again corrects that milestone.
+             * @description Your own reference. A milestone sent again with the same reference is corrected.
              * @example EVT-9981
              */
             external_id?: string | null;
             /**
-             * @description Free text; a UN/LOCODE is recognised.
+             * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location?: string | null;
@@ -3914,12 +3914,12 @@ export interface components {
             note?: string | null;
             /**
              * Format: date-time
-             * @description When it happened, or is expected to.
+             * @description Time of the milestone, actual or expected.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at?: string;
             /**
-             * @description Why it is posted.
+             * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
@@ -3940,23 +3940,23 @@ export interface components {
             voyage?: string | null;
         };
         MilestoneCode: {
-            /** @description The canonical code. */
+            /** @description Canonical code. */
             code: components["schemas"]["CanonicalMilestoneCode"];
             /** @description DCSA Track & Trace code. */
             dcsa: string | null;
-            /** @description What it means. */
+            /** @description Meaning of the code. */
             description: string;
-            /** @description The code for people. */
+            /** @description Label of the code for people. */
             label: string;
-            /** @description Modes in which it is usual. */
+            /** @description Transport modes in which the milestone is usual. */
             modes: components["schemas"]["Mode"][];
-            /** @description Type of the exception that it opens. */
+            /** @description Type of the exception that the milestone opens. */
             opens_exception: components["schemas"]["ExceptionType"] | null;
             /** @description UN/ECE Recommendation 24 code. */
             rec24: string | null;
-            /** @description Place in the usual course of a shipment. */
+            /** @description Position in the usual course of a shipment. */
             sequence: number;
-            /** @description What an actual one makes of the status; null leaves it alone. */
+            /** @description Status of a shipment after an actual milestone with this code; null if the status does not change. */
             status: components["schemas"]["ShipmentStatus"] | null;
             /** @description X12 214 code. */
             x12_214: string | null;
@@ -3964,52 +3964,52 @@ export interface components {
             x12_315: string | null;
         };
         MilestoneCodeList: {
-            /** @description The codes of this page, in order; without `limit`, the whole catalog. */
+            /** @description Codes in catalog order. Without `limit`, the whole catalog. */
             data: components["schemas"]["MilestoneCode"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
         MilestoneEffectOnContainer: {
             /** @description Number of the container. */
             container_number: string;
-            /** @description The status that it counts as; null where it leaves that alone. */
+            /** @description Status that the milestone stands for; null if it does not affect the status. */
             counts_as: components["schemas"]["ShipmentStatus"] | null;
             /**
-             * @description What it does.
+             * @description Effect of the milestone.
              * @enum {string}
              */
             result: "counted" | "demoted" | "superseded" | "ignored";
             /**
-             * @description The rule by which it does.
+             * @description Rule that determined the effect.
              * @enum {string}
              */
             rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "part_load" | "unavailable_again" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
         };
         MilestoneFields: {
             /**
-             * @description Whether it happened, or is expected; `actual` unless said otherwise.
+             * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
              * @example actual
              */
             classifier?: components["schemas"]["Classifier"] | null;
             /**
-             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @description Milestone code; see GET /v1/milestone_codes.
              * @example vessel_departed
              */
             code: components["schemas"]["CanonicalMilestoneCode"];
             /**
-             * @description A container of the shipment; without one it counts for all.
+             * @description Container of the shipment; null if the milestone applies to all containers.
              * @example CSQU3054383
              */
             container_number?: string | null;
             /**
-             * @description Your own reference: the same one again corrects that milestone.
+             * @description Your own reference. A milestone sent again with the same reference is corrected.
              * @example EVT-9981
              */
             external_id?: string | null;
             /**
-             * @description Free text; a UN/LOCODE is recognised.
+             * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location?: string | null;
@@ -4017,17 +4017,17 @@ export interface components {
             note?: string | null;
             /**
              * Format: date-time
-             * @description When it happened, or is expected to.
+             * @description Time of the milestone, actual or expected.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at: string;
             /**
-             * @description Why it is posted.
+             * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
-             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
+             * @description Source of the milestone; `manual` unless the key may record milestones for feeds.
              * @example manual
              */
             source?: components["schemas"]["MilestoneSource"] | null;
@@ -4057,115 +4057,115 @@ export interface components {
         };
         MilestoneRecordedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 milestone: components["schemas"]["Milestone"];
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "milestone.recorded";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         MilestoneRetractedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 milestone: components["schemas"]["Milestone"];
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "milestone.retracted";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         /** @enum {string} */
         MilestoneSource: "manual" | "carrier" | "terminal" | "rail" | "ais" | "edi" | "customs" | "iot" | "partner" | "system";
         MilestoneWritten: {
             /**
-             * @description Whether it happened, or is expected; `actual` unless said otherwise.
+             * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
              * @example actual
              */
             classifier: components["schemas"]["Classifier"];
             /**
-             * @description Code of the catalog, see GET /v1/milestone_codes.
+             * @description Milestone code; see GET /v1/milestone_codes.
              * @example vessel_departed
              */
             code: components["schemas"]["CanonicalMilestoneCode"];
             /**
-             * @description A container of the shipment; without one it counts for all.
+             * @description Container of the shipment; null if the milestone applies to all containers.
              * @example CSQU3054383
              */
             container_number: string | null;
             /**
-             * @description Your own reference: the same one again corrects that milestone.
+             * @description Your own reference. A milestone sent again with the same reference is corrected.
              * @example EVT-9981
              */
             external_id: string | null;
             /** @description Service-assigned identifier. */
             id: string;
-            /** @description The code for people. */
+            /** @description Label of the code for people. */
             label: string;
             /**
-             * @description Free text; a UN/LOCODE is recognised.
+             * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location: string | null;
@@ -4173,41 +4173,41 @@ export interface components {
             note: string | null;
             /**
              * Format: date-time
-             * @description When it happened, or is expected to. UTC with milliseconds.
+             * @description Time of the milestone, actual or expected. UTC with milliseconds.
              * @example 2026-11-21T01:30:00.000Z
              */
             occurred_at: string;
             /**
-             * @description Why it is posted.
+             * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code: components["schemas"]["ReasonCode"] | null;
             /**
              * Format: date-time
-             * @description When it was recorded. UTC with milliseconds.
+             * @description Time of recording. UTC with milliseconds.
              */
             recorded_at: string;
-            /** @description Who recorded it. */
+            /** @description Actor that recorded the milestone. */
             recorded_by: components["schemas"]["Actor"];
             /**
              * Format: date-time
-             * @description When it was taken back. UTC with milliseconds.
+             * @description Time of the retraction. UTC with milliseconds.
              */
             retracted_at: string | null;
-            /** @description 1 when recorded, and one more at each correction. */
+            /** @description Revision number: 1 when recorded, plus one with each correction. */
             revision: number;
-            /** @description Place in the catalog. */
+            /** @description Position in the catalog. */
             sequence: number;
-            /** @description The shipment it belongs to. */
+            /** @description Id of the shipment. */
             shipment_id: string;
             /**
-             * @description Where the milestone comes from; `manual` unless the key may post for feeds.
+             * @description Source of the milestone; `manual` unless the key may record milestones for feeds.
              * @example manual
              */
             source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
-             * @description When a newer estimate replaced it. UTC with milliseconds.
+             * @description Time at which a newer estimate replaced the milestone. UTC with milliseconds.
              */
             superseded_at: string | null;
             /**
@@ -4234,7 +4234,7 @@ export interface components {
         ModeInput: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck";
         OwnName: {
             /**
-             * @description What one is called.
+             * @description Your name.
              * @example Jo Doe
              */
             name: string;
@@ -4264,15 +4264,15 @@ export interface components {
             name?: string | null;
         };
         PasswordChange: {
-            /** @description The password until now. */
+            /** @description The current password. */
             current_password: string;
-            /** @description 10 to 200 characters; neither the e-mail nor one of the most common passwords. */
+            /** @description 10 to 200 characters, but neither the e-mail address nor one of the most common passwords. */
             new_password: string;
         };
         PasswordChanged: {
             /**
              * Format: date-time
-             * @description From then on the new password holds, and the other sessions have ended. UTC with milliseconds.
+             * @description Time of the change, when all other sessions ended. UTC with milliseconds.
              */
             changed_at: string;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
@@ -4281,11 +4281,11 @@ export interface components {
         PasswordReset: {
             /**
              * Format: date-time
-             * @description Until when the link is good. UTC with milliseconds.
+             * @description Time at which the link expires. UTC with milliseconds.
              */
             expires_at: string;
             /**
-             * @description One-time link by which they set a password. Shown in this answer only.
+             * @description One-time link with which the user sets a new password. Returned only once, in this response.
              * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
              */
             reset_url: string;
@@ -4296,7 +4296,7 @@ export interface components {
         Permission: "shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin";
         Place: {
             /**
-             * @description UN/LOCODE, or IATA code of an airport.
+             * @description UN/LOCODE or IATA airport code.
              * @example NLRTM
              */
             code: string;
@@ -4306,17 +4306,17 @@ export interface components {
              */
             country: string;
             /**
-             * @description Degrees north.
+             * @description Latitude in degrees north.
              * @example 51.95
              */
             latitude: number | null;
             /**
-             * @description Degrees east.
+             * @description Longitude in degrees east.
              * @example 4.05
              */
             longitude: number | null;
             /**
-             * @description Its name, where that is known.
+             * @description Name of the place; null if unknown.
              * @example Rotterdam
              */
             name: string | null;
@@ -4327,14 +4327,14 @@ export interface components {
             timezone: string | null;
         };
         PlaceList: {
-            /** @description The best ones first, or in the order of the codes. */
+            /** @description Places, best match first, or in the order of the requested codes. */
             data: components["schemas"]["Place"][];
             /**
              * @description Always false.
              * @enum {boolean}
              */
             has_more: false;
-            /** @description Always null: who looks for more says more. */
+            /** @description Always null: refine `q` to find other places. */
             next_cursor: null;
         };
         Problem: {
@@ -4380,19 +4380,19 @@ export interface components {
         ReasonCode: "carrier_feed_unavailable" | "carrier_feed_delayed" | "carrier_data_incorrect" | "confirmed_by_carrier" | "confirmed_by_agent" | "document_evidence" | "backfill" | "manual_other" | "vessel_mechanical" | "route_deviation" | "blank_sailing" | "port_omitted" | "rolled" | "missed_connection" | "carrier_other" | "port_congestion" | "terminal_congestion" | "labor_shortage" | "equipment_shortage" | "shore_other" | "customs_exam" | "customs_documents" | "missing_documents" | "misdeclared_weight" | "dangerous_goods" | "reefer_malfunction" | "cargo_damage" | "cargo_other" | "shipper_not_ready" | "consignee_unavailable" | "delivery_refused" | "appointment_missed" | "payment_hold" | "party_other" | "weather" | "strike" | "holiday" | "road_conditions" | "border_delay" | "force_majeure" | "external_other";
         Reference: {
             /**
-             * @description What kind of reference it is.
+             * @description Type of the reference.
              * @example purchase_order
              */
             type: string;
             /**
-             * @description The reference.
+             * @description Value of the reference.
              * @example PO-88213
              */
             value: string;
         };
         RequiredDocuments: {
             /**
-             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
+             * @description Required document types by transport mode. A change replaces the whole list of a mode.
              * @example {
              *       "ocean": [
              *         "bill_of_lading",
@@ -4404,28 +4404,28 @@ export interface components {
             required_documents: {
                 [key: string]: components["schemas"]["DocumentType"][];
             };
-            /** @description Of the settings: grows with every change of them; 1 before the first. */
+            /** @description Version number of the settings, which grows with every change; 1 before the first change. */
             version: number;
         };
         /** @enum {string} */
         ResolutionCode: "fixed" | "waived" | "false_positive" | "duplicate" | "auto_cleared" | "shipment_cancelled";
         ResolvedBy: {
             /**
-             * @description A milestone of one of `codes`, the correction or retraction of one of `milestone_ids`, another value of one of `fields`, …
+             * @description Kind of change that resolves the exception: a milestone with one of `codes`, a correction or retraction of one of `milestone_ids`, a new value of one of `fields`, and others.
              * @enum {string}
              */
             by: "milestone" | "correction" | "field_changed" | "news" | "cancellation_taken_back" | "container_taken_off" | "document_uploaded" | "document_approved";
-            /** @description Codes, each of which is enough, for the container of the exception. */
+            /** @description Milestone codes, each of which resolves the exception, for the same container. */
             codes: components["schemas"]["CanonicalMilestoneCode"][];
-            /** @description Of documents: one of each of these types. */
+            /** @description Required document types: one document of each resolves the exception. */
             document_types: components["schemas"]["DocumentType"][];
-            /** @description Fields of the shipment, or of the container of the exception, as `eta`, `legs[1].etd`, `last_free_day`. */
+            /** @description Fields of the shipment, or of the exception's container, such as `eta`, `legs[1].etd`, `last_free_day`. */
             fields: string[];
-            /** @description Milestones to correct. */
+            /** @description Milestones whose correction resolves the exception. */
             milestone_ids: string[];
             /**
              * Format: date-time
-             * @description The milestone must not be dated before it; null where that does not matter. UTC with milliseconds.
+             * @description Earliest time of the resolving milestone; null if its time does not matter. UTC with milliseconds.
              */
             occurred_from: string | null;
         };
@@ -4434,10 +4434,10 @@ export interface components {
         ServiceAccount: {
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who made it. */
+            /** @description User or service account that created this service account. */
             created_by: components["schemas"]["Actor"];
             /**
              * @description Service-assigned identifier.
@@ -4445,38 +4445,38 @@ export interface components {
              */
             id: string;
             /**
-             * @description Which system it is.
+             * @description Name of the system that uses the account.
              * @example TMS
              */
             name: string;
-            /** @description What it may do, with each of its keys. */
+            /** @description Role of the account, which applies to all its keys. */
             role: components["schemas"]["Role"];
             /**
-             * @description Its keys are valid only while it is active.
+             * @description Status of the account. Its keys are valid only while it is `active`.
              * @enum {string}
              */
             status: "active" | "deactivated";
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
-            /** @description Its workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         ServiceAccountChanges: {
             /**
-             * @description Which system it is.
+             * @description Name of the system that uses the account.
              * @example TMS
              */
             name?: string;
-            /** @description What it may do, with each of its keys. */
+            /** @description Role of the account, which applies to all its keys. */
             role?: components["schemas"]["Role"];
         };
         ServiceAccountFields: {
             /**
-             * @description Which system it is.
+             * @description Name of the system that uses the account.
              * @example TMS
              */
             name: string;
-            /** @description What it may do, with each of its keys. */
+            /** @description Role of the account, which applies to all its keys. */
             role: components["schemas"]["Role"];
         };
         ServiceAccountPage: {
@@ -4484,16 +4484,16 @@ export interface components {
             data: components["schemas"]["ServiceAccount"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
         ServiceAccountWritten: {
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who made it. */
+            /** @description User or service account that created this service account. */
             created_by: components["schemas"]["Actor"];
             /**
              * @description Service-assigned identifier.
@@ -4501,45 +4501,45 @@ export interface components {
              */
             id: string;
             /**
-             * @description Which system it is.
+             * @description Name of the system that uses the account.
              * @example TMS
              */
             name: string;
-            /** @description What it may do, with each of its keys. */
+            /** @description Role of the account, which applies to all its keys. */
             role: components["schemas"]["Role"];
             /**
-             * @description Its keys are valid only while it is active.
+             * @description Status of the account. Its keys are valid only while it is `active`.
              * @enum {string}
              */
             status: "active" | "deactivated";
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
-            /** @description Its workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         Session: {
             /**
-             * @description Where it was begun from.
+             * @description IP address at sign-in.
              * @example 203.0.113.7
              */
             address: string;
             /**
              * Format: date-time
-             * @description When it was begun. UTC with milliseconds.
+             * @description Time of the sign-in. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Whether it is the one that asks. */
+            /** @description True for the session of this request. */
             current: boolean;
             /**
-             * @description The browser and its system, as far as it tells.
+             * @description Browser and operating system, if known.
              * @example Firefox on Windows
              */
             device: string;
             /**
              * Format: date-time
-             * @description When it ends at the latest. UTC with milliseconds.
+             * @description Latest end of the session. UTC with milliseconds.
              */
             expires_at: string;
             /**
@@ -4549,7 +4549,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute. UTC with milliseconds.
+             * @description Time of the last use, to the minute. UTC with milliseconds.
              */
             last_seen_at: string;
         };
@@ -4559,7 +4559,7 @@ export interface components {
              * @enum {boolean}
              */
             deleted: true;
-            /** @description The session that was. */
+            /** @description Id of the ended session. */
             id: string;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
@@ -4569,24 +4569,24 @@ export interface components {
             data: components["schemas"]["Session"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
         SettingsRecheck: {
-            /** @description Shipments so far, of live and test. */
+            /** @description Number of shipments checked so far, in both environments. */
             checked: number;
             /**
              * Format: date-time
-             * @description When the last shipment was checked. UTC with milliseconds.
+             * @description Time at which the last shipment was checked. UTC with milliseconds.
              */
             finished_at: string | null;
             /**
              * Format: date-time
-             * @description When it began. UTC with milliseconds.
+             * @description Start of the check. UTC with milliseconds.
              */
             started_at: string | null;
             /**
-             * @description `pending` until every replica knows the settings.
+             * @description State of the check. `pending` until every replica applies the settings.
              * @enum {string}
              */
             state: "pending" | "running" | "done";
@@ -4614,7 +4614,7 @@ export interface components {
              * @example MAEU
              */
             carrier_scac: string | null;
-            /** @description Who receives. */
+            /** @description Consignee. */
             consignee: components["schemas"]["Party"] | null;
             /**
              * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
@@ -4623,11 +4623,11 @@ export interface components {
              *     ]
              */
             container_numbers: string[];
-            /** @description The containers with what is known of each. */
+            /** @description Containers with their status and times. */
             containers: components["schemas"]["Container"][];
             /**
              * Format: date-time
-             * @description When it was created. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
             /**
@@ -4635,7 +4635,7 @@ export interface components {
              * @example NLRTM
              */
             destination_port: string | null;
-            /** @description Documents that are uploaded, approved or rejected. */
+            /** @description Number of documents that are uploaded, approved or rejected. */
             documents_count: number;
             /**
              * Format: date-time
@@ -4650,7 +4650,7 @@ export interface components {
              */
             etd: string | null;
             /**
-             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @description Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.
              * @example TMS-2026-000181
              */
             external_id: string | null;
@@ -4665,16 +4665,16 @@ export interface components {
              */
             id: string;
             /**
-             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @description Rule of Incoterms 2020 or 2010, which divides costs and risks between seller and buyer.
              * @example FOB
              */
             incoterm: components["schemas"]["Incoterm"] | null;
-            /** @description The latest actual milestone. */
+            /** @description Latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
-            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
+            /** @description Legs in order; if empty, the shipment has one leg from origin to destination. Ports and times that the shipment itself does not have come from the first and last leg. */
             legs: components["schemas"]["Leg"][];
             /**
-             * @description How the cargo is loaded.
+             * @description Load type of the cargo.
              * @example fcl
              */
             load_type: components["schemas"]["LoadType"] | null;
@@ -4684,7 +4684,7 @@ export interface components {
              */
             master_bill: string | null;
             /**
-             * @description Your own strings by name.
+             * @description Custom fields: your own strings by name.
              * @example {
              *       "cost_centre": "4711"
              *     }
@@ -4697,7 +4697,7 @@ export interface components {
              * @example ocean
              */
             mode: components["schemas"]["Mode"] | null;
-            /** @description Exceptions that are not resolved. */
+            /** @description Number of unresolved exceptions. */
             open_exceptions_count: number;
             /**
              * @description UN/LOCODE, or IATA airport code where the mode allows it.
@@ -4706,70 +4706,70 @@ export interface components {
             origin_port: string | null;
             /**
              * Format: date-time
-             * @description The first estimated arrival known; null in a patch sets the present one. UTC with milliseconds.
+             * @description First known estimated arrival. In a patch, null sets it to the present estimate. UTC with milliseconds.
              * @example 2026-12-19T18:00:00.000Z
              */
             original_eta: string | null;
-            /** @description Further references. */
+            /** @description Additional references. */
             references: components["schemas"]["Reference"][];
-            /** @description Who ships. */
+            /** @description Shipper. */
             shipper: components["schemas"]["Party"] | null;
-            /** @description Derived from the milestones, whatever order they come in. */
+            /** @description Status, derived from the milestones regardless of the order in which they arrive. */
             status: components["schemas"]["ShipmentStatus"];
-            /** @description The milestone that set the status; null when pending or cancelled by the client. */
+            /** @description Milestone that set the status; null if the shipment is pending or was cancelled by the client. */
             status_milestone_id: string | null;
             /**
              * Format: date-time
-             * @description When anything about it last changed. UTC with milliseconds.
+             * @description Time of the last change of any part of the shipment. UTC with milliseconds.
              */
             updated_at: string;
             /**
              * Format: uri
-             * @description The shipment in the web application.
+             * @description URL of the shipment in the web application.
              */
             url: string;
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
         };
         ShipmentCreatedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 shipment: components["schemas"]["Shipment"];
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "shipment.created";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         /** @enum {string} */
@@ -4779,21 +4779,21 @@ export interface components {
             ata: components["schemas"]["ExplainedTime"];
             /** @description Actual departure. */
             atd: components["schemas"]["ExplainedTime"];
-            /** @description Its containers. */
+            /** @description Containers of the shipment. */
             containers: components["schemas"]["ExplainedContainer"][];
             /** @description Estimated arrival. */
             eta: components["schemas"]["ExplainedTime"];
             /** @description Estimated departure. */
             etd: components["schemas"]["ExplainedTime"];
-            /** @description Its exceptions that are not resolved, those that will open, and those that a person keeps resolved. */
+            /** @description Unresolved exceptions, expected ones, and those that a person resolved while their cause continues. */
             exceptions: components["schemas"]["ExplainedException"][];
-            /** @description All its milestones, in the order of their list. */
+            /** @description All milestones of the shipment, in list order. */
             milestones: components["schemas"]["ExplainedMilestone"][];
             /** @description Id of the shipment. */
             shipment_id: string;
-            /** @description Its status. */
+            /** @description Status. */
             status: components["schemas"]["ExplainedStatus"];
-            /** @description Version of the shipment that is explained. */
+            /** @description Version of the explained shipment. */
             version: number;
         };
         ShipmentFields: {
@@ -4807,7 +4807,7 @@ export interface components {
              * @example MAEU
              */
             carrier_scac?: string | null;
-            /** @description Who receives. */
+            /** @description Consignee. */
             consignee?: components["schemas"]["PartyFields"] | null;
             /**
              * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
@@ -4834,7 +4834,7 @@ export interface components {
              */
             etd?: string | null;
             /**
-             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @description Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.
              * @example TMS-2026-000181
              */
             external_id?: string | null;
@@ -4844,14 +4844,14 @@ export interface components {
              */
             house_bill?: string | null;
             /**
-             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @description Rule of Incoterms 2020 or 2010, which divides costs and risks between seller and buyer.
              * @example FOB
              */
             incoterm?: components["schemas"]["Incoterm"] | null;
-            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
+            /** @description Legs in order; if empty, the shipment has one leg from origin to destination. Ports and times that the shipment itself does not have come from the first and last leg. */
             legs?: components["schemas"]["LegFields"][] | null;
             /**
-             * @description How the cargo is loaded.
+             * @description Load type of the cargo.
              * @example fcl
              */
             load_type?: components["schemas"]["LoadType"] | null;
@@ -4861,7 +4861,7 @@ export interface components {
              */
             master_bill?: string | null;
             /**
-             * @description Your own strings by name.
+             * @description Custom fields: your own strings by name.
              * @example {
              *       "cost_centre": "4711"
              *     }
@@ -4879,9 +4879,9 @@ export interface components {
              * @example CNSHA
              */
             origin_port?: string | null;
-            /** @description Further references. */
+            /** @description Additional references. */
             references?: components["schemas"]["Reference"][] | null;
-            /** @description Who ships. */
+            /** @description Shipper. */
             shipper?: components["schemas"]["PartyFields"] | null;
         };
         ShipmentPage: {
@@ -4903,7 +4903,7 @@ export interface components {
              * @example MAEU
              */
             carrier_scac?: string | null;
-            /** @description Who receives. */
+            /** @description Consignee. */
             consignee?: components["schemas"]["PartyFields"] | null;
             /**
              * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
@@ -4930,7 +4930,7 @@ export interface components {
              */
             etd?: string | null;
             /**
-             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @description Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.
              * @example TMS-2026-000181
              */
             external_id?: string | null;
@@ -4940,14 +4940,14 @@ export interface components {
              */
             house_bill?: string | null;
             /**
-             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @description Rule of Incoterms 2020 or 2010, which divides costs and risks between seller and buyer.
              * @example FOB
              */
             incoterm?: components["schemas"]["Incoterm"] | null;
-            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
+            /** @description Legs in order; if empty, the shipment has one leg from origin to destination. Ports and times that the shipment itself does not have come from the first and last leg. */
             legs?: components["schemas"]["LegFields"][] | null;
             /**
-             * @description How the cargo is loaded.
+             * @description Load type of the cargo.
              * @example fcl
              */
             load_type?: components["schemas"]["LoadType"] | null;
@@ -4957,7 +4957,7 @@ export interface components {
              */
             master_bill?: string | null;
             /**
-             * @description Your own strings by name; null removes one.
+             * @description Custom fields: your own strings by name; null removes one.
              * @example {
              *       "cost_centre": "4711",
              *       "old": null
@@ -4978,30 +4978,30 @@ export interface components {
             origin_port?: string | null;
             /**
              * Format: date-time
-             * @description The first estimated arrival known; null in a patch sets the present one.
+             * @description First known estimated arrival. In a patch, null sets it to the present estimate.
              * @example 2026-12-19T18:00:00Z
              */
             original_eta?: string | null;
-            /** @description Further references. */
+            /** @description Additional references. */
             references?: components["schemas"]["Reference"][] | null;
-            /** @description Who ships. */
+            /** @description Shipper. */
             shipper?: components["schemas"]["PartyFields"] | null;
         };
         /** @enum {string} */
         ShipmentStatus: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
         ShipmentUpdatedEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description By field of the shipment, `from` what and `to` what. */
+                /** @description Old and new value (`from`, `to`) of each changed field of the shipment. */
                 changes: {
                     [key: string]: {
                         from?: unknown;
@@ -5010,31 +5010,31 @@ export interface components {
                 };
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
-                /** @description As it was right after the event. */
+                /** @description The resource after the event. */
                 shipment: components["schemas"]["Shipment"];
-                /** @description The shipment that it is about. */
+                /** @description Id of the shipment. */
                 shipment_id: string;
-                /** @description Version of the shipment right after: order the events of a shipment by it. */
+                /** @description Version of the shipment after the event. It orders the events of a shipment. */
                 shipment_version: number;
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "shipment.updated";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         ShipmentWritten: {
@@ -5058,7 +5058,7 @@ export interface components {
              * @example MAEU
              */
             carrier_scac: string | null;
-            /** @description Who receives. */
+            /** @description Consignee. */
             consignee: components["schemas"]["Party"] | null;
             /**
              * @description Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.
@@ -5067,11 +5067,11 @@ export interface components {
              *     ]
              */
             container_numbers: string[];
-            /** @description The containers with what is known of each. */
+            /** @description Containers with their status and times. */
             containers: components["schemas"]["Container"][];
             /**
              * Format: date-time
-             * @description When it was created. UTC with milliseconds.
+             * @description Time of creation. UTC with milliseconds.
              */
             created_at: string;
             /**
@@ -5079,7 +5079,7 @@ export interface components {
              * @example NLRTM
              */
             destination_port: string | null;
-            /** @description Documents that are uploaded, approved or rejected. */
+            /** @description Number of documents that are uploaded, approved or rejected. */
             documents_count: number;
             /**
              * Format: date-time
@@ -5094,7 +5094,7 @@ export interface components {
              */
             etd: string | null;
             /**
-             * @description Your own reference, unique per workspace and environment: the same one again updates that shipment.
+             * @description Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.
              * @example TMS-2026-000181
              */
             external_id: string | null;
@@ -5109,16 +5109,16 @@ export interface components {
              */
             id: string;
             /**
-             * @description Rule of Incoterms 2020 or 2010: who bears the costs and risks of which part of the journey.
+             * @description Rule of Incoterms 2020 or 2010, which divides costs and risks between seller and buyer.
              * @example FOB
              */
             incoterm: components["schemas"]["Incoterm"] | null;
-            /** @description The latest actual milestone. */
+            /** @description Latest actual milestone. */
             last_milestone: components["schemas"]["LastMilestone"] | null;
-            /** @description The legs in order; without any, one leg from origin to destination. Ports and times that the shipment is not given itself are those of the first and the last one. */
+            /** @description Legs in order; if empty, the shipment has one leg from origin to destination. Ports and times that the shipment itself does not have come from the first and last leg. */
             legs: components["schemas"]["Leg"][];
             /**
-             * @description How the cargo is loaded.
+             * @description Load type of the cargo.
              * @example fcl
              */
             load_type: components["schemas"]["LoadType"] | null;
@@ -5128,7 +5128,7 @@ export interface components {
              */
             master_bill: string | null;
             /**
-             * @description Your own strings by name.
+             * @description Custom fields: your own strings by name.
              * @example {
              *       "cost_centre": "4711"
              *     }
@@ -5141,7 +5141,7 @@ export interface components {
              * @example ocean
              */
             mode: components["schemas"]["Mode"] | null;
-            /** @description Exceptions that are not resolved. */
+            /** @description Number of unresolved exceptions. */
             open_exceptions_count: number;
             /**
              * @description UN/LOCODE, or IATA airport code where the mode allows it.
@@ -5150,63 +5150,63 @@ export interface components {
             origin_port: string | null;
             /**
              * Format: date-time
-             * @description The first estimated arrival known; null in a patch sets the present one. UTC with milliseconds.
+             * @description First known estimated arrival. In a patch, null sets it to the present estimate. UTC with milliseconds.
              * @example 2026-12-19T18:00:00.000Z
              */
             original_eta: string | null;
-            /** @description Further references. */
+            /** @description Additional references. */
             references: components["schemas"]["Reference"][];
-            /** @description Who ships. */
+            /** @description Shipper. */
             shipper: components["schemas"]["Party"] | null;
-            /** @description Derived from the milestones, whatever order they come in. */
+            /** @description Status, derived from the milestones regardless of the order in which they arrive. */
             status: components["schemas"]["ShipmentStatus"];
-            /** @description The milestone that set the status; null when pending or cancelled by the client. */
+            /** @description Milestone that set the status; null if the shipment is pending or was cancelled by the client. */
             status_milestone_id: string | null;
             /**
              * Format: date-time
-             * @description When anything about it last changed. UTC with milliseconds.
+             * @description Time of the last change of any part of the shipment. UTC with milliseconds.
              */
             updated_at: string;
             /**
              * Format: uri
-             * @description The shipment in the web application.
+             * @description URL of the shipment in the web application.
              */
             url: string;
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         SignedIn: {
-            /** @description Of the key; for a session what the header Environment says. */
+            /** @description Environment of the key; for a session, the value of the header Environment. */
             environment: components["schemas"]["Environment"];
             /**
              * Format: date-time
-             * @description When the key or session ends at the latest; null: never. UTC with milliseconds.
+             * @description Latest end of the session or key; null if it never ends. UTC with milliseconds.
              */
             expires_at: string | null;
-            /** @description What the role allows in this environment. */
+            /** @description Permissions of the role in this environment. */
             permissions: components["schemas"]["Permission"][];
-            /** @description Their role now. */
+            /** @description Current role. */
             role: components["schemas"]["Role"];
-            /** @description The service account whose key it is; else null. */
+            /** @description The service account that owns the key; otherwise null. */
             service_account: components["schemas"]["HoldingServiceAccount"] | null;
-            /** @description The user who is signed in, or whose key it is; else null. */
+            /** @description The signed-in user, or the user that owns the key; otherwise null. */
             user: components["schemas"]["HoldingUser"] | null;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
-            /** @description Where they work. */
+            /** @description Workspace of the session or key. */
             workspace: components["schemas"]["HoldingWorkspace"];
         };
         SignIn: {
             /**
-             * @description E-mail of the user, in any case.
+             * @description E-mail address of the user, in any case.
              * @example jo@example.com
              */
             email: string;
-            /** @description Their password. */
+            /** @description Password of the user. */
             password: string;
-            /** @description Name or id of the workspace, for who is in several. Without it: the oldest whose password it is. */
+            /** @description Name or id of the workspace, for users of several workspaces. By default, the oldest user with this e-mail address and password is signed in. */
             workspace?: string | null;
         };
         /** @enum {string} */
@@ -5214,34 +5214,34 @@ export interface components {
         Upload: {
             /**
              * Format: date-time
-             * @description Until when it may be used. UTC with milliseconds.
+             * @description Time at which the URL expires. UTC with milliseconds.
              */
             expires_at: string;
-            /** @description Headers to send along. */
+            /** @description Headers that the upload must have. */
             headers: {
                 [key: string]: string;
             };
             /**
-             * @description How to send the bytes.
+             * @description Upload request for the file.
              * @enum {string}
              */
             method: "PUT";
             /**
              * Format: uri
-             * @description Where to; it needs no key. Whoever has it can send the bytes of this document, and nothing else.
+             * @description Upload URL, which needs no key. It allows its holder to upload the file of this document, and nothing else.
              */
             url: string;
         };
         User: {
             /**
              * Format: date-time
-             * @description When they were invited. UTC with milliseconds.
+             * @description Time of the invitation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who invited them. */
+            /** @description Actor that invited the user. */
             created_by: components["schemas"]["Actor"];
             /**
-             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @description E-mail address used to sign in. Unique in the workspace, regardless of case.
              * @example jo@example.com
              */
             email: string;
@@ -5252,52 +5252,52 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             * @description Time of the last use of a session, to the minute; null if never. UTC with milliseconds.
              */
             last_seen_at: string | null;
-            /** @description What they are called; null until the invitation is accepted. */
+            /** @description Name of the user; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do, with their sessions and keys. */
+            /** @description Role of the user, which applies to all sessions and keys. */
             role: components["schemas"]["Role"];
             /**
-             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @description `invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.
              * @enum {string}
              */
             status: "invited" | "active" | "deactivated";
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
-            /** @description Their workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         UserChanges: {
             /**
-             * @description What they are called.
+             * @description Name of the user.
              * @example Jo Doe
              */
             name?: string;
-            /** @description What they may do, with their sessions and keys. */
+            /** @description Role of the user, which applies to all sessions and keys. */
             role?: components["schemas"]["Role"];
         };
         UserInvitation: {
             /**
              * Format: email
-             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @description E-mail address used to sign in. Unique in the workspace, regardless of case.
              * @example jo@example.com
              */
             email: string;
-            /** @description What they may do, with their sessions and keys. */
+            /** @description Role of the user, which applies to all sessions and keys. */
             role: components["schemas"]["Role"];
         };
         UserInvited: {
             /**
              * Format: date-time
-             * @description When they were invited. UTC with milliseconds.
+             * @description Time of the invitation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who invited them. */
+            /** @description Actor that invited the user. */
             created_by: components["schemas"]["Actor"];
             /**
-             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @description E-mail address used to sign in. Unique in the workspace, regardless of case.
              * @example jo@example.com
              */
             email: string;
@@ -5308,33 +5308,33 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Until when the link is good. UTC with milliseconds.
+             * @description Time at which the link expires. UTC with milliseconds.
              */
             invitation_expires_at: string;
             /**
-             * @description One-time link by which they set a name and a password. Shown in this answer only.
+             * @description One-time link with which the user sets a name and a password. Returned only once, in this response.
              * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
              */
             invitation_url: string;
             /**
              * Format: date-time
-             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             * @description Time of the last use of a session, to the minute; null if never. UTC with milliseconds.
              */
             last_seen_at: string | null;
-            /** @description What they are called; null until the invitation is accepted. */
+            /** @description Name of the user; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do, with their sessions and keys. */
+            /** @description Role of the user, which applies to all sessions and keys. */
             role: components["schemas"]["Role"];
             /**
-             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @description `invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.
              * @enum {string}
              */
             status: "invited" | "active" | "deactivated";
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
-            /** @description Their workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         UserPage: {
@@ -5342,19 +5342,19 @@ export interface components {
             data: components["schemas"]["User"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
         UserReactivated: {
             /**
              * Format: date-time
-             * @description When they were invited. UTC with milliseconds.
+             * @description Time of the invitation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who invited them. */
+            /** @description Actor that invited the user. */
             created_by: components["schemas"]["Actor"];
             /**
-             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @description E-mail address used to sign in. Unique in the workspace, regardless of case.
              * @example jo@example.com
              */
             email: string;
@@ -5365,45 +5365,45 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Until when the link is good; null without one. UTC with milliseconds.
+             * @description Time at which the link expires; null without a link. UTC with milliseconds.
              */
             invitation_expires_at: string | null;
             /**
-             * @description One-time link for who never set a password; else null. Shown in this answer only.
+             * @description One-time link if the user never set a password; otherwise null. Returned only once, in this response.
              * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
              */
             invitation_url: string | null;
             /**
              * Format: date-time
-             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             * @description Time of the last use of a session, to the minute; null if never. UTC with milliseconds.
              */
             last_seen_at: string | null;
-            /** @description What they are called; null until the invitation is accepted. */
+            /** @description Name of the user; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do, with their sessions and keys. */
+            /** @description Role of the user, which applies to all sessions and keys. */
             role: components["schemas"]["Role"];
             /**
-             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @description `invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.
              * @enum {string}
              */
             status: "invited" | "active" | "deactivated";
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
-            /** @description Their workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         UserWritten: {
             /**
              * Format: date-time
-             * @description When they were invited. UTC with milliseconds.
+             * @description Time of the invitation. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Who invited them. */
+            /** @description Actor that invited the user. */
             created_by: components["schemas"]["Actor"];
             /**
-             * @description By which they sign in; unique in the workspace, whatever its case.
+             * @description E-mail address used to sign in. Unique in the workspace, regardless of case.
              * @example jo@example.com
              */
             email: string;
@@ -5414,23 +5414,23 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When they last used a session, to the minute; null when never. UTC with milliseconds.
+             * @description Time of the last use of a session, to the minute; null if never. UTC with milliseconds.
              */
             last_seen_at: string | null;
-            /** @description What they are called; null until the invitation is accepted. */
+            /** @description Name of the user; null until the invitation is accepted. */
             name: string | null;
-            /** @description What they may do, with their sessions and keys. */
+            /** @description Role of the user, which applies to all sessions and keys. */
             role: components["schemas"]["Role"];
             /**
-             * @description `invited` until the link is used; only who is `active` signs in and has valid keys.
+             * @description `invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.
              * @enum {string}
              */
             status: "invited" | "active" | "deactivated";
-            /** @description Grows with every change. */
+            /** @description Version number, which grows with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
-            /** @description Their workspace. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         Warning: {
@@ -5638,41 +5638,41 @@ export interface components {
         };
         WebhookDeliveryDeadLetteredEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description The one that failed for good. */
+                /** @description The delivery that failed permanently. */
                 delivery: components["schemas"]["WebhookDelivery"];
-                /** @description The other endpoint, as it was then. */
+                /** @description The other endpoint at the time of the event. */
                 endpoint: components["schemas"]["WebhookEndpoint"];
-                /** @description Why its latest attempt failed. */
+                /** @description Reason for the failure of the latest attempt. */
                 reason: components["schemas"]["WebhookError"];
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened.
+             * @description Type of the event.
              * @constant
              */
             type: "webhook_delivery.dead_lettered";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         WebhookDeliveryDetail: {
@@ -5946,44 +5946,44 @@ export interface components {
         };
         WebhookEndpointFailingEvent: {
             /**
-             * @description Version of this form.
+             * @description Version of the event format.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it happened. UTC with milliseconds.
+             * @description Time of the event. UTC with milliseconds.
              */
             created_at: string;
             data: {
-                /** @description The other endpoint, as it was then. */
+                /** @description The other endpoint at the time of the event. */
                 endpoint: components["schemas"]["WebhookEndpoint"];
                 /**
                  * Format: date-time
-                 * @description When its first attempt failed.
+                 * @description Time of the first failed attempt.
                  */
                 failing_since: string;
-                /** @description Why its latest attempt failed. */
+                /** @description Reason for the failure of the latest attempt. */
                 reason: components["schemas"]["WebhookError"];
             };
-            /** @description Where it happened. */
+            /** @description Environment of the event. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description The same at every delivery of the event: drop what you have seen.
+             * @description Id of the event, the same in every delivery. Use it to ignore duplicates.
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
             /**
-             * @description True on events that were made for a test; on others it is not there.
+             * @description True for a test event; absent for other events.
              * @enum {boolean}
              */
             sandbox?: true;
             /**
-             * @description What happened.
+             * @description Type of the event.
              * @constant
              */
             type: "webhook_endpoint.failing";
-            /** @description In whose data it happened. */
+            /** @description Id of the workspace. */
             workspace_id: string;
         };
         WebhookEndpointFields: {
@@ -6454,14 +6454,14 @@ export interface components {
             oldest_at: string | null;
         };
         WorkspaceSettings: {
-            /** @description What holds where nothing is set: null brings it back. */
+            /** @description Default values, which null restores. */
             defaults: components["schemas"]["DefaultSettings"];
-            /** @description How exceptions open by themselves, by type. */
+            /** @description Rules for opening exceptions automatically, by exception type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
-            /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
+            /** @description Check of all open shipments with the latest settings; null before the first change. Does not affect `version` or `ETag`. */
             recheck: components["schemas"]["SettingsRecheck"] | null;
             /**
-             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
+             * @description Required document types by transport mode. A change replaces the whole list of a mode.
              * @example {
              *       "ocean": [
              *         "bill_of_lading",
@@ -6475,19 +6475,19 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When they last changed. UTC with milliseconds.
+             * @description Time of the last change. UTC with milliseconds.
              */
             updated_at: string | null;
-            /** @description Who changed them last. */
+            /** @description Actor of the last change. */
             updated_by: components["schemas"]["Actor"] | null;
-            /** @description Grows with every change; 1 before the first. */
+            /** @description Version number, which grows with every change; 1 before the first change. */
             version: number;
         };
         WorkspaceSettingsChanges: {
-            /** @description How exceptions open by themselves, by type. */
+            /** @description Rules for opening exceptions automatically, by exception type. */
             exceptions?: components["schemas"]["ExceptionSettingsChangesByType"] | null;
             /**
-             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
+             * @description Required document types by transport mode. A change replaces the whole list of a mode.
              * @example {
              *       "ocean": [
              *         "bill_of_lading",
@@ -6501,14 +6501,14 @@ export interface components {
             } | null;
         };
         WorkspaceSettingsWritten: {
-            /** @description What holds where nothing is set: null brings it back. */
+            /** @description Default values, which null restores. */
             defaults: components["schemas"]["DefaultSettings"];
-            /** @description How exceptions open by themselves, by type. */
+            /** @description Rules for opening exceptions automatically, by exception type. */
             exceptions: components["schemas"]["ExceptionSettingsByType"];
-            /** @description Every change has the open shipments checked by the rules again; null before the first. Moves neither `version` nor `ETag`. */
+            /** @description Check of all open shipments with the latest settings; null before the first change. Does not affect `version` or `ETag`. */
             recheck: components["schemas"]["SettingsRecheck"] | null;
             /**
-             * @description Which documents a shipment of a mode needs. A change replaces the list of a mode.
+             * @description Required document types by transport mode. A change replaces the whole list of a mode.
              * @example {
              *       "ocean": [
              *         "bill_of_lading",
@@ -6522,12 +6522,12 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When they last changed. UTC with milliseconds.
+             * @description Time of the last change. UTC with milliseconds.
              */
             updated_at: string | null;
-            /** @description Who changed them last. */
+            /** @description Actor of the last change. */
             updated_by: components["schemas"]["Actor"] | null;
-            /** @description Grows with every change; 1 before the first. */
+            /** @description Version number, which grows with every change; 1 before the first change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
@@ -6717,7 +6717,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the key is shown here only. */
+            /** @description The created key. The response is the only one that contains the key itself. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6936,7 +6936,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new key, shown here only. */
+            /** @description The new key. The response is the only one that contains the key itself. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6977,7 +6977,7 @@ export interface operations {
     listAuditLog: {
         parameters: {
             query?: {
-                /** @description Only changes by this user or service account, by its id; `administration` is the command line. */
+                /** @description Only changes by the user or service account with this id; `administration` stands for the command line. */
                 actor?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
@@ -7140,7 +7140,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, also where it was deleted before. */
+            /** @description The document, even if it was deleted before. Its file is destroyed, and its data stay. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7214,7 +7214,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, also where it was approved before. */
+            /** @description The document, even if it was approved before. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7288,7 +7288,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document, also where it was complete before. */
+            /** @description The document, even if it was complete before. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7370,9 +7370,9 @@ export interface operations {
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description ETags: the response is 304 if the resource still has one of them. */
                 "If-None-Match"?: string;
-                /** @description The ETag that the range is of; else the whole is answered. */
+                /** @description ETag of the content to which the range applies. If it does not match, the whole file is sent. */
                 "If-Range"?: string;
-                /** @description The bytes to answer: `bytes=0-1023`, `bytes=1024-`, `bytes=-512`. */
+                /** @description Requested bytes, for example `bytes=0-1023`, `bytes=1024-` or `bytes=-512`. */
                 Range?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -7408,7 +7408,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The range of it. */
+            /** @description The requested range of the file. */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -7474,7 +7474,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The document, also where it was rejected before. */
+            /** @description The document, even if it was rejected before. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7513,21 +7513,21 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only those that came after this event: where a receiver left off. */
+                /** @description Only events after this one, for example the last one that a receiver processed. */
                 after?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
                 /** @description Maximum number of items per page. */
                 limit?: number;
-                /** @description Only those of this shipment. */
+                /** @description Only events of this shipment. */
                 shipment_id?: string;
-                /** @description Only those created at this time or later. */
+                /** @description Only events created at this time or later. */
                 since?: string;
-                /** @description In the order in which they were published, or with - the newest first; published by default. */
+                /** @description Order of the events: `published` (default) is the order of publication, `-published` the reverse. */
                 sort?: "published" | "-published";
                 /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. */
                 type?: components["schemas"]["ShipmentEventType"][];
-                /** @description Only those created at this time or earlier. */
+                /** @description Only events created at this time or earlier. */
                 until?: string;
             };
             header?: {
@@ -7814,15 +7814,15 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description Only those that came after this event, where no `Last-Event-ID` is sent; `beginning`: all that are kept. */
+                /** @description Only events after this one, if `Last-Event-ID` is not sent. `beginning` means all stored events. */
                 after?: string;
-                /** @description Only those of this shipment. */
+                /** @description Only events of this shipment. */
                 shipment_id?: string;
                 /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. */
                 type?: components["schemas"]["ShipmentEventType"][];
             };
             header?: {
-                /** @description The last `id` that was read. Goes before `after`. */
+                /** @description The last `id` that the client has read. Takes precedence over `after`. */
                 "Last-Event-ID"?: string;
                 /**
                  * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
@@ -7835,7 +7835,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events, until one side ends it. */
+            /** @description The event stream. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7849,27 +7849,27 @@ export interface operations {
     listExceptions: {
         parameters: {
             query?: {
-                /** @description Those with exactly this assignee. */
+                /** @description Only exceptions with exactly this assignee. */
                 assignee?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
                 /** @description Maximum number of items per page. */
                 limit?: number;
-                /** @description Those opened then or later. */
+                /** @description Only exceptions opened at this time or later. */
                 opened_from?: string;
-                /** @description Those opened then or earlier. */
+                /** @description Only exceptions opened at this time or earlier. */
                 opened_to?: string;
                 /** @description One or more of low, medium, high, critical, separated by commas. */
                 severity?: components["schemas"]["Severity"][];
-                /** @description Those of this shipment. */
+                /** @description Only exceptions of this shipment. */
                 shipment_id?: string;
-                /** @description -opened_at (the newest first) by default; -severity: the gravest first, of these the oldest. */
+                /** @description Order of the list: `-opened_at` (default) is newest first; `-severity` is most severe first, and oldest first within a severity. */
                 sort?: "-opened_at" | "opened_at" | "-severity";
                 /** @description One or more of open, acknowledged, resolved, separated by commas. */
                 status?: components["schemas"]["ExceptionStatus"][];
                 /** @description One or more of eta_slip, departure_overdue, arrival_overdue, no_update, missed_connection, customs_hold, demurrage_risk, detention_risk, missing_document, document_rejected, delivery_failed, milestone_conflict, movement_after_cancel, invalid_container_number, freight_hold, terminal_hold, container_damage, cargo_damage, shortage, temperature_excursion, seal_broken, delivery_refused, lost, other, separated by commas. */
                 type?: components["schemas"]["ExceptionType"][];
-                /** @description True: those of nobody. False: those that have an assignee. */
+                /** @description True: only exceptions without an assignee. False: only exceptions with an assignee. */
                 unassigned?: boolean;
             };
             header?: {
@@ -8038,7 +8038,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "assignee": "kim@example.com",
-                 *       "note": "The broker is on it."
+                 *       "note": "The broker is handling it."
                  *     }
                  */
                 "application/json": components["schemas"]["ExceptionAcknowledgement"];
@@ -8131,7 +8131,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The exception, also where it was resolved before. */
+            /** @description The exception, even if it was resolved before. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8181,7 +8181,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description What stands behind the `#` of a one-time link.
+                 * @description Token of the one-time link: the part of its URL after `#`.
                  * @example inv_5f3c2k7qv3n5xw6yz2aabbccdd
                  */
                 token: string;
@@ -8190,7 +8190,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What it is for. */
+            /** @description The purpose of the link. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8235,7 +8235,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description What stands behind the `#` of a one-time link.
+                 * @description Token of the one-time link: the part of its URL after `#`.
                  * @example inv_5f3c2k7qv3n5xw6yz2aabbccdd
                  */
                 token: string;
@@ -8386,7 +8386,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An answer for each item. */
+            /** @description One result for each item. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8411,11 +8411,11 @@ export interface operations {
     listPlaces: {
         parameters: {
             query?: {
-                /** @description Those with these codes, separated by commas; 200 at most. */
+                /** @description Places with these codes, separated by commas; at most 200. */
                 code?: string[];
                 /** @description Maximum number of items per page. */
                 limit?: number;
-                /** @description Each word begins a word of the name, or the code. */
+                /** @description Words of a name, or a code. Each word must be the beginning of a word of the name, or of the code. */
                 q?: string;
             };
             header?: {
@@ -8430,7 +8430,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was found. */
+            /** @description The matching places. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8474,7 +8474,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description By mode. */
+            /** @description Required document types by transport mode. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8589,7 +8589,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; it has no keys yet. */
+            /** @description The created service account. It has no keys yet. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8882,7 +8882,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The holder. */
+            /** @description The holder of the session or key, with the workspace and permissions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8948,7 +8948,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Signed in; `Set-Cookie` has the session. */
+            /** @description The user is signed in. `Set-Cookie` contains the session cookie. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9005,7 +9005,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ended; the cookie is taken away. */
+            /** @description The session has ended and its cookie is removed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9057,7 +9057,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The holder, with the new name. */
+            /** @description The holder of the session, with the new name. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9258,7 +9258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings, of live and test alike. */
+            /** @description The settings, with their defaults. They apply to both environments. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9882,7 +9882,7 @@ export interface operations {
                 reference?: string;
                 /** @description Those with this external_id of the shipper. */
                 shipper?: string;
-                /** @description What to sort by, with - descending; -created_at by default. Shipments without an eta come last. */
+                /** @description Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last. */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "eta" | "-eta";
                 /** @description One or more of pending, booked, at_origin, in_transit, arrived, available_for_pickup, out_for_delivery, delivered, completed, returned, cancelled, separated by commas. */
                 status?: components["schemas"]["ShipmentStatus"][];
@@ -10100,7 +10100,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It existed; what was sent is in it. */
+            /** @description The existing shipment, updated with the values of the request. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10307,7 +10307,7 @@ export interface operations {
     getShipment: {
         parameters: {
             query?: {
-                /** @description As it was recorded at this time, to the millisecond; not in the future. */
+                /** @description State as recorded at this time, to the millisecond. The time must not be in the future. */
                 as_of?: string;
             };
             header?: {
@@ -10634,7 +10634,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The shipment, also where it was so already. */
+            /** @description The shipment, even if nothing changed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11041,7 +11041,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The document, and how to send its bytes. */
+            /** @description The document and its upload request. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11116,7 +11116,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page; it may hold fewer than `limit`. */
+            /** @description A page of entries, possibly fewer than `limit`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11175,7 +11175,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, whatever became of them. */
+            /** @description A page of exceptions, in any status. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11272,7 +11272,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was open already: the one there is. */
+            /** @description The exception that was already open. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11372,7 +11372,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Why it is what it is. */
+            /** @description The explanation: for each value, the rule and the milestone that determined it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11442,7 +11442,7 @@ export interface operations {
                      *           "container_number": "CSQU3054383",
                      *           "status": "open",
                      *           "rule": "eta_slip",
-                     *           "because": "The ETA is 30 hours past the original one.",
+                     *           "because": "The ETA is 30 hours later than the original ETA.",
                      *           "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
                      *           "opens_at": "2026-11-23T09:30:00.000Z",
                      *           "resolved_by": [
@@ -11503,7 +11503,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page; it may hold fewer than `limit`. */
+            /** @description A page of entries, possibly fewer than `limit`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11542,17 +11542,17 @@ export interface operations {
     listMilestones: {
         parameters: {
             query?: {
-                /** @description As it was recorded at this time, to the millisecond; not in the future. */
+                /** @description State as recorded at this time, to the millisecond. The time must not be in the future. */
                 as_of?: string;
                 /** @description One or more of actual, estimated, planned, separated by commas, or all; actual by default. */
                 classifier?: ("actual" | "estimated" | "planned" | "all")[];
-                /** @description Only those that name this container. */
+                /** @description Only milestones that name this container. */
                 container_number?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Also milestones taken back. */
+                /** @description True to include retracted milestones. */
                 include_retracted?: boolean;
-                /** @description Also estimates that a newer one replaced. */
+                /** @description True to include estimates that a newer one replaced. */
                 include_superseded?: boolean;
                 /** @description Maximum number of items per page. */
                 limit?: number;
@@ -11580,7 +11580,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page, by time and place in the catalog. */
+            /** @description A page of milestones, by time and position in the catalog. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11674,7 +11674,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was there already, or is corrected. */
+            /** @description The milestone existed already; it was corrected if the request differs. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11862,7 +11862,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The milestone, also where it was retracted before. */
+            /** @description The milestone, even if it was retracted before. It stays stored, but has no effect. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11957,7 +11957,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The milestone as it is now. */
+            /** @description The corrected milestone. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12035,7 +12035,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The shipment, also where it was so already. */
+            /** @description The shipment, even if nothing changed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12224,7 +12224,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description An answer for each item. */
+            /** @description One result for each item. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12340,7 +12340,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Invited; the link is shown here only. */
+            /** @description The invited user. The response is the only one that contains the one-time link. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12668,7 +12668,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The link, shown here only. */
+            /** @description The link. The response is the only one that contains it. */
             200: {
                 headers: {
                     [name: string]: unknown;

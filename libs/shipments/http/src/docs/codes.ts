@@ -24,7 +24,7 @@ export const ERRORS = {
   ambiguous_shipment: entry(
     'Several shipments have the reference.',
     'POST /v1/milestones/bulk {"milestones": [{"container_number": "MSKU1234565", …}]}',
-    'Several shipments have this container_number, shp_…, shp_…',
+    'Several shipments have this container_number, including shp_… and shp_…. Identify the shipment by shipment_id.',
     'Identify the shipment by its shipment_id or external_id. Cancelled and old shipments count too.',
   ),
   already_delivered: entry(
