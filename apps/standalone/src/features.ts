@@ -29,7 +29,7 @@ import {
   Shipments,
   type ShipmentsService,
 } from '@tracking/shipments';
-import { secretsKeyInUse, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { findSecretsKeyId, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
 
@@ -189,7 +189,7 @@ export async function openSecretsKey(
   const path = join(dataDir, 'secrets.key');
   let stored = readKeyFile(path);
   if (stored === undefined) {
-    const inUse = await secretsKeyInUse(store);
+    const inUse = await findSecretsKeyId(store);
     const mayReplace = inUse === undefined || inUse === lostSecretsKey;
     if (!mayReplace) throw createSecretsKeyError(`SECRETS_KEY is not set and ${path} is missing`, inUse);
     stored = createKeyFile(path, dataDir);

@@ -4,15 +4,15 @@ import { RequestError } from '@tracking/http';
 import type {
   DeadLetterCount,
   DeadLetterSummary,
-  SettleDeadLetters,
-  SettledDeadLetters,
+  DeadLettersCommand,
+  DeadLettersResult,
   WebhookReplay,
 } from '@tracking/webhooks';
 import {
   DeadLetterSummaryDto,
   DeadLettersDto,
-  settleDeadLetters,
-  settleFilter,
+  replayOrDiscardDeadLetters,
+  deadLettersFilter,
   summaryFilter,
 } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
@@ -31,9 +31,9 @@ interface Summary extends Omit<DeadLetterSummary, 'by_endpoint'> {
   readonly workspaces: readonly string[];
 }
 interface Settlement extends Found<WebhookReplay> {
-  readonly refused: readonly Owned<SettledDeadLetters['refused'][number]>[];
+  readonly refused: readonly Owned<DeadLettersResult['refused'][number]>[];
 }
-type Filter = SettleDeadLetters['filter'];
+type Filter = DeadLettersCommand['filter'];
 
 /** Webhook dead letters of all workspaces. */
 @Controller('administration/dead_letters')
@@ -92,7 +92,7 @@ export class DeadLettersController {
     input: DeadLettersWhereDto,
     request: FastifyRequest,
   ): Promise<Settlement> {
-    const filter = settleFilter(input);
+    const filter = deadLettersFilter(input);
     const principal = await this.operators.principal(input);
     const { workspaces, place } = principal;
     const type = action === 'replay' ? 'webhook_dead_letters.replayed' : 'webhook_dead_letters.discarded';
@@ -103,7 +103,7 @@ export class DeadLettersController {
       // An endpoint that the filter names is in one of the scopes only.
       const settled = await unlessNotFound(
         principal.audited(request, scope, { type, target: null }, (command) =>
-          settleDeadLetters(request, this.webhooks.deadLetters, action, { ...command, filter: part }),
+          replayOrDiscardDeadLetters(request, this.webhooks.deadLetters, action, { ...command, filter: part }),
         ),
       );
       if (settled === undefined) continue;

@@ -1,6 +1,6 @@
-import { addressPolicy } from './addresses.ts';
+import { createAddressPolicy } from './addresses.ts';
 
-const strict = addressPolicy([]);
+const strict = createAddressPolicy([]);
 
 describe('addresses that are not public', () => {
   test.each([
@@ -96,7 +96,7 @@ describe('addresses that are not public', () => {
 });
 
 describe('addresses that the operator allows', () => {
-  const policy = addressPolicy(['127.0.0.0/8', '10.1.2.3', 'fd00:1::/32', '::1']);
+  const policy = createAddressPolicy(['127.0.0.0/8', '10.1.2.3', 'fd00:1::/32', '::1']);
 
   test('exactly those inside the CIDRs', () => {
     for (const address of ['127.0.0.1', '127.255.255.255', '10.1.2.3', 'fd00:1:ffff::1', '::1'])
@@ -116,11 +116,11 @@ describe('addresses that the operator allows', () => {
   test('an IPv4 CIDR does not open the IPv6 forms of its addresses, nor the reverse', () => {
     for (const address of ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::'])
       expect([address, policy.isAllowedByOperator(address)]).toEqual([address, false]);
-    expect(addressPolicy(['::ffff:0:0/96']).refuses('127.0.0.1')).toBe('loopback');
-    expect(addressPolicy(['::/0']).refuses('10.0.0.1')).toBe('private');
-    expect(addressPolicy(['0.0.0.0/0']).refuses('::1')).toBe('loopback');
-    expect(addressPolicy(['0.0.0.0/0']).refuses('10.0.0.1')).toBeUndefined();
-    expect(addressPolicy(['::ffff:0:0/96']).refuses('::ffff:127.0.0.1')).toBeUndefined();
+    expect(createAddressPolicy(['::ffff:0:0/96']).refuses('127.0.0.1')).toBe('loopback');
+    expect(createAddressPolicy(['::/0']).refuses('10.0.0.1')).toBe('private');
+    expect(createAddressPolicy(['0.0.0.0/0']).refuses('::1')).toBe('loopback');
+    expect(createAddressPolicy(['0.0.0.0/0']).refuses('10.0.0.1')).toBeUndefined();
+    expect(createAddressPolicy(['::ffff:0:0/96']).refuses('::ffff:127.0.0.1')).toBeUndefined();
   });
 
   test('a public address is not refused, but is not the operator’s', () => {
@@ -139,6 +139,6 @@ describe('addresses that the operator allows', () => {
     'fe80::1%eth0/64',
     '10.0.0.0/0x8',
   ])('refuses to start with %p, and names it', (cidr) =>
-    expect(() => addressPolicy(['127.0.0.0/8', cidr])).toThrow(`"${cidr}" is not a CIDR`),
+    expect(() => createAddressPolicy(['127.0.0.0/8', cidr])).toThrow(`"${cidr}" is not a CIDR`),
   );
 });

@@ -7,7 +7,7 @@ type Subnets = readonly (readonly [kind: string, ...subnets: string[]])[];
  * addresses (RFC 6890), and the addresses under which cloud providers show machines their own metadata. The first
  * entry that holds an address names it.
  */
-const notPublicV4: Subnets = [
+const NON_PUBLIC_V4: Subnets = [
   // Azure's is an ordinary public address by its number; Alibaba's lies in the carrier-grade NAT range.
   ['cloud metadata', '169.254.169.254/32', '169.254.170.2/32', '168.63.129.16/32', '100.100.100.200/32'],
   ['unspecified', '0.0.0.0/8'],
@@ -30,7 +30,7 @@ const notPublicV4: Subnets = [
   ],
 ];
 
-const notPublicV6: Subnets = [
+const NON_PUBLIC_V6: Subnets = [
   ['cloud metadata', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
   ['unspecified', '::/128'],
   ['loopback', '::1/128'],
@@ -51,10 +51,10 @@ const notPublicV6: Subnets = [
 ];
 
 /** The only part of the IPv6 space from which public addresses are given out. */
-const globalUnicastV6 = blockList(['2000::/3']);
+const GLOBAL_UNICAST_V6 = createBlockList(['2000::/3']);
 
-const kindsV4 = notPublicV4.map(([kind, ...subnets]) => ({ kind, list: blockList(subnets) }));
-const kindsV6 = notPublicV6.map(([kind, ...subnets]) => ({ kind, list: blockList(subnets) }));
+const V4_BLOCK_LISTS = NON_PUBLIC_V4.map(([kind, ...subnets]) => ({ kind, list: createBlockList(subnets) }));
+const V6_BLOCK_LISTS = NON_PUBLIC_V6.map(([kind, ...subnets]) => ({ kind, list: createBlockList(subnets) }));
 
 /** Decides which addresses may be connected to. */
 export interface AddressPolicy {
@@ -69,10 +69,10 @@ export interface AddressPolicy {
  * address is allowed by IPv6 CIDRs only.
  * @throws Error naming an entry that is no CIDR
  */
-export function addressPolicy(allowedCidrs: readonly string[]): AddressPolicy {
+export function createAddressPolicy(allowedCidrs: readonly string[]): AddressPolicy {
   const isV6 = (cidr: string) => cidr.includes(':');
-  const allowedV4 = blockList(allowedCidrs.filter((cidr) => !isV6(cidr)));
-  const allowedV6 = blockList(allowedCidrs.filter(isV6));
+  const allowedV4 = createBlockList(allowedCidrs.filter((cidr) => !isV6(cidr)));
+  const allowedV6 = createBlockList(allowedCidrs.filter(isV6));
 
   const isAllowedByOperator = (address: string): boolean => {
     if (address.includes('%')) return false;
@@ -84,21 +84,21 @@ export function addressPolicy(allowedCidrs: readonly string[]): AddressPolicy {
   return {
     isAllowedByOperator,
     refuses(address) {
-      return isAllowedByOperator(address) ? undefined : kindOf(address);
+      return isAllowedByOperator(address) ? undefined : addressKind(address);
     },
   };
 }
 
-function kindOf(address: string): string | undefined {
+function addressKind(address: string): string | undefined {
   // A zone id names a network interface of this machine: never a public address.
   if (address.includes('%')) return 'link-local';
   switch (isIP(address)) {
     case 4:
-      return kindsV4.find(({ list }) => list.check(address, 'ipv4'))?.kind;
+      return V4_BLOCK_LISTS.find(({ list }) => list.check(address, 'ipv4'))?.kind;
     case 6:
       return (
-        kindsV6.find(({ list }) => list.check(address, 'ipv6'))?.kind ??
-        (globalUnicastV6.check(address, 'ipv6') ? undefined : 'reserved')
+        V6_BLOCK_LISTS.find(({ list }) => list.check(address, 'ipv6'))?.kind ??
+        (GLOBAL_UNICAST_V6.check(address, 'ipv6') ? undefined : 'reserved')
       );
     default:
       return 'malformed';
@@ -106,7 +106,7 @@ function kindOf(address: string): string | undefined {
 }
 
 /** One list per family: a mixed one also matches an IPv4 address by the IPv6 form that carries it, and the reverse. */
-function blockList(cidrs: readonly string[]): BlockList {
+function createBlockList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [network = '', prefix, ...rest] = cidr.split('/');

@@ -17,22 +17,22 @@ export interface ConnectionSettings {
  * Read of one answer at most, whatever it consists of: status lines and headers, also those of 1xx answers, chunks with
  * their extensions, trailers. Headers and body that are kept are half of it at most.
  */
-export const answerLimit = 64 * 1024;
+export const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Read at once at most. The parser looks at all that it is given, also behind what made it give up, and undici makes an
  * error of each further header there.
  */
-const pieceLimit = 512;
+const MAX_CHUNK_BYTES = 512;
 /** Taken off a receiver's `Keep-Alive: timeout=…`, in milliseconds, for the way there. */
-const keepAliveMarginMs = 1000;
-const maxHeaderBytes = 16 * 1024;
+const KEEP_ALIVE_MARGIN_MS = 1000;
+const MAX_HEADER_BYTES = 16 * 1024;
 /**
  * Limit of one response over the network. TLS can add any number of bytes to what it encrypts (tickets, new keys,
  * new handshakes), which no reader sees: they are counted from time to time.
  */
-const maxNetworkBytes = 2 * answerLimit;
-const networkCheckMs = 50;
+const MAX_NETWORK_BYTES = 2 * MAX_ANSWER_BYTES;
+const NETWORK_CHECK_INTERVAL_MS = 50;
 
 /** A request that waits for a connection. */
 export interface ConnectionWaiter {
@@ -50,7 +50,7 @@ export class ReceiverConnection {
   /** As the network sees it, without TLS. */
   #socket: Socket | undefined;
   #bytesBefore = 0;
-  readonly #bound = new AnswerBound();
+  readonly #bound = new AnswerLimiter();
 
   constructor(
     readonly origin: string,
@@ -73,8 +73,8 @@ export class ReceiverConnection {
       bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
-      keepAliveTimeoutThreshold: keepAliveMarginMs,
-      maxHeaderSize: maxHeaderBytes,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
       pipelining: 1,
     });
     this.#client.on('disconnect', () => onDisconnect(this));
@@ -89,7 +89,7 @@ export class ReceiverConnection {
   /** Closes it where more came over the network than any answer needs. */
   checkNetworkBytes(): void {
     const bytes = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
-    if (bytes > maxNetworkBytes) this.destroy(new AnswerTooLong());
+    if (bytes > MAX_NETWORK_BYTES) this.destroy(new AnswerTooLong());
   }
 
   /** Closes the socket, also one that is still being opened; a request on it fails. */
@@ -197,7 +197,7 @@ export class Connections {
       this.#dropIdle(connection),
     );
     this.#open.add(opened);
-    this.#check ??= setInterval(checkAll, networkCheckMs, this.#open).unref();
+    this.#check ??= setInterval(checkAllConnections, NETWORK_CHECK_INTERVAL_MS, this.#open).unref();
     return opened;
   }
 
@@ -223,7 +223,7 @@ export class Connections {
   }
 }
 
-function checkAll(open: ReadonlySet<ReceiverConnection>): void {
+function checkAllConnections(open: ReadonlySet<ReceiverConnection>): void {
   for (const connection of open) connection.checkNetworkBytes();
 }
 
@@ -240,12 +240,12 @@ export class AnswerTooLong extends Error {
 }
 
 /** Lets so many bytes of an answer through to its parser, and closes the socket where it wants more. */
-class AnswerBound {
-  #left = answerLimit;
+class AnswerLimiter {
+  #left = MAX_ANSWER_BYTES;
 
   /** Starts the count of another response. */
   begin(): void {
-    this.#left = answerLimit;
+    this.#left = MAX_ANSWER_BYTES;
   }
 
   /** Applies from now on to what is read of this socket, decrypted. */
@@ -258,7 +258,7 @@ class AnswerBound {
       if (socket.destroyed) return null;
       const bytes = rest ?? read(size);
       if (bytes === null) return null;
-      const piece = bytes.subarray(0, pieceLimit);
+      const piece = bytes.subarray(0, MAX_CHUNK_BYTES);
       rest = piece.length < bytes.length ? bytes.subarray(piece.length) : null;
       this.#left -= piece.length;
       return this.#left < 0 ? piece.subarray(0, this.#left) : piece;

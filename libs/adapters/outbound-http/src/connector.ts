@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { AddressPolicy } from './addresses.ts';
-import { isLocalhost, loopback, refusalOf } from './target.ts';
+import { isLocalhost, LOOPBACK_ADDRESSES, addressRefusal } from './target.ts';
 
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
@@ -24,9 +24,9 @@ interface ConnectorOptions {
 }
 
 /** How long one of several addresses may keep the next one waiting. */
-const addressAttemptMs = 500;
+const ADDRESS_ATTEMPT_MS = 500;
 /** After this long without traffic the system asks whether the other side is still there. */
-const keepAliveProbeMs = 60_000;
+const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /**
  * Every connection resolves its name itself, drops the addresses that are refused, and hands the rest to the socket as
@@ -39,7 +39,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
     const pick = async (hostname: string): Promise<LookupAddress[]> => {
       const found = await lookup(hostname);
       if (found.length === 0) throw new NameNotResolved('the host name has no address');
-      const refusals = found.map((address) => refusalOf(address, protocol, addresses));
+      const refusals = found.map((address) => addressRefusal(address, protocol, addresses));
       const usable = found.filter((_, index) => refusals[index] === undefined);
       // Without the address: what a name means inside the operator's network is not for the client to learn.
       if (usable.length === 0) throw new AddressRefused(`the host is ${refusals[0]}`);
@@ -65,10 +65,10 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
       // Asked for names only: a host given as an address was judged with its URL.
       lookup: lookups[plain ? 'http:' : 'https:'],
       autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: addressAttemptMs,
+      autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
       noDelay: true,
       keepAlive: true,
-      keepAliveInitialDelay: keepAliveProbeMs,
+      keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
     });
     const secure = () =>
       connectTls({
@@ -107,11 +107,11 @@ export class NameNotResolved extends Error {
   override readonly name = 'NameNotResolved';
 }
 
-const notFound = new Set(['ENOTFOUND', 'ENODATA']);
+const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 /** How long the IPv6 answer is waited for once the IPv4 one is there (RFC 8305 says 50 ms for the reverse). */
-const secondAnswerMs = 100;
+const IPV6_WAIT_MS = 100;
 /** After this long the system's list of name servers is read again. */
-const serversMaxAgeMs = 60_000;
+const SERVER_LIST_MAX_AGE_MS = 60_000;
 
 /**
  * Asks the name servers directly instead of through the system's `getaddrinfo`: that one holds one of the process's few
@@ -133,26 +133,28 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
   let resolverMadeAt = performance.now();
 
   async function resolve(hostname: string): Promise<readonly string[]> {
-    if (isLocalhost(hostname)) return loopback;
-    if (performance.now() - resolverMadeAt > serversMaxAgeMs) {
+    if (isLocalhost(hostname)) return LOOPBACK_ADDRESSES;
+    if (performance.now() - resolverMadeAt > SERVER_LIST_MAX_AGE_MS) {
       resolver = createResolver();
       resolverMadeAt = performance.now();
     }
-    const six = ask(() => resolver.resolve6(hostname));
-    const v4 = await ask(() => resolver.resolve4(hostname));
+    const six = queryAddresses(() => resolver.resolve6(hostname));
+    const v4 = await queryAddresses(() => resolver.resolve4(hostname));
     const v6 =
-      v4.addresses.length > 0 ? await Promise.race([six, delay(secondAnswerMs, nothing, { ref: false })]) : await six;
+      v4.addresses.length > 0
+        ? await Promise.race([six, delay(IPV6_WAIT_MS, NO_ADDRESSES, { ref: false })])
+        : await six;
     // IPv4 first: a machine without a way to IPv6 is more common than one without a way to IPv4.
     const found = [...v4.addresses, ...v6.addresses];
     if (found.length > 0) return found;
 
-    const code = notFound.has(v4.code) ? v6.code : v4.code;
-    if (systemNames && (notFound.has(code) || code === 'ECONNREFUSED')) {
+    const code = NOT_FOUND_CODES.has(v4.code) ? v6.code : v4.code;
+    if (systemNames && (NOT_FOUND_CODES.has(code) || code === 'ECONNREFUSED')) {
       const known = await dns.lookup(hostname, { all: true }).catch(() => []);
       if (known.length > 0) return known.map(({ address }) => address);
     }
     throw new NameNotResolved(
-      notFound.has(code)
+      NOT_FOUND_CODES.has(code)
         ? 'the host name has no address'
         : `the name servers gave no answer for the host name (${code})`,
     );
@@ -173,9 +175,9 @@ interface DnsAnswer {
   /** Why there are none, as c-ares names it. */
   readonly code: string;
 }
-const nothing: DnsAnswer = { addresses: [], code: 'ENODATA' };
+const NO_ADDRESSES: DnsAnswer = { addresses: [], code: 'ENODATA' };
 
-async function ask(query: () => Promise<string[]>): Promise<DnsAnswer> {
+async function queryAddresses(query: () => Promise<string[]>): Promise<DnsAnswer> {
   try {
     return { addresses: await query(), code: 'ENODATA' };
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import type { Dispatcher } from 'undici';
 import type { Connections, ConnectionWaiter, ReceiverConnection } from './connections.ts';
-import { failureOf, isConnectionLoss, type FailureReason } from './failure.ts';
+import { toFailure, isConnectionLoss, type FailureReason } from './failure.ts';
 import { type ReceivedHeaders, ResponseBody, responseHeaders } from './response-body.ts';
 import type { Target } from './target.ts';
 
 type Phase = 'queued' | 'connecting' | 'waiting' | 'reading' | 'over';
 
-const timedOut: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
+const PHASE_DESCRIPTIONS: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
   queued: 'waiting for a free connection to the receiver',
   connecting: 'connecting (name resolution, TCP and TLS)',
   waiting: 'waiting for the answer',
@@ -40,7 +40,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
 
   start(): void {
     // One timer for everything: those of one duration share a list in Node, so that it costs half a microsecond.
-    this.#deadline = setTimeout(expire, this.request.timeoutMs, this);
+    this.#deadline = setTimeout(expireExchange, this.request.timeoutMs, this);
     this.request.signal?.addEventListener('abort', this.#giveUp, { once: true });
     this.connections.acquire(this);
   }
@@ -54,7 +54,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
 
   expire(): void {
     if (this.#phase === 'over') return;
-    const doing = timedOut[this.#phase];
+    const doing = PHASE_DESCRIPTIONS[this.#phase];
     this.#fail({ code: 'timeout', message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}` });
   }
 
@@ -77,7 +77,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#connection === undefined) return;
     this.#body.add(chunk);
-    if (!this.#body.full) return;
+    if (!this.#body.isFull) return;
     this.#letGo((connection) => this.connections.discard(connection));
     this.#answer();
   }
@@ -98,7 +98,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
       this.run(this.connections.renew(connection));
       return;
     }
-    this.#fail(failureOf(error, this.#phase !== 'connecting'));
+    this.#fail(toFailure(error, this.#phase !== 'connecting'));
   }
 
   readonly #giveUp = (): void => {
@@ -147,6 +147,6 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   }
 }
 
-function expire(exchange: Exchange): void {
+function expireExchange(exchange: Exchange): void {
   exchange.expire();
 }

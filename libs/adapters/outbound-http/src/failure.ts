@@ -1,6 +1,6 @@
 import type { OutboundErrorCode } from '@tracking/ports';
 import { errors } from 'undici';
-import { answerLimit, AnswerTooLong } from './connections.ts';
+import { MAX_ANSWER_BYTES, AnswerTooLong } from './connections.ts';
 import { AddressRefused, NameNotResolved } from './connector.ts';
 
 export interface FailureReason {
@@ -9,7 +9,7 @@ export interface FailureReason {
   readonly message: string;
 }
 
-const certificateFaults: Readonly<Record<string, string>> = {
+const CERTIFICATE_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   CERT_REVOKED: 'the certificate was revoked',
@@ -21,7 +21,7 @@ const certificateFaults: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete or its authority not trusted',
 };
 
-const connectFaults: Readonly<Record<string, string>> = {
+const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'no route to the network of the receiver',
   EHOSTUNREACH: 'no route to the receiver',
   ETIMEDOUT: 'the receiver did not take the connection',
@@ -32,20 +32,24 @@ const connectFaults: Readonly<Record<string, string>> = {
  * Translates an error of undici, the socket or TLS.
  * @param opened whether the connection was open (for https: its handshake done) when it happened
  */
-export function failureOf(thrown: Error, opened: boolean): FailureReason {
-  const error = firstOf(thrown);
-  return ownFailure(error) ?? lostConnection(error, opened) ?? (opened ? answerFailure(error) : openingFailure(error));
+export function toFailure(thrown: Error, opened: boolean): FailureReason {
+  const error = firstError(thrown);
+  return (
+    adapterFailure(error) ??
+    connectionLossFailure(error, opened) ??
+    (opened ? answerFailure(error) : openingFailure(error))
+  );
 }
 
 /** Translates the errors that this adapter throws itself. */
-function ownFailure(error: Error): FailureReason | undefined {
+function adapterFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefused) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolved) return { code: 'dns_failed', message: error.message };
   if (!(error instanceof AnswerTooLong)) return undefined;
-  return { code: 'invalid_response', message: `the answer did not end within ${answerLimit / 1024} KiB` };
+  return { code: 'invalid_response', message: `the answer did not end within ${MAX_ANSWER_BYTES / 1024} KiB` };
 }
 
-function lostConnection(error: Error, opened: boolean): FailureReason | undefined {
+function connectionLossFailure(error: Error, opened: boolean): FailureReason | undefined {
   if (!isConnectionLoss(error)) return undefined;
   const when = opened ? 'its answer was complete' : 'it was open';
   return { code: 'connection_reset', message: `the receiver closed the connection before ${when}` };
@@ -56,7 +60,7 @@ function answerFailure(error: NodeJS.ErrnoException): FailureReason {
   // An answer may also break undici's own assumptions about answers, as a status of 099 does.
   const isInvalid =
     error instanceof errors.UndiciError || error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION';
-  return isInvalid ? { code: 'invalid_response', message: invalidAnswer(code, error) } : connectionFailure(code);
+  return isInvalid ? { code: 'invalid_response', message: invalidAnswerMessage(code, error) } : connectionFailure(code);
 }
 
 function openingFailure(error: NodeJS.ErrnoException): FailureReason {
@@ -64,23 +68,23 @@ function openingFailure(error: NodeJS.ErrnoException): FailureReason {
   // The system's errors name the call that failed; what else happens before a connection is open comes from TLS.
   const isSystem = syscall !== undefined && code !== 'EPROTO';
   if (isSystem || error instanceof errors.UndiciError) return connectionFailure(code);
-  return { code: 'tls_failed', message: certificateFaults[code] ?? `the TLS handshake failed (${code})` };
+  return { code: 'tls_failed', message: CERTIFICATE_ERROR_MESSAGES[code] ?? `the TLS handshake failed (${code})` };
 }
 
 function connectionFailure(code: string): FailureReason {
   if (code === 'ECONNREFUSED') return { code: 'connection_refused', message: 'the receiver refused the connection' };
-  return { code: 'connection_failed', message: connectFaults[code] ?? `the connection failed (${code})` };
+  return { code: 'connection_failed', message: CONNECT_ERROR_MESSAGES[code] ?? `the connection failed (${code})` };
 }
 
 /** Whether the other side went away, rather than answered something wrong. */
 export function isConnectionLoss(error: Error): boolean {
-  const { code } = firstOf(error);
+  const { code } = firstError(error);
   if (code === 'ECONNRESET' || code === 'EPIPE') return true;
   // undici's code for both; answers out of turn are told by their words.
   return code === 'UND_ERR_SOCKET' && !error.message.startsWith('bad ');
 }
 
-function invalidAnswer(code: string, error: Error): string {
+function invalidAnswerMessage(code: string, error: Error): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'the headers of the answer are too large';
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the answer is not as long as it says';
   if (code === 'UND_ERR_SOCKET') return 'the answer begins with a status that was not asked for (100 or 101)';
@@ -90,6 +94,6 @@ function invalidAnswer(code: string, error: Error): string {
 }
 
 /** Where several addresses were tried, the first one's error. */
-function firstOf(error: Error): NodeJS.ErrnoException {
+function firstError(error: Error): NodeJS.ErrnoException {
   return 'errors' in error && Array.isArray(error.errors) ? (error.errors[0] as Error) : error;
 }

@@ -10,13 +10,13 @@ import {
 import type { Dispatcher } from 'undici';
 
 /** Kept of an answer's body, after decompression. */
-const bodyLimit = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * Compressed bytes that are read at most. No coding needs more to give `bodyLimit`: what cannot be compressed is stored,
- * with a few bytes of header.
+ * Most compressed bytes read. No coding needs more for `MAX_BODY_BYTES` of output: incompressible data is stored as it is, with
+ * a few bytes of header.
  */
-const compressedLimit = bodyLimit + 1024;
+const MAX_COMPRESSED_BYTES = MAX_BODY_BYTES + 1024;
 
 type Coding = 'gzip' | 'deflate' | 'br' | 'identity' | 'unknown';
 
@@ -28,12 +28,12 @@ export class ResponseBody {
   #size = 0;
 
   constructor(contentEncoding: string | undefined) {
-    this.#coding = codingOf(contentEncoding);
-    this.#limit = this.#coding === 'identity' ? bodyLimit : compressedLimit;
+    this.#coding = parseCoding(contentEncoding);
+    this.#limit = this.#coding === 'identity' ? MAX_BODY_BYTES : MAX_COMPRESSED_BYTES;
   }
 
   /** Whether there is more than is kept: nothing further need be read. */
-  get full(): boolean {
+  get isFull(): boolean {
     return this.#size > this.#limit;
   }
 
@@ -50,11 +50,11 @@ export class ResponseBody {
     const [first] = this.#chunks;
     if (first === undefined || this.#coding === 'unknown') return '';
     const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    return this.#coding === 'identity' ? bytes.toString('utf8', 0, bodyLimit) : inflate(bytes, this.#coding);
+    return this.#coding === 'identity' ? bytes.toString('utf8', 0, MAX_BODY_BYTES) : inflate(bytes, this.#coding);
   }
 }
 
-function codingOf(contentEncoding: string | undefined): Coding {
+function parseCoding(contentEncoding: string | undefined): Coding {
   switch (contentEncoding?.trim().toLowerCase()) {
     case undefined:
     case '':
@@ -75,17 +75,17 @@ function codingOf(contentEncoding: string | undefined): Coding {
 /** Stops at the first full chunk of output, which is as long as the limit: a bomb never unfolds. */
 function inflate(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<string> {
   return new Promise((resolve) => {
-    const stream = decoder(bytes, coding);
+    const stream = createDecoder(bytes, coding);
     const out: Buffer[] = [];
     let size = 0;
     const finish = () => {
       stream.destroy();
-      resolve(Buffer.concat(out).toString('utf8', 0, bodyLimit));
+      resolve(Buffer.concat(out).toString('utf8', 0, MAX_BODY_BYTES));
     };
     stream.on('data', (chunk: Buffer) => {
       out.push(chunk);
       size += chunk.length;
-      if (size >= bodyLimit) finish();
+      if (size >= MAX_BODY_BYTES) finish();
     });
     stream.once('end', finish);
     stream.on('error', finish);
@@ -93,11 +93,11 @@ function inflate(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<stri
   });
 }
 
-function decoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip | BrotliDecompress {
+function createDecoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip | BrotliDecompress {
   // The final flush makes a stream that was cut short give what it has.
   if (coding === 'br')
-    return createBrotliDecompress({ chunkSize: bodyLimit, finishFlush: constants.BROTLI_OPERATION_FLUSH });
-  const options = { chunkSize: bodyLimit, finishFlush: constants.Z_SYNC_FLUSH };
+    return createBrotliDecompress({ chunkSize: MAX_BODY_BYTES, finishFlush: constants.BROTLI_OPERATION_FLUSH });
+  const options = { chunkSize: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
   if (coding === 'gzip') return createGunzip(options);
   // "deflate" is the zlib format (RFC 9110, section 8.4.1.2), but some send it bare: the first byte tells.
   return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options);
@@ -109,7 +109,7 @@ export type ReceivedHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler[
  * Headers that frame the message, name the host or control the connection. Callers cannot set them: owners of endpoints
  * choose headers, and a `Host` of theirs would also choose the name that the certificate is checked against.
  */
-const ours = new Set([
+const OWN_HEADERS = new Set([
   'host',
   'connection',
   'keep-alive',
@@ -123,7 +123,7 @@ const ours = new Set([
 ]);
 
 /** Kept of an answer; the parser bounds their size to 16 KiB in all. */
-const maxHeaders = 64;
+const MAX_HEADERS = 64;
 
 /** Names and values in turn, as undici takes them fastest. Headers that are ours to set are left out. */
 export function requestHeaders(given: Readonly<Record<string, string>>, userAgent: string): string[] {
@@ -132,7 +132,7 @@ export function requestHeaders(given: Readonly<Record<string, string>>, userAgen
   const headers: string[] = [];
   for (const name in given) {
     const lowerCase = name.toLowerCase();
-    if (ours.has(lowerCase)) continue;
+    if (OWN_HEADERS.has(lowerCase)) continue;
     delete defaults[lowerCase];
     headers.push(name, given[name] ?? '');
   }
@@ -142,7 +142,7 @@ export function requestHeaders(given: Readonly<Record<string, string>>, userAgen
 
 /** Names in lower case, several values of one name joined with commas. */
 export function responseHeaders(received: ReceivedHeaders): Readonly<Record<string, string>> {
-  const entries = Object.entries(received).slice(0, maxHeaders);
+  const entries = Object.entries(received).slice(0, MAX_HEADERS);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );

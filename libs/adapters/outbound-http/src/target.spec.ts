@@ -1,8 +1,8 @@
-import { addressPolicy } from './addresses.ts';
+import { createAddressPolicy } from './addresses.ts';
 import { readTarget } from './target.ts';
 
-const strict = { addresses: addressPolicy([]), allowHttp: false };
-const dev = { addresses: addressPolicy(['127.0.0.0/8']), allowHttp: true };
+const strict = { addresses: createAddressPolicy([]), allowHttp: false };
+const dev = { addresses: createAddressPolicy(['127.0.0.0/8']), allowHttp: true };
 
 describe('URLs of receivers', () => {
   test.each([

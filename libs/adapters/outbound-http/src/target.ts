@@ -22,13 +22,13 @@ interface TargetRules {
 }
 
 /** As long as browsers, proxies and servers take it. */
-const maxUrlLength = 2048;
+const MAX_URL_LENGTH = 2048;
 
 /**
  * Ports of services that speak other protocols and may act on what looks like theirs. The list is the Fetch Standard's
  * ("port blocking"), which every browser follows: no receiver can have been used there before. All others are allowed.
  */
-const portsOfOtherProtocols = new Set(
+const BLOCKED_PORTS = new Set(
   (
     '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 ' +
     '135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 ' +
@@ -41,37 +41,38 @@ const portsOfOtherProtocols = new Set(
  * is judged here in its canonical form; a name is judged when it is resolved for a connection.
  */
 export function readTarget(text: string, rules: TargetRules): Target | TargetRefusal {
-  const url = text.length <= maxUrlLength ? URL.parse(text) : null;
-  if (url === null) return notAllowed(`not an absolute URL of at most ${maxUrlLength} characters`);
+  const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
+  if (url === null) return urlNotAllowed(`not an absolute URL of at most ${MAX_URL_LENGTH} characters`);
   // A final dot would be taken into the TLS server name, where it is forbidden (RFC 6066).
   const host = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
-  const refused = refusedForm(url, rules.allowHttp) ?? refusedHost(host, url.protocol, rules.addresses);
+  const refused = checkUrlForm(url, rules.allowHttp) ?? checkHost(host, url.protocol, rules.addresses);
   if (refused !== undefined) return refused;
   const port = url.port === '' ? '' : `:${url.port}`;
   return { origin: `${url.protocol}//${host}${port}`, path: url.pathname + url.search };
 }
 
-function refusedForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
+function checkUrlForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
   const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && allowHttp);
-  if (!isAllowed) return notAllowed('the URL must begin with https://');
-  if (url.username !== '' || url.password !== '') return notAllowed('the URL must not carry credentials');
-  if (url.href.includes('#')) return notAllowed('the URL must not carry a fragment');
-  return portsOfOtherProtocols.has(url.port) ? notAllowed(`port ${url.port} belongs to another protocol`) : undefined;
+  if (!isAllowed) return urlNotAllowed('the URL must begin with https://');
+  if (url.username !== '' || url.password !== '') return urlNotAllowed('the URL must not carry credentials');
+  if (url.href.includes('#')) return urlNotAllowed('the URL must not carry a fragment');
+  return BLOCKED_PORTS.has(url.port) ? urlNotAllowed(`port ${url.port} belongs to another protocol`) : undefined;
 }
 
-function refusedHost(host: string, protocol: string, addresses: AddressPolicy): TargetRefusal | undefined {
+function checkHost(host: string, protocol: string, addresses: AddressPolicy): TargetRefusal | undefined {
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   if (isIP(literal) !== 0) {
-    const refused = refusalOf(literal, protocol, addresses);
+    const refused = addressRefusal(literal, protocol, addresses);
     return refused === undefined ? undefined : { code: 'address_not_allowed', message: `the host is ${refused}` };
   }
-  if (!isHostName(host)) return notAllowed('the host is not a host name');
-  const isThisMachine = isLocalhost(host) && loopback.every((address) => refusalOf(address, protocol, addresses));
+  if (!isHostName(host)) return urlNotAllowed('the host is not a host name');
+  const isThisMachine =
+    isLocalhost(host) && LOOPBACK_ADDRESSES.every((address) => addressRefusal(address, protocol, addresses));
   return isThisMachine ? { code: 'address_not_allowed', message: 'the host is this machine' } : undefined;
 }
 
 /** Why a connection to this address would be refused, as the end of a sentence; undefined when it would not. */
-export function refusalOf(address: string, protocol: string, addresses: AddressPolicy): string | undefined {
+export function addressRefusal(address: string, protocol: string, addresses: AddressPolicy): string | undefined {
   const kind = addresses.refuses(address);
   if (kind !== undefined) return `not a public address (${kind})`;
   return protocol === 'http:' && !addresses.isAllowedByOperator(address)
@@ -80,7 +81,7 @@ export function refusalOf(address: string, protocol: string, addresses: AddressP
 }
 
 /** RFC 6761, section 6.3: these names mean loopback, whatever a name server says. */
-export const loopback: readonly string[] = ['127.0.0.1', '::1'];
+export const LOOPBACK_ADDRESSES: readonly string[] = ['127.0.0.1', '::1'];
 export function isLocalhost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
@@ -90,6 +91,6 @@ function isHostName(host: string): boolean {
   return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }
 
-function notAllowed(message: string): TargetRefusal {
+function urlNotAllowed(message: string): TargetRefusal {
   return { code: 'url_not_allowed', message };
 }

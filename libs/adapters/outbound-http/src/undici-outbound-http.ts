@@ -1,5 +1,5 @@
 import type { Metrics, OutboundFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
-import { addressPolicy } from './addresses.ts';
+import { createAddressPolicy } from './addresses.ts';
 import { Connections, type ConnectionSettings } from './connections.ts';
 import { createConnector, createLookup, type Lookup } from './connector.ts';
 import { Exchange } from './exchange.ts';
@@ -33,7 +33,7 @@ export interface OutboundHttpOptions extends Partial<ConnectionSettings> {
  */
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   const { allowHttp, userAgent = 'shipment-tracking-webhooks/1' } = options;
-  const addresses = addressPolicy(options.allowedCidrs);
+  const addresses = createAddressPolicy(options.allowedCidrs);
   const rules = { addresses, allowHttp };
   const lookup = options.lookup ?? createLookup(options.allowedCidrs.length > 0);
   const connector = createConnector({ addresses, lookup, ...(options.ca === undefined ? {} : { ca: options.ca }) });

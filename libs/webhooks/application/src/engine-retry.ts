@@ -2,7 +2,7 @@ import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
 import { type RetryOptions, monotonicMs, pause, retry } from '@tracking/resilience';
 
 /** Shortest time between two log lines about the same work: an engine that is away concerns thousands of attempts at once. */
-const QUIET_MS = 5_000;
+const LOG_INTERVAL_MS = 5_000;
 /** Pause after work that failed for another reason. */
 const FAILURE_PAUSE_MS = 5_000;
 
@@ -20,7 +20,7 @@ export class EngineRetry {
   ) {}
 
   /** @throws errors other than the loss of the engine; and `Unavailable` when the process ends while the engine is away */
-  until<T>(what: string, work: () => Promise<T>): Promise<T> {
+  retryUntilDone<T>(what: string, work: () => Promise<T>): Promise<T> {
     return retry(work, {
       ...this.pauses,
       signal: this.ended,
@@ -34,9 +34,9 @@ export class EngineRetry {
   }
 
   /** The same, but logs other errors and pauses instead of throwing. Returns true if the work is done. */
-  async untilOrLog(what: string, work: () => Promise<unknown>): Promise<boolean> {
+  async retryOrLog(what: string, work: () => Promise<unknown>): Promise<boolean> {
     try {
-      await this.until(what, work);
+      await this.retryUntilDone(what, work);
       return true;
     } catch (error) {
       if (this.ended.aborted) return false;
@@ -48,7 +48,7 @@ export class EngineRetry {
 
   private logFailure(what: string, reason: string): void {
     const now = monotonicMs();
-    if (now - (this.loggedAt.get(what) ?? -Infinity) < QUIET_MS) return;
+    if (now - (this.loggedAt.get(what) ?? -Infinity) < LOG_INTERVAL_MS) return;
     this.loggedAt.set(what, now);
     this.logger.warn({ reason }, `webhooks: ${what} failed; trying again until it is done`);
   }

@@ -1,7 +1,7 @@
 export { SecretBox } from './endpoints/secrets.ts';
-export { secretsKeyInUse, useSecretsKey } from './endpoints/endpoint-store.ts';
+export { findSecretsKeyId, useSecretsKey } from './endpoints/endpoint-store.ts';
 export type { EventLog, EventLogQuery, LoggedEventRow } from './replays/replay-source.ts';
-export type * from './requests-and-answers.ts';
+export type * from './operation-types.ts';
 export {
   DEFAULT_REPLAYED_STATUSES,
   REPLAYED_STATUSES,

@@ -5,7 +5,7 @@ import { RecordedMetrics, eventually } from '@tracking/testing';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
 import { LogSweeper, type LogSweeperParts } from './log-sweeper.ts';
 import { ReplayStore } from './replays/replay-store.ts';
-import { forgetHours } from './stats/statistics.ts';
+import { deleteHoursBefore } from './stats/statistics.ts';
 
 const BEFORE = '2026-01-01T00:00:00.000Z';
 const OLD = '2025-01-01T00:00:00.000Z';
@@ -97,7 +97,7 @@ describe('the sweep of old webhook records', () => {
   });
 
   test.each<[string, number, (all: Collection<never>, pace: DutyCycle, ending: AbortController) => Promise<void>]>([
-    ['hours', 200, (all, pace, { signal }) => forgetHours(all, BEFORE, pace, signal)],
+    ['hours', 200, (all, pace, { signal }) => deleteHoursBefore(all, BEFORE, pace, signal)],
     ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).sweep(BEFORE, pace, signal)],
     [
       'endpoints',

@@ -21,10 +21,10 @@ import {
   type DeliveryDocument,
   type PayloadDocument,
   attemptIds,
-  eventOfPayload,
+  payloadEventId,
 } from './store/delivery-document.ts';
 import type { RetentionWatermark } from './store/delivery-queries.ts';
-import { firstOfEach } from './store/delivery-queues.ts';
+import { firstPerValue } from './store/delivery-queues.ts';
 
 const PAGE_SIZE = 100;
 /** Stored bodies checked in a round. */
@@ -32,15 +32,15 @@ const BODIES_PER_ROUND = 1_000;
 /** Limit of the bodies in one read: a body can be as large as its shipment. */
 const BODY_BYTES_PER_READ = 4 * 1024 * 1024;
 /** Largest share of the time that the sweep may work, so that it does not slow down deliveries. */
-const SHARE = 0.2;
-const ORDER = ['created_at', 'id'] as const;
+const MAX_SWEEP_SHARE = 0.2;
+const SORT_FIELDS = ['created_at', 'id'] as const;
 
 export interface LogSweeperParts {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
   readonly replays: ReplayStore;
-  readonly statistics: Pick<EndpointStatistics, 'forget'>;
+  readonly statistics: Pick<EndpointStatistics, 'deleteHours'>;
   readonly endpoints: EndpointStore;
   /** How endpoints have been answering, by their ids. */
   readonly health: Pick<Collection<Document>, 'delete'>;
@@ -68,7 +68,7 @@ export class LogSweeper {
   private lastBody: string | undefined;
 
   constructor(private readonly parts: LogSweeperParts) {
-    const { everyMs, leases, logger, metrics, pace = new DutyCycle({ share: SHARE }) } = parts;
+    const { everyMs, leases, logger, metrics, pace = new DutyCycle({ share: MAX_SWEEP_SHARE }) } = parts;
     this.pace = pace;
     this.deleted = metrics.counter(
       'webhook_deliveries_deleted_total',
@@ -97,9 +97,9 @@ export class LogSweeper {
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
     await this.parts.replays.sweep(ago(deliveriesMs), this.pace, ending);
-    await this.parts.statistics.forget(ago(deliveriesMs), this.pace, ending);
-    const byScope = ['workspace_id', 'environment', 'status', ...ORDER] as const;
-    for await (const { workspace_id } of firstOfEach(this.parts.deliveries, byScope)) {
+    await this.parts.statistics.deleteHours(ago(deliveriesMs), this.pace, ending);
+    const byScope = ['workspace_id', 'environment', 'status', ...SORT_FIELDS] as const;
+    for await (const { workspace_id } of firstPerValue(this.parts.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
         for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
       }
@@ -126,7 +126,7 @@ export class LogSweeper {
     const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
     const { documents: found } = await this.parts.payloads.findWithin(query, BODY_BYTES_PER_READ);
     this.lastBody = found.at(-1)?.id;
-    await this.deleteUnneeded(found.filter(({ created_at }) => created_at < before).map(({ id }) => id));
+    await this.deleteUnreferenced(found.filter(({ created_at }) => created_at < before).map(({ id }) => id));
     return found.length;
   }
 
@@ -147,7 +147,12 @@ export class LogSweeper {
   ): Promise<DeliveryDocument | undefined> {
     const filter = { ...part, created_at: { lt: before } };
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
-    const page = await this.parts.deliveries.find({ filter, sort: { fields: ORDER }, limit: PAGE_SIZE, ...resume });
+    const page = await this.parts.deliveries.find({
+      filter,
+      sort: { fields: SORT_FIELDS },
+      limit: PAGE_SIZE,
+      ...resume,
+    });
     const old = page.filter(({ queue, completed_at, event_created_at }) => {
       return queue === undefined && completed_at !== null && completed_at < before && event_created_at < before;
     });
@@ -165,14 +170,14 @@ export class LogSweeper {
     // Deliveries for which a person requested another attempt meanwhile stay.
     await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
     this.deleted.add(old.length);
-    await this.deleteUnneeded([...new Set(old.map(({ payload_id }) => payload_id))]);
+    await this.deleteUnreferenced([...new Set(old.map(({ payload_id }) => payload_id))]);
   }
 
   /** Deletes the bodies among these to which no delivery refers. */
-  private async deleteUnneeded(payloadIds: readonly string[]): Promise<void> {
+  private async deleteUnreferenced(payloadIds: readonly string[]): Promise<void> {
     const unneeded: string[] = [];
     for (const payload_id of payloadIds) {
-      const event_id = eventOfPayload(payload_id);
+      const event_id = payloadEventId(payload_id);
       const [needed] = await this.parts.deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
       if (needed === undefined) unneeded.push(payload_id);
     }
@@ -196,16 +201,16 @@ export class LogSweeper {
     const { endpoints, health } = this.parts;
     const page = await endpoints.deletedBefore(before, PAGE_SIZE, last);
     for (const endpoint of page) {
-      if (await this.isReferredTo(endpoint)) continue;
+      if (await this.isReferenced(endpoint)) continue;
       // The endpoint last: after an interruption it is found again.
       await health.delete(endpoint.id);
-      await endpoints.forget(endpoint);
+      await endpoints.delete(endpoint);
     }
     return page.at(-1);
   }
 
-  private async isReferredTo({ id }: EndpointDocument): Promise<boolean> {
+  private async isReferenced({ id }: EndpointDocument): Promise<boolean> {
     const deliveries = await this.parts.deliveries.find({ filter: { endpoint_id: id }, limit: 1 });
-    return deliveries.length > 0 || (await this.parts.replays.hasAny(id));
+    return deliveries.length > 0 || (await this.parts.replays.hasReplays(id));
   }
 }

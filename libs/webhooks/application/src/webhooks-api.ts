@@ -16,8 +16,8 @@ import type {
   RevealedSecret,
   RotateSecret,
   Scope,
-  SettleDeadLetters,
-  SettledDeadLetters,
+  DeadLettersCommand,
+  DeadLettersResult,
   SummarizeDeadLetters,
   TestEndpoint,
   WebhookCommand,
@@ -26,7 +26,7 @@ import type {
   WebhookEndpoint,
   WebhookReplay,
   WebhookStats,
-} from './requests-and-answers.ts';
+} from './operation-types.ts';
 
 /**
  * Every refusal is a `DomainError`; a resource of another scope is `not_found`. A command whose expected version differs from
@@ -74,9 +74,9 @@ export interface WebhookDeadLetters {
    * A new schedule and window for each. Returns the endpoints of which no replay was begun, too.
    * @throws not_found, validation_failed; for a filter by one endpoint endpoint_not_enabled, replay_running
    */
-  replay(command: SettleDeadLetters): Promise<SettledDeadLetters>;
+  replay(command: DeadLettersCommand): Promise<DeadLettersResult>;
   /** Discards them, those of deleted endpoints too. @throws not_found, validation_failed */
-  discard(command: SettleDeadLetters): Promise<SettledDeadLetters>;
+  discard(command: DeadLettersCommand): Promise<DeadLettersResult>;
 }
 
 /** Preconditions as of {@link WebhookEndpoints}. */
@@ -121,7 +121,7 @@ export const noSuchDelivery = () => new DomainError('not_found', 'There is no su
 export const noSuchReplay = () => new DomainError('not_found', 'There is no such webhook replay.');
 export const noSuchParkedMessage = () => new DomainError('not_found', 'There is no such parked message.');
 
-export function invalid(errors: readonly FieldError[]): DomainError {
+export function validationFailed(errors: readonly FieldError[]): DomainError {
   return new DomainError('validation_failed', 'The request has invalid fields.', errors);
 }
 
@@ -156,7 +156,7 @@ export const secretUnreadable = () =>
 export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was delivered already.');
 
 /** A document that commands change, by its revision. */
-interface Changed {
+interface RevisedDocument {
   readonly revision: number;
   /** Id of the last command that changed it; absent if none did. */
   readonly changed_by?: string;
@@ -167,7 +167,10 @@ interface Changed {
  * be at a version that the command expects.
  * @throws PreconditionFailed
  */
-export function isRepeated({ revision, changed_by }: Changed, { id, expected_versions }: WebhookCommand): boolean {
+export function isRepeatedCommand(
+  { revision, changed_by }: RevisedDocument,
+  { id, expected_versions }: WebhookCommand,
+): boolean {
   if (changed_by === id) return true;
   requireVersion(revision, expected_versions);
   return false;

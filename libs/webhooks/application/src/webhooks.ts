@@ -12,14 +12,14 @@ import {
 } from '@tracking/ports';
 import type { Random } from '@tracking/webhooks-domain';
 import { DeadLetters, Deliveries } from './api/deliveries.ts';
-import { Endpoints, SandboxTests } from './api/endpoints.ts';
+import { Endpoints, SandboxEventSender } from './api/endpoints.ts';
 import { Replays } from './api/replays.ts';
 import { AttemptSender, FailureLog } from './attempts/attempt-sender.ts';
 import { DeadLetterAnnouncer, DeadLetterMessages } from './attempts/dead-letter-announcer.ts';
 import { DeliveryWorker } from './attempts/delivery-worker.ts';
 import { Dispatcher } from './attempts/dispatcher.ts';
 import { EndpointEvents, FailingAlarm } from './attempts/endpoint-events.ts';
-import { EndpointClients, GoneEndpoints } from './endpoints/endpoint-clients.ts';
+import { EndpointClients, GoneEndpointDisabler } from './endpoints/endpoint-clients.ts';
 import {
   ENDPOINTS,
   ENDPOINT_HEALTH,
@@ -37,14 +37,14 @@ import {
   DEFERRED_DELIVERIES,
   DeferredDeliveries,
   type DeferredDocument,
-  DeliveryInsertion,
+  DeliveryInserter,
 } from './recording/deferred-deliveries.ts';
-import { PARKED, type ParkedDocument, ParkedMessageCases, Parking } from './recording/parking.ts';
+import { PARKED_MESSAGES, type ParkedDocument, ParkedMessageUseCases, ParkingLot } from './recording/parking-lot.ts';
 import { ConsumerLag, Recorder } from './recording/recorder.ts';
-import { BacklogDiscarding, Discarding } from './replays/discarding.ts';
+import { BacklogDiscarder, DeadLetterDiscarder } from './replays/discard-jobs.ts';
 import type { EventLog } from './replays/replay-source.ts';
 import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument, ReplayStore } from './replays/replay-store.ts';
-import { Replaying, Resending } from './replays/replaying.ts';
+import { ReplayRunner, ReplaySender } from './replays/replay-runner.ts';
 import type { LoopTime, SetTimer } from './scheduling/timing.ts';
 import { CONSUMER_GROUP, DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { Statistics, openStatistics } from './stats/statistics.ts';
@@ -119,7 +119,7 @@ async function openCollections(store: DocumentStore) {
     store.collection<ReplayDocument>(REPLAY_PROGRESS),
     store.collection<WatermarkDocument>(RETENTION_WATERMARK),
     store.collection<WakeUpDocument>(WAKE_UPS),
-    store.collection<ParkedDocument>(PARKED),
+    store.collection<ParkedDocument>(PARKED_MESSAGES),
     store.collection<DeferredDocument>(DEFERRED_DELIVERIES),
   ]);
   return {
@@ -150,7 +150,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const box = new SecretBox(dependencies.secretsKey);
   const store = new EndpointStore(stored.endpoints);
   const clients = new EndpointClients(store, box, freshnessMs);
-  const gone = new GoneEndpoints({ store, clients, eventStore, clock, logger });
+  const gone = new GoneEndpointDisabler({ store, clients, eventStore, clock, logger });
 
   const shards = new ShardLeases(platform);
   const { statsWriteMs: writeMs, statsIdleMs: idleMs, statsSettleMs: settleMs } = settings;
@@ -159,13 +159,13 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { recounts } = stats;
 
   const replays = new ReplayStore(stored.replays, stored.progress);
-  const resending = new Resending({ queries, deliveries: repeatable, recounts, payloads, versions, log, clock });
+  const resending = new ReplaySender({ queries, deliveries: repeatable, recounts, payloads, versions, log, clock });
   const replaySource = { queries, log, watermark };
-  const replaying = new Replaying({ ...replaySource, store: replays, resending, clock });
-  const discarding = new Discarding({
+  const replaying = new ReplayRunner({ ...replaySource, store: replays, resending, clock });
+  const discarding = new DeadLetterDiscarder({
     ...{ ...platform, ...replaySource, store: replays, deliveries: repeatable, endpoints: store, recounts },
   });
-  const backlogs = new BacklogDiscarding({ ...platform, endpoints: store, queues, replays });
+  const backlogs = new BacklogDiscarder({ ...platform, endpoints: store, queues, replays });
 
   const { health } = stored;
   const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random });
@@ -175,8 +175,8 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     ...{ ...platform, shards, endpoints, queues, backlogs, wakeUps, replays, replaying, clients, pollMs },
   });
 
-  const parking = new Parking({ ...platform, documents: stored.parked, broker });
-  const insertion = new DeliveryInsertion(repeatable, metrics);
+  const parking = new ParkingLot({ ...platform, documents: stored.parked, broker });
+  const insertion = new DeliveryInserter(repeatable, metrics);
   const recording = { ...platform, endpoints: store, insertion, owner };
   const deferred = new DeferredDeliveries({ ...recording, documents: stored.deferred });
   const recorder = new Recorder({
@@ -200,13 +200,13 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     ...{ maxInFlight, loopTime, setTimer },
   });
 
-  const sandbox = new SandboxTests({ payloads, versions, deliveries, owner, addresses });
+  const sandbox = new SandboxEventSender({ payloads, versions, deliveries, owner, addresses });
   const { retention, sweepMs: everyMs } = settings;
   const sweeping = { deliveries, attempts, payloads: stored.payloads, replays, statistics: stats, endpoints: store };
   const sweeper = new LogSweeper({ ...platform, ...sweeping, health, watermark, retention, everyMs });
 
   metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
-  metrics.gauge('webhook_outcomes_unstored', 'Outcomes that wait to be stored', [], () => dispatcher.unstored);
+  metrics.gauge('webhook_outcomes_unstored', 'Outcomes that wait to be stored', [], () => dispatcher.unstoredCount);
   metrics.gauge('webhook_payload_bytes_in_memory', 'Bodies held in memory', [], () => payloads.bytes);
   metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => endpoints.waitingInMemory);
   metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => shards.count);
@@ -233,7 +233,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
     }),
     deliveries: new Deliveries({ documents: deliveries, queries, endpoints: store, owner, recounts }),
     stats: new Statistics({ endpoints: store, queries: stats.queries, clock }),
-    parked: new ParkedMessageCases(parking, versions, recorder),
+    parked: new ParkedMessageUseCases(parking, versions, recorder),
     async stop() {
       consuming.abort();
       stats.keeper.stop();
@@ -242,7 +242,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
       const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.finish());
-      await Promise.race([drained, aborted(ended.signal)]);
+      await Promise.race([drained, waitForAbort(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
       await Promise.all([recorded, ...jobs.map((job) => job.stop())]);
@@ -251,7 +251,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 

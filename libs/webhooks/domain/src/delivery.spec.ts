@@ -1,6 +1,6 @@
-import { type Delivery, abandoned, discarded, newDelivery, replayed, retryRequested } from './delivery.ts';
+import { type Delivery, markAbandoned, markDiscarded, newDelivery, restartSchedule, requestRetry } from './delivery.ts';
 import type { AttemptOutcome } from './outcome.ts';
-import { DEFAULT_RETRY_POLICY, settle } from './settle.ts';
+import { DEFAULT_RETRY_POLICY, applyAttempt } from './retry-schedule.ts';
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
@@ -32,7 +32,7 @@ interface Attempted {
   readonly began: number;
   readonly ended?: number;
   readonly manual?: boolean;
-  readonly pauses?: Parameters<typeof settle>[2]['pauses'];
+  readonly pauses?: Parameters<typeof applyAttempt>[2]['pauses'];
   /** Revision of the endpoint's URL after the attempt, which was made at the URL of revision 0. */
   readonly urlRevision?: number;
 }
@@ -41,7 +41,7 @@ function attempted(
   { outcome, began, ended, manual = false, pauses = [], urlRevision = 0 }: Attempted,
 ): Delivery {
   const finished = { startedAt: at(began), endedAt: at(ended ?? began), manual, outcome, urlRevision: 0 };
-  return settle(delivery, finished, { policy: DEFAULT_RETRY_POLICY, pauses, random: () => 0.5, urlRevision });
+  return applyAttempt(delivery, finished, { policy: DEFAULT_RETRY_POLICY, pauses, random: () => 0.5, urlRevision });
 }
 const retrying = attempted(fresh, { outcome: failure, began: 1_000, ended: 11_000 });
 const dead = attempted(retrying, { outcome: failure, began: 1_000 + 72 * HOUR });
@@ -58,7 +58,7 @@ describe('a delivery', () => {
     for (const outcome of [failure, gone, hold(60_000)]) {
       expect(attempted(retrying, { ...late, outcome })).toMatchObject({ ...due, attempts_count: 2 });
     }
-    const requested = retryRequested(retrying, at(90 * HOUR));
+    const requested = requestRetry(retrying, at(90 * HOUR));
     expect(attempted(requested, { ...late, outcome: gone, manual: true })).toMatchObject({ ...due, manual_at: null });
     expect(attempted(retrying, { ...late, outcome: success }).status).toBe('succeeded');
   });
@@ -151,7 +151,7 @@ describe('a delivery', () => {
 
   describe('retried by hand', () => {
     test('keeps its schedule', () => {
-      const asked = retryRequested(retrying, at(12_000));
+      const asked = requestRetry(retrying, at(12_000));
       expect(asked).toMatchObject({ status: 'retrying', next_attempt_at: at(16_000), manual_at: at(12_000) });
       const tried = attempted(asked, { outcome: failure, began: 12_000, manual: true });
       expect(tried).toMatchObject({ status: 'retrying', next_attempt_at: at(16_000), manual_at: null, failures: 1 });
@@ -159,7 +159,7 @@ describe('a delivery', () => {
 
     test('stays a dead letter if it fails again, and is not announced again', () => {
       const announcedDead = { ...dead, announced_at: at(80 * HOUR) };
-      const tried = attempted(retryRequested(announcedDead, at(0)), {
+      const tried = attempted(requestRetry(announcedDead, at(0)), {
         outcome: failure,
         began: 90 * HOUR,
         manual: true,
@@ -168,36 +168,36 @@ describe('a delivery', () => {
     });
 
     test('succeeds from any status', () => {
-      for (const before of [retrying, dead, discarded(retrying, at(1))]) {
-        const tried = attempted(retryRequested(before, at(2)), { outcome: success, began: 90 * HOUR, manual: true });
+      for (const before of [retrying, dead, markDiscarded(retrying, at(1))]) {
+        const tried = attempted(requestRetry(before, at(2)), { outcome: success, began: 90 * HOUR, manual: true });
         expect(tried).toMatchObject({ status: 'succeeded', next_attempt_at: null, manual_at: null, last_error: null });
       }
     });
 
     test('stays a success when a repetition fails', () => {
-      const tried = attempted(retryRequested(succeeded, at(2)), { outcome: failure, began: 3, manual: true });
+      const tried = attempted(requestRetry(succeeded, at(2)), { outcome: failure, began: 3, manual: true });
       expect(tried).toMatchObject({ status: 'succeeded', last_error: null, attempts_count: 2, manual_at: null });
     });
 
     test('is asked for once, however often', () => {
-      const asked = retryRequested(retrying, at(12_000));
-      expect(retryRequested(asked, at(13_000))).toBe(asked);
+      const asked = requestRetry(retrying, at(12_000));
+      expect(requestRetry(asked, at(13_000))).toBe(asked);
     });
   });
 
   describe('discarded', () => {
     test('is no longer sent', () => {
-      expect(discarded(retrying, at(5))).toMatchObject({
+      expect(markDiscarded(retrying, at(5))).toMatchObject({
         status: 'discarded',
         next_attempt_at: null,
         completed_at: at(5),
       });
-      expect(discarded(dead, at(5)).status).toBe('discarded');
-      expect(discarded(succeeded, at(5))).toBe(succeeded);
+      expect(markDiscarded(dead, at(5)).status).toBe('discarded');
+      expect(markDiscarded(succeeded, at(5))).toBe(succeeded);
     });
 
     test('during an attempt stays discarded if that fails, and is a success if it was delivered', () => {
-      const off = discarded(retrying, at(12_000));
+      const off = markDiscarded(retrying, at(12_000));
       expect(attempted(off, { outcome: failure, began: 11_500 })).toMatchObject({
         status: 'discarded',
         attempts_count: 2,
@@ -206,14 +206,17 @@ describe('a delivery', () => {
     });
 
     test('is discarded with its endpoint if it waits, and stays as it ended otherwise', () => {
-      expect(abandoned(retrying, at(9)).status).toBe('discarded');
-      expect(abandoned(retryRequested(dead, at(8)), at(9))).toMatchObject({ status: 'dead_lettered', manual_at: null });
-      expect(abandoned(succeeded, at(9))).toBe(succeeded);
+      expect(markAbandoned(retrying, at(9)).status).toBe('discarded');
+      expect(markAbandoned(requestRetry(dead, at(8)), at(9))).toMatchObject({
+        status: 'dead_lettered',
+        manual_at: null,
+      });
+      expect(markAbandoned(succeeded, at(9))).toBe(succeeded);
     });
   });
 
   test('replayed has a new schedule and window, and keeps its log', () => {
-    const again = replayed(dead, at(100 * HOUR));
+    const again = restartSchedule(dead, at(100 * HOUR));
     expect(again).toMatchObject({ status: 'pending', next_attempt_at: at(100 * HOUR), attempts_count: 2, failures: 0 });
     const failed = attempted(again, { outcome: failure, began: 100 * HOUR });
     expect(failed).toMatchObject({ status: 'retrying', next_attempt_at: at(100 * HOUR + 5_000), attempts_count: 3 });
@@ -222,7 +225,7 @@ describe('a delivery', () => {
   });
 
   test('has a new revision with every change, so that older writers are refused', () => {
-    const steps = [fresh, retrying, retryRequested(retrying, at(1)), discarded(retryRequested(retrying, at(1)), at(2))];
+    const steps = [fresh, retrying, requestRetry(retrying, at(1)), markDiscarded(requestRetry(retrying, at(1)), at(2))];
     expect(steps.map(({ revision }) => revision)).toEqual([1, 2, 3, 4]);
   });
 });

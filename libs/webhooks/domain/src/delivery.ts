@@ -92,14 +92,14 @@ export function isScheduled(delivery: Delivery): boolean {
   return delivery.status === 'pending' || delivery.status === 'retrying';
 }
 
-function changed(delivery: Delivery, change: Partial<Delivery>): Delivery {
+function withChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
   return { ...delivery, ...change, revision: delivery.revision + 1 };
 }
 
 /** The delivery given up: nothing more is sent. A delivery that succeeded or is discarded stays as it is. */
-export function discarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
+export function markDiscarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   if (delivery.status === 'succeeded' || delivery.status === 'discarded') return delivery;
-  return changed(delivery, {
+  return withChange(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'discarded',
     next_attempt_at: null,
@@ -109,22 +109,22 @@ export function discarded(delivery: Delivery, at: Timestamp, replay_id?: string)
 }
 
 /** The delivery after its endpoint was deleted: nothing more is sent, and a delivery that has ended keeps its status. */
-export function abandoned(delivery: Delivery, at: Timestamp): Delivery {
-  if (isScheduled(delivery)) return discarded(delivery, at);
-  return delivery.manual_at === null ? delivery : changed(delivery, { manual_at: null });
+export function markAbandoned(delivery: Delivery, at: Timestamp): Delivery {
+  if (isScheduled(delivery)) return markDiscarded(delivery, at);
+  return delivery.manual_at === null ? delivery : withChange(delivery, { manual_at: null });
 }
 
 /** Asks for one attempt as soon as possible, whatever the delivery's status; its schedule stays as it is. */
-export function retryRequested(delivery: Delivery, at: Timestamp): Delivery {
-  return delivery.manual_at === null ? changed(delivery, { manual_at: at }) : delivery;
+export function requestRetry(delivery: Delivery, at: Timestamp): Delivery {
+  return delivery.manual_at === null ? withChange(delivery, { manual_at: at }) : delivery;
 }
 
 /**
  * The delivery with a new schedule and window, as if it had just been recorded; its log of attempts stays.
  * @param at when its first attempt is due
  */
-export function replayed(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
-  return changed(delivery, {
+export function restartSchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
+  return withChange(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'pending',
     next_attempt_at: at,
@@ -137,6 +137,6 @@ export function replayed(delivery: Delivery, at: Timestamp, replay_id?: string):
 }
 
 /** The dead letter after it was announced to the workspace's other endpoints and the topic. */
-export function announced(delivery: Delivery, at: Timestamp): Delivery {
-  return changed(delivery, { announced_at: at });
+export function markAnnounced(delivery: Delivery, at: Timestamp): Delivery {
+  return withChange(delivery, { announced_at: at });
 }

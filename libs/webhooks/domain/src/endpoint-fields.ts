@@ -52,9 +52,9 @@ export function checkEndpointFields(
   versions: PayloadVersions = PAYLOAD_VERSIONS,
 ): CheckedFields {
   const errors: FieldError[] = [];
-  const fail: Fail = (param, code, message) => void errors.push({ param, code, message });
+  const fail: ReportFieldError = (param, code, message) => void errors.push({ param, code, message });
   const fields: { -readonly [K in keyof EndpointFields]?: EndpointFields[K] } = {};
-  const take = <K extends keyof EndpointFields>(
+  const checkField = <K extends keyof EndpointFields>(
     name: K,
     check: (value: JsonValue) => EndpointFields[K] | undefined,
   ) => {
@@ -63,24 +63,28 @@ export function checkEndpointFields(
     const checked = check(value);
     if (checked !== undefined) fields[name] = checked;
   };
-  take('url', (value) => checkUrl(value, refuses, fail));
-  take('event_types', (value) => checkEventTypes(value, fail));
-  take('description', (value) => checkDescription(value, fail));
-  take('api_version', (value) => checkApiVersion(value, versions, fail));
-  take('headers', (value) => checkHeaders(value, fail));
-  take('max_concurrency', (value) => checkConcurrency(value, fail));
+  checkField('url', (value) => checkUrl(value, refuses, fail));
+  checkField('event_types', (value) => checkEventTypes(value, fail));
+  checkField('description', (value) => checkDescription(value, fail));
+  checkField('api_version', (value) => checkApiVersion(value, versions, fail));
+  checkField('headers', (value) => checkHeaders(value, fail));
+  checkField('max_concurrency', (value) => checkConcurrency(value, fail));
   for (const name of ['url', 'event_types'] as const) {
     if (required && input[name] === undefined) fail(name, 'required', `${name} is required.`);
   }
   return { fields, errors };
 }
 
-function checkUrl(url: JsonValue, refuses: (url: string) => string | undefined, fail: Fail): string | undefined {
+function checkUrl(
+  url: JsonValue,
+  refuses: (url: string) => string | undefined,
+  fail: ReportFieldError,
+): string | undefined {
   if (typeof url !== 'string') return void fail('url', 'invalid_type', 'url must be a string.');
   if (url.length > MAX_URL_LENGTH) {
     return void fail('url', 'too_long', `url must not be longer than ${MAX_URL_LENGTH} characters.`);
   }
-  if (!isSound(url)) return void fail('url', 'invalid_value', `url ${UNSOUND}`);
+  if (!isStorableText(url)) return void fail('url', 'invalid_value', `url ${INVALID_TEXT_MESSAGE}`);
   // A URL parser would drop or encode white space, so that the URL in use would differ from the one that is shown.
   if (/\s/.test(url))
     return void fail('url', 'invalid_value', 'url must not hold white space, nor begin or end with it.');
@@ -88,7 +92,7 @@ function checkUrl(url: JsonValue, refuses: (url: string) => string | undefined, 
   return reason === undefined ? url : void fail('url', 'invalid_value', reason);
 }
 
-function checkEventTypes(value: JsonValue, fail: Fail): readonly string[] | undefined {
+function checkEventTypes(value: JsonValue, fail: ReportFieldError): readonly string[] | undefined {
   if (!Array.isArray(value))
     return void fail('event_types', 'invalid_type', 'event_types must be an array of strings.');
   if (value.length === 0) return void fail('event_types', 'required', 'event_types must not be empty.');
@@ -103,45 +107,45 @@ function checkEventTypes(value: JsonValue, fail: Fail): readonly string[] | unde
   return types.length === value.length ? [...new Set(types)] : undefined;
 }
 
-function checkDescription(value: JsonValue, fail: Fail): string | null | undefined {
+function checkDescription(value: JsonValue, fail: ReportFieldError): string | null | undefined {
   if (value === null) return null;
   if (typeof value !== 'string')
     return void fail('description', 'invalid_type', 'description must be a string or null.');
-  if (!isSound(value)) return void fail('description', 'invalid_value', `description ${UNSOUND}`);
+  if (!isStorableText(value)) return void fail('description', 'invalid_value', `description ${INVALID_TEXT_MESSAGE}`);
   if (value.length <= MAX_DESCRIPTION_LENGTH) return value;
   const message = `description must not be longer than ${MAX_DESCRIPTION_LENGTH} characters.`;
   return void fail('description', 'too_long', message);
 }
 
-const UNSOUND = 'must hold neither NUL nor half a surrogate pair.';
+const INVALID_TEXT_MESSAGE = 'must hold neither NUL nor half a surrogate pair.';
 
 /** Not every engine stores other text. */
-function isSound(text: string): boolean {
+function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-function checkApiVersion(value: JsonValue, versions: PayloadVersions, fail: Fail): ApiVersion | undefined {
+function checkApiVersion(value: JsonValue, versions: PayloadVersions, fail: ReportFieldError): ApiVersion | undefined {
   const message = `api_version must be one of ${versions.names.join(', ')}.`;
   return versions.find(value) ?? void fail('api_version', 'invalid_value', message);
 }
 
-function checkConcurrency(value: JsonValue, fail: Fail): number | undefined {
+function checkConcurrency(value: JsonValue, fail: ReportFieldError): number | undefined {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_CONCURRENCY) return value;
   const message = `max_concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}.`;
   return void fail('max_concurrency', 'invalid_value', message);
 }
 
 /** Shown in place of a header's value. A change that sends it back keeps the stored value. */
-export const MASK = '********';
+export const HEADER_VALUE_MASK = '********';
 
 const MAX_HEADERS = 20;
-const MAX_VALUE_LENGTH = 1_000;
+const MAX_HEADER_VALUE_LENGTH = 1_000;
 /** A token of RFC 9110, section 5.6.2. */
-const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,100}$/;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,100}$/;
 /** Visible ASCII, inner spaces and tabs: no character that could end the line or that transports change. */
-const VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
+const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 /** Headers that deliveries set themselves, and those of the connection. */
-const RESERVED = new Set([
+const RESERVED_HEADERS = new Set([
   'accept-encoding',
   'connection',
   'content-encoding',
@@ -162,10 +166,10 @@ const RESERVED = new Set([
 ]);
 
 /** Records a faulty field. */
-type Fail = (param: string, code: FieldError['code'], message: string) => void;
+type ReportFieldError = (param: string, code: FieldError['code'], message: string) => void;
 
 /** Checks headers to be sent with every delivery; reserved ones are refused. Returns the names in lower case. */
-function checkHeaders(value: JsonValue, fail: Fail): Readonly<Record<string, string>> | undefined {
+function checkHeaders(value: JsonValue, fail: ReportFieldError): Readonly<Record<string, string>> | undefined {
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
     return void fail('headers', 'invalid_type', 'headers must be an object of strings.');
@@ -178,24 +182,24 @@ function checkHeaders(value: JsonValue, fail: Fail): Readonly<Record<string, str
   for (const [given, content] of entries) {
     const param = `headers.${given.slice(0, 100)}`;
     const name = given.toLowerCase();
-    if (!NAME.test(name)) fail(param, 'invalid_value', 'This is not the name of a header.');
-    else if (isReserved(name)) fail(param, 'invalid_value', 'This header is set by the service.');
+    if (!HEADER_NAME.test(name)) fail(param, 'invalid_value', 'This is not the name of a header.');
+    else if (isReservedHeader(name)) fail(param, 'invalid_value', 'This header is set by the service.');
     else if (headers.has(name)) fail(param, 'invalid_value', 'This header is given twice.');
-    else if (isValue(content, param, fail)) headers.set(name, content);
+    else if (isHeaderValue(content, param, fail)) headers.set(name, content);
   }
   return headers.size === entries.length ? Object.fromEntries(headers) : undefined;
 }
 
-function isValue(content: JsonValue, param: string, fail: Fail): content is string {
+function isHeaderValue(content: JsonValue, param: string, fail: ReportFieldError): content is string {
   if (typeof content !== 'string') fail(param, 'invalid_type', 'The value of a header must be a string.');
-  else if (content.length > MAX_VALUE_LENGTH) {
-    fail(param, 'too_long', `The value of a header must not be longer than ${MAX_VALUE_LENGTH} characters.`);
-  } else if (!VALUE.test(content)) {
+  else if (content.length > MAX_HEADER_VALUE_LENGTH) {
+    fail(param, 'too_long', `The value of a header must not be longer than ${MAX_HEADER_VALUE_LENGTH} characters.`);
+  } else if (!HEADER_VALUE.test(content)) {
     fail(param, 'invalid_value', 'The value of a header must be visible ASCII, without spaces at its ends.');
   } else return true;
   return false;
 }
 
-function isReserved(name: string): boolean {
-  return RESERVED.has(name) || name.startsWith('service-') || name.startsWith('proxy-');
+function isReservedHeader(name: string): boolean {
+  return RESERVED_HEADERS.has(name) || name.startsWith('service-') || name.startsWith('proxy-');
 }

@@ -2,24 +2,24 @@ import { STANDARD_EVENT_TYPES } from '@tracking/contracts';
 import {
   type EnabledPeriod,
   type EndpointState,
-  type LogPlace,
+  type LogPosition,
   NEW_ENDPOINT,
   type Period,
   SHARD_COUNT,
-  begun,
-  closed,
-  deleted,
-  disabled,
-  enabled,
+  openEnabledPeriod,
+  closePeriod,
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
   endAfterPauses,
-  ended,
-  includes,
-  isAttempted,
-  opened,
+  closeEnabledPeriod,
+  isInPeriods,
+  isEnabled,
+  openPeriod,
   shardOf,
-  urlChanged,
-  verificationEnded,
-  wants,
+  resetForNewUrl,
+  recordVerification,
+  receivesEvent,
 } from './endpoint.ts';
 
 const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
@@ -35,11 +35,11 @@ const passed = (hour: number) => ({ at: at(hour), ok: true, error: null });
 const failed = (hour: number) => ({ at: at(hour), ok: false, error: { code: 'timeout', message: 'no answer' } });
 
 function enable(endpoint: EndpointState, hour: number): EndpointState {
-  const after = enabled(endpoint, moment(hour));
+  const after = enableEndpoint(endpoint, moment(hour));
   if (after === undefined) throw new Error('not verified');
   return after;
 }
-const verified = verificationEnded(NEW_ENDPOINT, passed(0));
+const verified = recordVerification(NEW_ENDPOINT, passed(0));
 const running = enable(verified, 1);
 
 describe('an endpoint', () => {
@@ -47,25 +47,25 @@ describe('an endpoint', () => {
     expect(NEW_ENDPOINT.status).toBe('pending_verification');
     expect(verified).toMatchObject({ status: 'verified', last_verification: passed(0) });
     expect(running).toMatchObject({ status: 'enabled', enabled_periods: [period(1, null)], pauses: [] });
-    expect(isAttempted(running)).toBe(true);
+    expect(isEnabled(running)).toBe(true);
   });
 
   test('cannot be enabled before it was verified', () => {
-    expect(enabled(NEW_ENDPOINT, moment(1))).toBeUndefined();
-    expect(enabled(disabled(NEW_ENDPOINT, 'manual', moment(1)), moment(2))).toBeUndefined();
-    expect(enabled(verificationEnded(NEW_ENDPOINT, failed(1)), moment(2))).toBeUndefined();
+    expect(enableEndpoint(NEW_ENDPOINT, moment(1))).toBeUndefined();
+    expect(enableEndpoint(disableEndpoint(NEW_ENDPOINT, 'manual', moment(1)), moment(2))).toBeUndefined();
+    expect(enableEndpoint(recordVerification(NEW_ENDPOINT, failed(1)), moment(2))).toBeUndefined();
   });
 
   test('has the result of its last verification, and a failed one changes no status', () => {
-    expect(verificationEnded(NEW_ENDPOINT, failed(1))).toMatchObject({
+    expect(recordVerification(NEW_ENDPOINT, failed(1))).toMatchObject({
       status: 'pending_verification',
       last_verification: { ok: false, error: { code: 'timeout' } },
     });
-    expect(verificationEnded(running, failed(2))).toMatchObject({ status: 'enabled', verified: true });
+    expect(recordVerification(running, failed(2))).toMatchObject({ status: 'enabled', verified: true });
   });
 
   test('records nothing while disabled, and its deliveries’ windows stand still', () => {
-    const off = disabled(running, 'manual', moment(3));
+    const off = disableEndpoint(running, 'manual', moment(3));
     expect(off).toMatchObject({
       status: 'disabled',
       disabled_reason: 'manual',
@@ -81,38 +81,40 @@ describe('an endpoint', () => {
   });
 
   test('is disabled once: the first reason stays', () => {
-    const gone = disabled(running, 'gone', moment(3));
-    expect(disabled(gone, 'manual', moment(4))).toBe(gone);
+    const gone = disableEndpoint(running, 'gone', moment(3));
+    expect(disableEndpoint(gone, 'manual', moment(4))).toBe(gone);
   });
 
   test('is pending verification with a changed URL, and records if it was enabled', () => {
-    const moved = urlChanged(running, at(3), 4);
+    const moved = resetForNewUrl(running, at(3), 4);
     expect(moved).toMatchObject({
       status: 'pending_verification',
       last_verification: null,
       enabled_periods: [period(1, null)],
       pauses: [{ from: at(3), to: null }],
     });
-    expect(enabled(moved, moment(4))).toBeUndefined();
-    const again = enable(verificationEnded(moved, passed(4)), 5);
+    expect(enableEndpoint(moved, moment(4))).toBeUndefined();
+    const again = enable(recordVerification(moved, passed(4)), 5);
     expect(again).toMatchObject({ enabled_periods: [period(1, null)], pauses: [{ from: at(3), to: at(5) }] });
   });
 
   test('does not begin to record by a changed URL', () => {
-    const moved = urlChanged(disabled(running, 'manual', moment(2)), at(3), 4);
+    const moved = resetForNewUrl(disableEndpoint(running, 'manual', moment(2)), at(3), 4);
     expect(moved).toMatchObject({ status: 'pending_verification', enabled_periods: [period(1, 2)] });
   });
 
   test('records nothing and is no longer attempted once it is deleted', () => {
-    const gone = deleted(running, at(3));
+    const gone = deleteEndpoint(running, at(3));
     expect(gone).toMatchObject({ status: 'disabled', disabled_reason: 'manual', verified: false, enabled_periods: [] });
     expect(gone.pauses).toEqual([{ from: at(3), to: null }]);
-    expect(deleted(disabled(running, 'gone', moment(2)), at(3))).toMatchObject({ disabled_reason: 'gone' });
+    expect(deleteEndpoint(disableEndpoint(running, 'gone', moment(2)), at(3))).toMatchObject({
+      disabled_reason: 'gone',
+    });
   });
 
   test('stays disabled when it is verified again', () => {
-    const off = disabled(running, 'gone', moment(2));
-    expect(verificationEnded(off, passed(3))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+    const off = disableEndpoint(running, 'gone', moment(2));
+    expect(recordVerification(off, passed(3))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
   });
 });
 
@@ -122,74 +124,76 @@ const event = (type: string, place = '11') => ({ type, created_at: '2026-01-04T0
 describe('an endpoint', () => {
   test('receives the types that it names', () => {
     const endpoint = { event_types: ['shipment.created', 'milestone.retracted'], enabled_periods };
-    expect(wants(endpoint, event('shipment.created'))).toBe(true);
-    expect(wants(endpoint, event('milestone.retracted'))).toBe(true);
-    expect(wants(endpoint, event('shipment.updated'))).toBe(false);
+    expect(receivesEvent(endpoint, event('shipment.created'))).toBe(true);
+    expect(receivesEvent(endpoint, event('milestone.retracted'))).toBe(true);
+    expect(receivesEvent(endpoint, event('shipment.updated'))).toBe(false);
   });
 
   test('receives the six standard types by "*", and no others', () => {
     const endpoint = { event_types: ['*'], enabled_periods };
-    expect(STANDARD_EVENT_TYPES.every((type) => wants(endpoint, event(type)))).toBe(true);
-    expect(wants(endpoint, event('milestone.retracted'))).toBe(false);
-    expect(wants(endpoint, event('something.new'))).toBe(false);
-    expect(wants({ ...endpoint, event_types: ['*', 'milestone.retracted'] }, event('milestone.retracted'))).toBe(true);
+    expect(STANDARD_EVENT_TYPES.every((type) => receivesEvent(endpoint, event(type)))).toBe(true);
+    expect(receivesEvent(endpoint, event('milestone.retracted'))).toBe(false);
+    expect(receivesEvent(endpoint, event('something.new'))).toBe(false);
+    expect(
+      receivesEvent({ ...endpoint, event_types: ['*', 'milestone.retracted'] }, event('milestone.retracted')),
+    ).toBe(true);
   });
 
   test('receives events that are live for it', () => {
     const endpoint = { event_types: ['*'], enabled_periods };
-    expect(wants(endpoint, event('shipment.created', '10'))).toBe(false);
-    expect(wants({ ...endpoint, enabled_periods: [] }, event('shipment.created'))).toBe(false);
+    expect(receivesEvent(endpoint, event('shipment.created', '10'))).toBe(false);
+    expect(receivesEvent({ ...endpoint, enabled_periods: [] }, event('shipment.created'))).toBe(false);
   });
 });
 
 describe('enabled periods', () => {
   const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
-  const moment = (head: LogPlace, hour = 1) => ({ at: at(hour), head });
+  const moment = (head: LogPosition, hour = 1) => ({ at: at(hour), head });
   /** The places of these that lie in one of the periods. */
-  const live = (periods: readonly EnabledPeriod[], ...places: readonly LogPlace[]) =>
-    places.filter((place) => includes(periods, { created_at: at(1), place }));
+  const live = (periods: readonly EnabledPeriod[], ...places: readonly LogPosition[]) =>
+    places.filter((place) => isInPeriods(periods, { created_at: at(1), place }));
 
   describe('an event is live for an endpoint that', () => {
     test('was enabled before its place in the log, and not disabled', () => {
-      const periods = begun([], moment('02'));
+      const periods = openEnabledPeriod([], moment('02'));
       expect(live(periods, '01', '02', '03', '99')).toEqual(['03', '99']);
-      expect(live(ended(periods, moment('04')), '02', '03', '04', '05')).toEqual(['03', '04']);
+      expect(live(closeEnabledPeriod(periods, moment('04')), '02', '03', '04', '05')).toEqual(['03', '04']);
     });
 
     test('was enabled when the log was empty', () => {
-      expect(live(begun([], moment('')), '01', '02')).toEqual(['01', '02']);
-      expect(live(ended(begun([], moment('')), moment('')), '01')).toEqual([]);
+      expect(live(openEnabledPeriod([], moment('')), '01', '02')).toEqual(['01', '02']);
+      expect(live(closeEnabledPeriod(openEnabledPeriod([], moment('')), moment('')), '01')).toEqual([]);
     });
 
     test('was enabled then by the log, whatever the clocks say', () => {
-      const periods = ended(begun([], moment('02', 9)), moment('04', 5));
+      const periods = closeEnabledPeriod(openEnabledPeriod([], moment('02', 9)), moment('04', 5));
       for (const created_at of [at(0), at(9), at(12)]) {
-        expect(includes(periods, { created_at, place: '03' })).toBe(true);
-        expect(includes(periods, { created_at, place: '05' })).toBe(false);
+        expect(isInPeriods(periods, { created_at, place: '03' })).toBe(true);
+        expect(isInPeriods(periods, { created_at, place: '05' })).toBe(false);
       }
     });
 
     test('was enabled then, in any of its periods', () => {
-      const first = ended(begun([], moment('02')), moment('04'));
-      const periods = ended(begun(first, moment('06')), moment('08'));
+      const first = closeEnabledPeriod(openEnabledPeriod([], moment('02')), moment('04'));
+      const periods = closeEnabledPeriod(openEnabledPeriod(first, moment('06')), moment('08'));
       expect(live(periods, '02', '03', '04', '05', '06', '07', '08', '09')).toEqual(['03', '04', '07', '08']);
     });
 
     test('stays as it is if enabled or disabled again', () => {
-      const open = begun([], moment('02'));
-      expect(begun(open, moment('05'))).toBe(open);
-      const shut = ended(open, moment('06'));
-      expect(ended(shut, moment('08'))).toBe(shut);
-      expect(ended([], moment('08'))).toEqual([]);
+      const open = openEnabledPeriod([], moment('02'));
+      expect(openEnabledPeriod(open, moment('05'))).toBe(open);
+      const shut = closeEnabledPeriod(open, moment('06'));
+      expect(closeEnabledPeriod(shut, moment('08'))).toBe(shut);
+      expect(closeEnabledPeriod([], moment('08'))).toEqual([]);
     });
   });
 
   test('an event that is in no log is live for an endpoint that is enabled, and by the times after that', () => {
     const message = (hour: number) => ({ created_at: at(hour), place: undefined });
-    const open = begun([], moment('02', 5));
-    expect([includes(open, message(1)), includes(open, message(9))]).toEqual([true, true]);
-    const shut = ended(open, moment('04', 7));
-    expect([4, 5, 6, 7].filter((hour) => includes(shut, message(hour)))).toEqual([5, 6]);
+    const open = openEnabledPeriod([], moment('02', 5));
+    expect([isInPeriods(open, message(1)), isInPeriods(open, message(9))]).toEqual([true, true]);
+    const shut = closeEnabledPeriod(open, moment('04', 7));
+    expect([4, 5, 6, 7].filter((hour) => isInPeriods(shut, message(hour)))).toEqual([5, 6]);
   });
 
   describe('a period without places, as a faulty document has it', () => {
@@ -198,12 +202,12 @@ describe('enabled periods', () => {
     test('includes every event while it is open, and the earlier ones after it was closed', () => {
       const open = faulty({ from: at(5), to: null });
       expect(live(open, '01', '09')).toEqual(['01', '09']);
-      expect(live(ended(open, moment('04', 7)), '01', '04', '05')).toEqual(['01', '04']);
+      expect(live(closeEnabledPeriod(open, moment('04', 7)), '01', '04', '05')).toEqual(['01', '04']);
     });
 
     test('includes the events of its time if it is stored as closed', () => {
       const shut = faulty({ from: at(1), to: at(3) });
-      const hours = [0, 1, 2, 3].filter((hour) => includes(shut, { created_at: at(hour), place: '09' }));
+      const hours = [0, 1, 2, 3].filter((hour) => isInPeriods(shut, { created_at: at(hour), place: '09' }));
       expect(hours).toEqual([1, 2]);
     });
   });
@@ -215,21 +219,21 @@ describe('periods', () => {
 
   describe('periods', () => {
     test('open once and close once', () => {
-      const open = opened([], from(1));
-      expect(opened(open, from(2))).toBe(open);
-      const shut = closed(open, at(3));
+      const open = openPeriod([], from(1));
+      expect(openPeriod(open, from(2))).toBe(open);
+      const shut = closePeriod(open, at(3));
       expect(shut).toEqual([{ from: at(1), to: at(3) }]);
-      expect(closed(shut, at(4))).toBe(shut);
-      expect(closed([], at(4))).toEqual([]);
+      expect(closePeriod(shut, at(4))).toBe(shut);
+      expect(closePeriod([], at(4))).toEqual([]);
     });
 
     test('never end before they begin, even when the clock was set back', () => {
-      expect(closed(opened([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
+      expect(closePeriod(openPeriod([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
     });
 
     test('are forgotten, the oldest first, when there are more than a hundred', () => {
-      let periods = opened([], from(0));
-      for (let hour = 1; hour < 300; hour += 2) periods = opened(closed(periods, at(hour)), from(hour + 1));
+      let periods = openPeriod([], from(0));
+      for (let hour = 1; hour < 300; hour += 2) periods = openPeriod(closePeriod(periods, at(hour)), from(hour + 1));
       expect(periods).toHaveLength(100);
       expect(periods.at(-1)).toEqual({ from: at(300), to: null });
     });

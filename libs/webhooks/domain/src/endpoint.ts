@@ -41,7 +41,7 @@ export const NEW_ENDPOINT: EndpointState = {
 };
 
 /** Returns true if scheduled deliveries go to the endpoint. */
-export function isAttempted(endpoint: EndpointState): boolean {
+export function isEnabled(endpoint: EndpointState): boolean {
   return endpoint.status === 'enabled';
 }
 
@@ -57,7 +57,7 @@ export function urlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revis
  * The endpoint with a new URL, which receives nothing but challenges until it has answered one.
  * @param url_revision of the endpoint with its new URL
  */
-export function urlChanged<E extends EndpointState>(endpoint: E, at: Timestamp, url_revision: number): E {
+export function resetForNewUrl<E extends EndpointState>(endpoint: E, at: Timestamp, url_revision: number): E {
   return {
     ...endpoint,
     url_revision,
@@ -65,70 +65,70 @@ export function urlChanged<E extends EndpointState>(endpoint: E, at: Timestamp, 
     disabled_reason: null,
     verified: false,
     last_verification: null,
-    pauses: pausedAfter(endpoint, at),
+    pauses: startPause(endpoint, at),
   };
 }
 
 /** The endpoint after a challenge. A success verifies an endpoint that waited for it; a failure changes no status. */
-export function verificationEnded<E extends EndpointState>(endpoint: E, verification: Verification): E {
+export function recordVerification<E extends EndpointState>(endpoint: E, verification: Verification): E {
   if (!verification.ok) return { ...endpoint, last_verification: verification };
   const status = endpoint.status === 'pending_verification' ? 'verified' : endpoint.status;
   return { ...endpoint, status, verified: true, last_verification: verification };
 }
 
 /** Sends what waits, and records events after the log's head. Returns undefined if the URL is not verified. */
-export function enabled<E extends EndpointState>(endpoint: E, moment: Moment): E | undefined {
+export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: LogMoment): E | undefined {
   if (!endpoint.verified) return undefined;
   if (endpoint.status === 'enabled') return endpoint;
   return {
     ...endpoint,
     status: 'enabled',
     disabled_reason: null,
-    enabled_periods: begun(endpoint.enabled_periods, moment),
-    pauses: closed(endpoint.pauses, moment.at),
+    enabled_periods: openEnabledPeriod(endpoint.enabled_periods, moment),
+    pauses: closePeriod(endpoint.pauses, moment.at),
   };
 }
 
 /** Records no events after the log's head and holds what is pending. */
-export function disabled<E extends EndpointState>(endpoint: E, reason: DisabledReason, moment: Moment): E {
+export function disableEndpoint<E extends EndpointState>(endpoint: E, reason: DisabledReason, moment: LogMoment): E {
   if (endpoint.status === 'disabled') return endpoint;
   return {
     ...endpoint,
     status: 'disabled',
     disabled_reason: reason,
-    enabled_periods: ended(endpoint.enabled_periods, moment),
-    pauses: pausedAfter(endpoint, moment.at),
+    enabled_periods: closeEnabledPeriod(endpoint.enabled_periods, moment),
+    pauses: startPause(endpoint, moment.at),
   };
 }
 
 /** The deleted endpoint: no event is recorded for it or sent to it, wherever the event is in the log. */
-export function deleted<E extends EndpointState>(endpoint: E, at: Timestamp): E {
+export function deleteEndpoint<E extends EndpointState>(endpoint: E, at: Timestamp): E {
   return {
     ...endpoint,
     status: 'disabled',
     disabled_reason: endpoint.disabled_reason ?? 'manual',
     verified: false,
     enabled_periods: [],
-    pauses: pausedAfter(endpoint, at),
+    pauses: startPause(endpoint, at),
   };
 }
 
-function pausedAfter(endpoint: EndpointState, at: Timestamp): readonly Period[] {
-  return endpoint.status === 'enabled' ? opened(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
+function startPause(endpoint: EndpointState, at: Timestamp): readonly Period[] {
+  return endpoint.status === 'enabled' ? openPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
 }
 
 /** Subscribes to the standard types: docs/reference/events.md#types. */
 export const ALL_STANDARD_TYPES = '*';
 
-const STANDARD: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
-const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
+const STANDARD_TYPES: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
+const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 
 export function isKnownEventType(type: string): boolean {
-  return KNOWN.has(type);
+  return KNOWN_TYPES.has(type);
 }
 
 export function isSubscribed(eventTypes: readonly string[], type: string): boolean {
-  return eventTypes.includes(type) || (STANDARD.has(type) && eventTypes.includes(ALL_STANDARD_TYPES));
+  return eventTypes.includes(type) || (STANDARD_TYPES.has(type) && eventTypes.includes(ALL_STANDARD_TYPES));
 }
 
 /** The fields of an endpoint that decide which events it receives. */
@@ -138,20 +138,20 @@ export interface EndpointSubscription {
 }
 
 /** Returns true if the endpoint is subscribed to the event and the event is live for it, whenever it is consumed. */
-export function wants(endpoint: EndpointSubscription, event: LoggedEvent & { readonly type: string }): boolean {
-  return isSubscribed(endpoint.event_types, event.type) && includes(endpoint.enabled_periods, event);
+export function receivesEvent(endpoint: EndpointSubscription, event: LoggedEvent & { readonly type: string }): boolean {
+  return isSubscribed(endpoint.event_types, event.type) && isInPeriods(endpoint.enabled_periods, event);
 }
 
 /** A place in the one log of all events. Fixed in width, so that places sort as events do. */
-export type LogPlace = string;
+export type LogPosition = string;
 
 /** Before every event. */
-export const BEGINNING_OF_LOG: LogPlace = '';
+export const LOG_START: LogPosition = '';
 
 /** The time of a request, and how far the log had come by then: everything acknowledged before is at or before `head`. */
-export interface Moment {
+export interface LogMoment {
   readonly at: Timestamp;
-  readonly head: LogPlace;
+  readonly head: LogPosition;
 }
 
 /**
@@ -161,9 +161,9 @@ export interface Moment {
 export interface EnabledPeriod extends Period {
   readonly places: {
     /** The log's head at enabling: events after it are live. */
-    readonly after: LogPlace;
+    readonly after: LogPosition;
     /** The log's head at disabling: events after it are no longer live. Null while the period is open. */
-    readonly up_to: LogPlace | null;
+    readonly up_to: LogPosition | null;
   };
 }
 
@@ -174,27 +174,33 @@ type StoredPeriod = Period & Partial<Pick<EnabledPeriod, 'places'>>;
 export interface LoggedEvent {
   readonly created_at: Timestamp;
   /** Where it is in the log; undefined for an event about another endpoint, which is in no log. */
-  readonly place: LogPlace | undefined;
+  readonly place: LogPosition | undefined;
 }
 
 /** Adds an open period; returns the same periods if the last one is still open. */
-export function begun(periods: readonly EnabledPeriod[], { at, head }: Moment): readonly EnabledPeriod[] {
-  return opened(periods, { from: at, to: null, places: { after: head, up_to: null } });
+export function openEnabledPeriod(
+  periods: readonly EnabledPeriod[],
+  { at, head }: LogMoment,
+): readonly EnabledPeriod[] {
+  return openPeriod(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
 
 /** Closes the open period; returns the same periods if none is open. */
-export function ended(periods: readonly EnabledPeriod[], { at, head }: Moment): readonly EnabledPeriod[] {
+export function closeEnabledPeriod(
+  periods: readonly EnabledPeriod[],
+  { at, head }: LogMoment,
+): readonly EnabledPeriod[] {
   const last: StoredPeriod | undefined = periods.at(-1);
   if (last?.to !== null) return periods;
-  const { after } = last.places ?? { after: BEGINNING_OF_LOG };
-  return closed(periods.with(-1, { ...last, places: { after, up_to: head } }), at);
+  const { after } = last.places ?? { after: LOG_START };
+  return closePeriod(periods.with(-1, { ...last, places: { after, up_to: head } }), at);
 }
 
 /**
  * Returns true if an event lies in one of the periods, whenever that is checked. An event that is in no log matches an open
  * period, and a closed one by its times. So does every event if a period has no places.
  */
-export function includes(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
+export function isInPeriods(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
   return periods.some(({ from, to, places }) => {
     if (place === undefined || places === undefined) return to === null || (from <= created_at && created_at < to);
     return places.after < place && (places.up_to === null || place <= places.up_to);
@@ -211,12 +217,12 @@ export interface Period {
 const MAX_PERIODS = 100;
 
 /** Adds this open period; returns the same periods if the last one is still open. In the order in which they were opened. */
-export function opened<P extends Period>(periods: readonly P[], period: P): readonly P[] {
+export function openPeriod<P extends Period>(periods: readonly P[], period: P): readonly P[] {
   return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_PERIODS);
 }
 
 /** Closes the open period; returns the same periods if none is open. */
-export function closed<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
+export function closePeriod<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
   // A clock that was set back must not make a period end before it begins.

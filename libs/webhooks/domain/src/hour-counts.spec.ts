@@ -1,10 +1,10 @@
 import {
   type CountedAttempt,
   HourCounter,
-  hourAfter,
-  hourOf,
+  startOfNextHour,
+  startOfHour,
   latencyBucket,
-  longestOf,
+  longestInBucket,
   percentile,
 } from './hour-counts.ts';
 
@@ -28,8 +28,8 @@ const counts = (attempts: readonly CountedAttempt[]) => {
 };
 
 test('an hour begins when its UTC hour does', () => {
-  expect(hourOf('2026-12-31T23:59:59.999Z')).toBe('2026-12-31T23:00:00.000Z');
-  expect(hourAfter('2026-12-31T23:00:00.000Z')).toBe('2027-01-01T00:00:00.000Z');
+  expect(startOfHour('2026-12-31T23:59:59.999Z')).toBe('2026-12-31T23:00:00.000Z');
+  expect(startOfNextHour('2026-12-31T23:00:00.000Z')).toBe('2027-01-01T00:00:00.000Z');
 });
 
 const ATTEMPTS = [good(5, 3), good(20, 40), bad(7, 'a'), bad(9, 'b', { dead_lettered: true }), bad(9, 'c')];
@@ -62,7 +62,7 @@ test('each duration lies in a bucket, whose longest is at most an eighth longer'
   const wrong: number[] = [];
   for (let ms = 0; ms <= 100_000; ms += 1) {
     const bucket = latencyBucket(ms);
-    const longest = longestOf(bucket);
+    const longest = longestInBucket(bucket);
     const isNext = bucket === before || bucket === before + 1;
     if (!isNext || longest < ms || longest > Math.max(ms, ms * 1.125)) wrong.push(ms);
     before = bucket;

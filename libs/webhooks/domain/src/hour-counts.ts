@@ -35,7 +35,7 @@ export interface HourCounts {
   readonly last_error: LastError | null;
 }
 
-const NO_COUNTS: HourCounts = {
+const EMPTY_COUNTS: HourCounts = {
   succeeded: 0,
   failed: 0,
   dead_lettered: 0,
@@ -47,12 +47,12 @@ const NO_COUNTS: HourCounts = {
 };
 
 /** The begin of the hour, in UTC. @param at as `toISOString` writes it */
-export function hourOf(at: Timestamp): Timestamp {
+export function startOfHour(at: Timestamp): Timestamp {
   return `${at.slice(0, 13)}:00:00.000Z`;
 }
 
 /** The begin of the next hour. */
-export function hourAfter(hour: Timestamp): Timestamp {
+export function startOfNextHour(hour: Timestamp): Timestamp {
   return new Date(Date.parse(hour) + HOUR_MS).toISOString();
 }
 
@@ -68,7 +68,7 @@ export class HourCounter {
   private readonly latency: Record<string, number>;
 
   /** @param counts to start from */
-  constructor(counts: HourCounts = NO_COUNTS) {
+  constructor(counts: HourCounts = EMPTY_COUNTS) {
     this.succeeded = counts.succeeded;
     this.failed = counts.failed;
     this.deadLettered = counts.dead_lettered;
@@ -91,7 +91,7 @@ export class HourCounter {
     this.failed += 1;
     if (dead_lettered === true) this.deadLettered += 1;
     const { code, message } = error;
-    if (isLater(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
+    if (isLaterError(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
   }
 
   get counts(): HourCounts {
@@ -109,7 +109,7 @@ export class HourCounter {
 }
 
 /** Of two errors of the same millisecond the same one is the last, in whichever order they are counted. */
-function isLater(last: LastError | null, at: Timestamp, message: string): boolean {
+function isLaterError(last: LastError | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
 }
 
@@ -132,7 +132,7 @@ export function latencyBucket(ms: number): number {
 }
 
 /** The longest duration of a bucket, in whole milliseconds. */
-export function longestOf(bucket: number): number {
+export function longestInBucket(bucket: number): number {
   if (bucket < EXACT_BUCKETS) return bucket;
   const doublings = Math.floor((bucket - EXACT_BUCKETS) / BUCKETS_PER_DOUBLING) + 1;
   const step = (bucket - EXACT_BUCKETS) % BUCKETS_PER_DOUBLING;
@@ -151,7 +151,7 @@ export function percentile(buckets: LatencyBuckets, part: number, max: number): 
   let left = Math.ceil(total * part);
   for (const [bucket, count] of sorted) {
     left -= count;
-    if (left <= 0) return Math.min(longestOf(bucket), max);
+    if (left <= 0) return Math.min(longestInBucket(bucket), max);
   }
   return null;
 }

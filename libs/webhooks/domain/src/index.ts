@@ -2,45 +2,51 @@ export * from './delivery.ts';
 export {
   DEFAULT_ENDPOINT_FIELDS,
   DEFAULT_MAX_CONCURRENCY,
-  MASK,
+  HEADER_VALUE_MASK,
   type CheckedFields,
   type EndpointFields,
   checkEndpointFields,
 } from './endpoint-fields.ts';
 export {
-  BEGINNING_OF_LOG,
+  LOG_START,
   type DisabledReason,
   ENDPOINT_STATUSES,
   type EndpointState,
   type EndpointStatus,
-  type LogPlace,
-  type Moment,
+  type LogPosition,
+  type LogMoment,
   NEW_ENDPOINT,
   type Period,
   SHARD_COUNT,
   type Verification,
-  deleted,
-  disabled,
-  enabled,
-  isAttempted,
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  isEnabled,
   isKnownEventType,
   isSubscribed,
   shardOf,
-  urlChanged,
+  resetForNewUrl,
   urlRevision,
-  verificationEnded,
-  wants,
+  recordVerification,
+  receivesEvent,
 } from './endpoint.ts';
 export {
   type CountedAttempt,
   HourCounter,
   type HourCounts,
   type LastError,
-  hourAfter,
-  hourOf,
+  startOfNextHour,
+  startOfHour,
   percentile,
 } from './hour-counts.ts';
 export * from './outcome.ts';
 export * from './replay.ts';
 export * from './request.ts';
-export { DEFAULT_RETRY_POLICY, type FinishedAttempt, type Random, type RetryPolicy, settle } from './settle.ts';
+export {
+  DEFAULT_RETRY_POLICY,
+  type FinishedAttempt,
+  type Random,
+  type RetryPolicy,
+  applyAttempt,
+} from './retry-schedule.ts';

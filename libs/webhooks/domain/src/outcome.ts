@@ -26,7 +26,7 @@ export type AttemptOutcome =
  * Judges a receiver's answer. Success is 2xx and nothing else; redirects are never followed.
  * @param now when the answer came, in epoch milliseconds
  */
-export function judge(answer: ReceiverAnswer, now: number): AttemptOutcome {
+export function judgeAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome {
   if (answer.kind === 'failure') {
     return { kind: 'failure', error: { code: answer.code, message: answer.message } };
   }
@@ -38,7 +38,7 @@ export function judge(answer: ReceiverAnswer, now: number): AttemptOutcome {
   }
   const error = { code: 'unexpected_status', message: `The endpoint answered ${statusCode}.` };
   if (statusCode === 410) return { kind: 'gone', error };
-  const wait = statusCode === 429 || statusCode === 503 ? holdMs(retryAfter, date, now) : undefined;
+  const wait = statusCode === 429 || statusCode === 503 ? parseRetryAfterMs(retryAfter, date, now) : undefined;
   return wait === undefined ? { kind: 'failure', error } : { kind: 'hold', error, holdMs: wait };
 }
 
@@ -48,7 +48,7 @@ const MIN_HOLD_MS = 1_000;
 const MAX_HOLD_MS = 3_600_000;
 
 /** The forms of a date in HTTP; all but the first are obsolete (RFC 9110, section 5.6.7). */
-const HTTP_DATES = [
+const HTTP_DATE_FORMATS = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
 ];
@@ -62,26 +62,26 @@ const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{
  * @param now epoch milliseconds, in place of a `Date` header that is missing or malformed
  * @returns undefined for a malformed value: the answer is then a failure like any other
  */
-function holdMs(value: string | undefined, date: string | undefined, now: number): number | undefined {
+function parseRetryAfterMs(value: string | undefined, date: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
-  if (/^\d+$/.test(text)) return bounded(Number(text) * 1000);
-  const until = httpDate(text);
+  if (/^\d+$/.test(text)) return clampHold(Number(text) * 1000);
+  const until = parseHttpDate(text);
   if (Number.isNaN(until)) return undefined;
-  const answeredAt = httpDate(date?.trim() ?? '');
-  return bounded(until - (Number.isNaN(answeredAt) ? now : answeredAt));
+  const answeredAt = parseHttpDate(date?.trim() ?? '');
+  return clampHold(until - (Number.isNaN(answeredAt) ? now : answeredAt));
 }
 
-function bounded(wait: number): number {
+function clampHold(wait: number): number {
   return Math.min(Math.max(wait, MIN_HOLD_MS), MAX_HOLD_MS);
 }
 
-function httpDate(text: string): number {
+function parseHttpDate(text: string): number {
   if (ASCTIME_DATE.test(text)) return Date.parse(`${text} GMT`);
-  return HTTP_DATES.some((form) => form.test(text)) ? Date.parse(text) : NaN;
+  return HTTP_DATE_FORMATS.some((form) => form.test(text)) ? Date.parse(text) : NaN;
 }
 
 /** A period in which an endpoint was attempted and never answered 2xx. */
-export interface Failing {
+export interface FailingPeriod {
   /** Begin of the first attempt that failed since the last success. */
   readonly since: Timestamp;
   /** When it was found to have lasted long enough to be reported. */
@@ -91,7 +91,7 @@ export interface Failing {
 }
 
 /** Attempts that failed since the last success. Epoch milliseconds. */
-export interface FailuresInARow {
+export interface ConsecutiveFailures {
   /** Begin of the first. */
   readonly since: number;
   /** End of the latest. */
@@ -103,7 +103,11 @@ export interface FailuresInARow {
  * after it was last enabled. Infinity if it is not attempted or has not been since, because it may have been mended.
  * @param pauses of the endpoint
  */
-export function failingReportAt({ since, latest }: FailuresInARow, pauses: readonly Period[], afterMs: number): number {
+export function failureReportDueAt(
+  { since, latest }: ConsecutiveFailures,
+  pauses: readonly Period[],
+  afterMs: number,
+): number {
   const last = pauses.at(-1);
   if (last === undefined) return since + afterMs;
   const enabledAt = last.to === null ? Infinity : Date.parse(last.to);

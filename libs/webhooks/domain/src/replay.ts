@@ -63,12 +63,12 @@ export function newReplay(fields: NewReplay, at: Timestamp): Replay {
 }
 
 /** Cancels a running replay: deliveries under way continue, no more are taken. A replay that has ended stays as it is. */
-export function replayCanceled<R extends Replay>(replay: R, at: Timestamp): R {
+export function cancelReplay<R extends Replay>(replay: R, at: Timestamp): R {
   return replay.status === 'running' ? { ...replay, status: 'canceled', completed_at: at } : replay;
 }
 
 /** Resumes a canceled replay where it stopped. A completed one stays so. */
-export function replayResumed<R extends Replay>(replay: R): R {
+export function resumeReplay<R extends Replay>(replay: R): R {
   return replay.status === 'canceled' ? { ...replay, status: 'running', completed_at: null } : replay;
 }
 

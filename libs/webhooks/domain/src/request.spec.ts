@@ -10,12 +10,12 @@ import {
 } from '@tracking/contracts';
 import {
   MAX_VALID_SECRETS,
-  type SecretPeriod,
+  type SecretValidity,
   type Signer,
-  answersChallenge,
+  provesOwnership,
   renderBody,
-  rotated,
-  sandboxEvent,
+  addSecret,
+  createSandboxEvent,
   signatureHeaders,
   validSecrets,
 } from './request.ts';
@@ -99,7 +99,7 @@ const context = {
 
 describe('a sandbox event', () => {
   test.each(SHIPMENT_EVENT_TYPES)('of %s has the shape of a live one, and says what it is', (type) => {
-    const body = JSON.parse(renderBody(sandboxEvent({ ...context, type }), '2026-11-01', true)) as Record<
+    const body = JSON.parse(renderBody(createSandboxEvent({ ...context, type }), '2026-11-01', true)) as Record<
       string,
       unknown
     >;
@@ -122,7 +122,7 @@ describe('a sandbox event', () => {
   });
 
   test('is built the same way as a live one, but for the word', () => {
-    const event = sandboxEvent({ ...context, type: 'shipment.created' });
+    const event = createSandboxEvent({ ...context, type: 'shipment.created' });
     const live = JSON.parse(renderBody(event, '2026-11-01')) as object;
     const { sandbox, ...rest } = JSON.parse(renderBody(event, '2026-11-01', true)) as { sandbox: unknown };
     expect(sandbox).toBe(true);
@@ -163,11 +163,11 @@ describe('the headers that sign a request', () => {
 });
 
 const at = (hours: number) => new Date(Date.UTC(2026, 0, 1, hours)).toISOString();
-const secret = (created: number, expires: number | null = null): SecretPeriod => ({
+const secret = (created: number, expires: number | null = null): SecretValidity => ({
   created_at: at(created),
   expires_at: expires === null ? null : at(expires),
 });
-const ends = (secrets: readonly SecretPeriod[]) =>
+const ends = (secrets: readonly SecretValidity[]) =>
   secrets.map(({ expires_at }) => expires_at && new Date(expires_at).getUTCHours());
 
 describe('a secret', () => {
@@ -175,32 +175,32 @@ describe('a secret', () => {
     const secrets = [secret(2), secret(1, 3)];
     expect(validSecrets(secrets, new Date(Date.parse(at(3)) - 1).toISOString())).toEqual(secrets);
     expect(validSecrets(secrets, at(3))).toEqual([secret(2)]);
-    const stored = { created_at: at(0) } as SecretPeriod;
+    const stored = { created_at: at(0) } as SecretValidity;
     expect(validSecrets([stored], at(3))).toEqual([stored]);
-    expect(ends(rotated([stored], secret(1), at(5)))).toEqual([null, 5]);
+    expect(ends(addSecret([stored], secret(1), at(5)))).toEqual([null, 5]);
   });
 });
 
 describe('rotating', () => {
   test('puts a fresh one before the old one, which is valid to the end of the overlap', () => {
-    expect(rotated([secret(0)], secret(1), at(5))).toEqual([secret(1), secret(0, 5)]);
+    expect(addSecret([secret(0)], secret(1), at(5))).toEqual([secret(1), secret(0, 5)]);
   });
 
   test('leaves only the fresh one without an overlap', () => {
-    expect(rotated([secret(0), secret(0, 9)], secret(1), at(1))).toEqual([secret(1)]);
+    expect(addSecret([secret(0), secret(0, 9)], secret(1), at(1))).toEqual([secret(1)]);
   });
 
   test('shortens what former rotations granted, and never lengthens it', () => {
-    expect(ends(rotated([secret(3), secret(2, 12), secret(1, 6)], secret(4), at(8)))).toEqual([null, 8, 8, 6]);
+    expect(ends(addSecret([secret(3), secret(2, 12), secret(1, 6)], secret(4), at(8)))).toEqual([null, 8, 8, 6]);
   });
 
   test('drops what expired', () => {
-    expect(ends(rotated([secret(3), secret(1, 4)], secret(4), at(8)))).toEqual([null, 8]);
+    expect(ends(addSecret([secret(3), secret(1, 4)], secret(4), at(8)))).toEqual([null, 8]);
   });
 
   test('keeps at most five, the newest', () => {
-    let secrets: readonly SecretPeriod[] = [secret(0)];
-    for (let hour = 1; hour < 8; hour += 1) secrets = rotated(secrets, secret(hour), at(20));
+    let secrets: readonly SecretValidity[] = [secret(0)];
+    for (let hour = 1; hour < 8; hour += 1) secrets = addSecret(secrets, secret(hour), at(20));
     expect(secrets).toHaveLength(MAX_VALID_SECRETS);
     expect(secrets.map(({ created_at }) => created_at)).toEqual([7, 6, 5, 4, 3].map(at));
   });
@@ -216,7 +216,7 @@ describe('the answer to a challenge', () => {
     [200, '{"challenge": "a-token"}'],
     [201, ' {"challenge":"a-token","more":1}\n'],
     [200, '"a-token"\n'],
-  ])('%i %j proves ownership', (status, body) => expect(answersChallenge(status, body, token)).toBe(true));
+  ])('%i %j proves ownership', (status, body) => expect(provesOwnership(status, body, token)).toBe(true));
 
   test.each([
     [200, ''],
@@ -232,5 +232,5 @@ describe('the answer to a challenge', () => {
     [302, token],
     [400, token],
     [500, '{"challenge":"a-token"}'],
-  ])('%i %j does not', (status, body) => expect(answersChallenge(status, body, token)).toBe(false));
+  ])('%i %j does not', (status, body) => expect(provesOwnership(status, body, token)).toBe(false));
 });

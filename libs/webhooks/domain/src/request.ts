@@ -40,7 +40,7 @@ export interface SandboxContext {
 }
 
 /** An event with invented data in the shape of live ones. */
-export function sandboxEvent({
+export function createSandboxEvent({
   id,
   type,
   at,
@@ -88,14 +88,14 @@ export const MAX_VALID_SECRETS = 5;
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 /** When a signing secret is valid. */
-export interface SecretPeriod {
+export interface SecretValidity {
   readonly created_at: Timestamp;
   /** From then on it signs nothing; null or absent for the newest. */
   readonly expires_at: Timestamp | null;
 }
 
 /** The secrets that sign at this moment. */
-export function validSecrets<S extends SecretPeriod>(secrets: readonly S[], at: Timestamp): readonly S[] {
+export function validSecrets<S extends SecretValidity>(secrets: readonly S[], at: Timestamp): readonly S[] {
   return secrets.filter(({ expires_at }) => !expires_at || expires_at > at);
 }
 
@@ -103,7 +103,11 @@ export function validSecrets<S extends SecretPeriod>(secrets: readonly S[], at: 
  * Puts a fresh secret before the present ones, the newest first. The others stay valid until the overlap ends, each no
  * longer than it was; of more than {@link MAX_VALID_SECRETS} the newest are kept.
  */
-export function rotated<S extends SecretPeriod>(secrets: readonly S[], fresh: S, overlapEnds: Timestamp): readonly S[] {
+export function addSecret<S extends SecretValidity>(
+  secrets: readonly S[],
+  fresh: S,
+  overlapEnds: Timestamp,
+): readonly S[] {
   const former = validSecrets(secrets, fresh.created_at).map((secret) => ({
     ...secret,
     expires_at: secret.expires_at && secret.expires_at < overlapEnds ? secret.expires_at : overlapEnds,
@@ -116,14 +120,14 @@ export function rotated<S extends SecretPeriod>(secrets: readonly S[], fresh: S,
  * or as JSON `{"challenge": "<token>"}`. White space around it does no harm. A body that holds the token elsewhere is no
  * proof: a server that echoes requests would answer so.
  */
-export function answersChallenge(statusCode: number, body: string, token: string): boolean {
+export function provesOwnership(statusCode: number, body: string, token: string): boolean {
   if (statusCode < 200 || statusCode > 299) return false;
   const text = body.trim();
-  return text === token || tokenIn(text) === token;
+  return text === token || parseChallengeToken(text) === token;
 }
 
 /** Many frameworks write a string that is returned as JSON. */
-function tokenIn(text: string): unknown {
+function parseChallengeToken(text: string): unknown {
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'string' ? value : (value as { readonly challenge?: unknown } | null)?.challenge;

@@ -3,8 +3,8 @@ import type {
   CreateReplay,
   DeliveryCommand,
   ReplayCommand,
-  SettleDeadLetters,
-  SettledDeadLetters,
+  DeadLettersCommand,
+  DeadLettersResult,
   WebhookDelivery,
   WebhookOperations,
   WebhookReplay,
@@ -17,12 +17,12 @@ import type { FastifyRequest } from 'fastify';
  */
 
 /** Begins to replay or discard dead letters. The entry has the filter, the count and the ids of the replays. */
-export async function settleDeadLetters(
+export async function replayOrDiscardDeadLetters(
   request: FastifyRequest,
   deadLetters: WebhookOperations['deadLetters'],
   action: 'replay' | 'discard',
-  command: SettleDeadLetters,
-): Promise<SettledDeadLetters> {
+  command: DeadLettersCommand,
+): Promise<DeadLettersResult> {
   const { workspace_id, environment, filter } = command;
   const { delivery_ids, ...others } = filter;
   // Counted before, because discarded deliveries are no longer dead letters. Named deliveries are listed one by one.
@@ -33,7 +33,7 @@ export async function settleDeadLetters(
   const after = first && {
     environment,
     endpoint_id: filter.endpoint_id,
-    ...filterOf(first),
+    ...auditedFilter(first),
     ...(counted && { [counted.is_exact ? 'matched' : 'matched_at_least']: counted.count }),
     replay_ids: settled.replays.map(({ id }) => id),
   };
@@ -49,7 +49,7 @@ export async function createReplay(
 ): Promise<WebhookReplay> {
   const replay = await replays.create(command);
   const { environment } = command;
-  const after = { environment, ...filterOf(replay), statuses: replay.statuses, replay_id: replay.id };
+  const after = { environment, ...auditedFilter(replay), statuses: replay.statuses, replay_id: replay.id };
   reportChange(request, { before: null, after }, replay.endpoint_id);
   return replay;
 }
@@ -88,6 +88,6 @@ export async function discardDelivery(
   return delivery;
 }
 
-function filterOf({ since, until, event_types, reasons, delivery_ids }: WebhookReplay) {
+function auditedFilter({ since, until, event_types, reasons, delivery_ids }: WebhookReplay) {
   return { since, until, event_types, reasons, delivery_ids };
 }

@@ -5,13 +5,13 @@ import type {
   DeadLetterCount,
   DeadLetterFilter,
   DeadLetterSummary,
-  SettleDeadLetters,
-  SettledDeadLetters,
+  DeadLettersCommand,
+  DeadLettersResult,
 } from '@tracking/webhooks';
 import { ReplayResource } from './replay.resource.ts';
 
 /** Deliveries that one request may name. */
-const MOST_NAMED = 200;
+const MAX_DELIVERY_IDS = 200;
 
 class CountResource implements DeadLetterCount {
   @ApiProperty({ type: 'integer', description: 'How many.', example: 120 })
@@ -66,7 +66,7 @@ export class DeadLetterSummaryResource extends CountResource implements DeadLett
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersRefused' })
-class RefusedResource {
+class RefusedEndpointResource {
   @ApiProperty({ description: 'The endpoint.' })
   readonly endpoint_id!: string;
   @ApiProperty({ description: 'Stable code.', example: 'endpoint_not_enabled' })
@@ -79,20 +79,23 @@ class RefusedResource {
 }
 
 /** The replays that a request began, and the endpoints that were refused. */
-export interface BegunReplays {
-  readonly data: SettledDeadLetters['replays'];
-  readonly refused: SettledDeadLetters['refused'];
+export interface StartedReplays {
+  readonly data: DeadLettersResult['replays'];
+  readonly refused: DeadLettersResult['refused'];
 }
 
 @ApiSchema({ name: 'WebhookReplaysBegun' })
-export class BegunReplaysResource extends WithWarnings implements BegunReplays {
+export class StartedReplaysResource extends WithWarnings implements StartedReplays {
   @ApiProperty({
     type: [ReplayResource],
     description: 'One for each endpoint that has such; get each for how far it is.',
   })
   readonly data!: ReplayResource[];
-  @ApiProperty({ type: [RefusedResource], description: 'Endpoints that have such, and why none was begun for them.' })
-  readonly refused!: RefusedResource[];
+  @ApiProperty({
+    type: [RefusedEndpointResource],
+    description: 'Endpoints that have such, and why none was begun for them.',
+  })
+  readonly refused!: RefusedEndpointResource[];
 }
 
 export class DeadLetterSummaryDto {
@@ -139,7 +142,7 @@ export class DeadLettersDto {
   })
   until?: string | null;
 
-  @TextList(MOST_NAMED, {
+  @TextList(MAX_DELIVERY_IDS, {
     description: 'Only these deliveries.',
     example: ['dlv_9c1e2k7qv3n5xw6yz2aabbccdd'],
     nullable: true,
@@ -163,7 +166,7 @@ export function summaryFilter({
   };
 }
 
-export function settleFilter(dto: DeadLettersDto): SettleDeadLetters['filter'] {
+export function deadLettersFilter(dto: DeadLettersDto): DeadLettersCommand['filter'] {
   const { endpoint_id, event_types, reasons, delivery_ids, since, until } = dto;
   return {
     ...(endpoint_id && { endpoint_id }),

@@ -4,7 +4,7 @@ import type { WebhookOperations } from '@tracking/webhooks';
 
 /** Injection tokens of single {@link WebhooksHttpDependencies}. */
 export const WEBHOOKS = Symbol('webhooks');
-export const HEAD = Symbol('head of the event store');
+export const LOG_HEAD = Symbol('head of the event store');
 
 /** Dependencies of the routes about webhooks. */
 export interface WebhooksHttpDependencies extends HttpDependencies {

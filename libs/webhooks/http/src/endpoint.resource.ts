@@ -149,7 +149,7 @@ export class EndpointPageResource extends PageType(
   'Send it as `cursor` for the next page.',
 ) {}
 
-export const ENDPOINT_FIELDS = new PlainBodyPipe(EndpointDto, EndpointCreatedResource);
+export const ENDPOINT_BODY = new PlainBodyPipe(EndpointDto, EndpointCreatedResource);
 
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
@@ -184,4 +184,4 @@ export class RotateSecretDto {
   expires_in_seconds?: number | null;
 }
 
-export const ROTATION = new OptionalBodyPipe(RotateSecretDto, EndpointCreatedResource);
+export const ROTATION_BODY = new OptionalBodyPipe(RotateSecretDto, EndpointCreatedResource);

@@ -6,21 +6,21 @@ import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { DeadLetterSummary, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import {
-  BegunReplaysResource,
+  StartedReplaysResource,
   DeadLetterSummaryDto,
   DeadLetterSummaryResource,
   DeadLettersDto,
-  settleFilter,
+  deadLettersFilter,
   summaryFilter,
 } from './dead-letters.resource.ts';
-import type { BegunReplays } from './dead-letters.resource.ts';
+import type { StartedReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
-import { settleDeadLetters } from './audited-commands.ts';
+import { replayOrDiscardDeadLetters } from './audited-commands.ts';
 import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
-const WHICH = new BodyPipe(DeadLettersDto, BegunReplaysResource);
-const Unknown = () => refusal(404, 'No such endpoint or delivery in this workspace and environment.');
+const DEAD_LETTERS_BODY = new BodyPipe(DeadLettersDto, StartedReplaysResource);
+const NotFound = () => refusal(404, 'No such endpoint or delivery in this workspace and environment.');
 
 @ApiTags('Webhook dead letters')
 @Controller('v1/webhook_dead_letters')
@@ -47,16 +47,16 @@ export class WebhookDeadLettersController {
     description: 'A replay for each endpoint that has such, the oldest first, each with a new schedule.',
     body: DeadLettersDto,
   })
-  @ApiResponse({ status: 202, description: 'The replays that were begun.', type: BegunReplaysResource })
-  @Unknown()
+  @ApiResponse({ status: 202, description: 'The replays that were begun.', type: StartedReplaysResource })
+  @NotFound()
   @refusal(409, 'The one endpoint that is asked for is not enabled, or a replay runs for it.')
   @Audited('webhook_dead_letters.replayed')
   async replay(
-    @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
+    @SentBody(DEAD_LETTERS_BODY) { value, warnings }: ReadBody<DeadLettersDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<BegunReplays>> {
-    return this.responder.respond(reply, warnings, { body: await this.settle('replay', value, command, reply) });
+  ): Promise<WriteResponse<StartedReplays>> {
+    return this.responder.respond(reply, warnings, { body: await this.startReplays('replay', value, command, reply) });
   }
 
   @Post('discard')
@@ -66,25 +66,25 @@ export class WebhookDeadLettersController {
     description: 'A job for each endpoint that has such, deleted ones too; seen and canceled like a replay.',
     body: DeadLettersDto,
   })
-  @ApiResponse({ status: 202, description: 'The jobs that were begun.', type: BegunReplaysResource })
-  @Unknown()
+  @ApiResponse({ status: 202, description: 'The jobs that were begun.', type: StartedReplaysResource })
+  @NotFound()
   @Audited('webhook_dead_letters.discarded')
   async discard(
-    @SentBody(WHICH) { value, warnings }: ReadBody<DeadLettersDto>,
+    @SentBody(DEAD_LETTERS_BODY) { value, warnings }: ReadBody<DeadLettersDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<WriteResponse<BegunReplays>> {
-    return this.responder.respond(reply, warnings, { body: await this.settle('discard', value, command, reply) });
+  ): Promise<WriteResponse<StartedReplays>> {
+    return this.responder.respond(reply, warnings, { body: await this.startReplays('discard', value, command, reply) });
   }
 
-  private async settle(
+  private async startReplays(
     action: 'replay' | 'discard',
     fields: DeadLettersDto,
     command: WebhookCommand,
     { request }: FastifyReply,
-  ): Promise<BegunReplays> {
-    const settling = { ...command, filter: settleFilter(fields) };
-    const { replays, refused } = await settleDeadLetters(request, this.webhooks.deadLetters, action, settling);
+  ): Promise<StartedReplays> {
+    const settling = { ...command, filter: deadLettersFilter(fields) };
+    const { replays, refused } = await replayOrDiscardDeadLetters(request, this.webhooks.deadLetters, action, settling);
     return { data: replays, refused };
   }
 }

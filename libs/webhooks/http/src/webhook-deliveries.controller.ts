@@ -27,7 +27,7 @@ import { WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
 import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const Unknown = () => refusal(404, 'No such delivery in this workspace and environment.');
+const NotFound = () => refusal(404, 'No such delivery in this workspace and environment.');
 
 @ApiTags('Webhook deliveries')
 @Controller('v1/webhook_deliveries')
@@ -52,7 +52,7 @@ export class WebhookDeliveriesController {
   @Get(':id')
   @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
-  @Unknown()
+  @NotFound()
   async get(
     @Param('id') delivery_id: string,
     @CurrentScope() scope: Scope,
@@ -71,7 +71,7 @@ export class WebhookDeliveriesController {
     description: 'The delivery as it is before the attempt; get it for its outcome.',
     type: DeliveryWrittenResource,
   })
-  @Unknown()
+  @NotFound()
   @refusal(409, 'The endpoint is not enabled.')
   async retry(
     @Param('id') delivery_id: string,
@@ -87,7 +87,7 @@ export class WebhookDeliveriesController {
   @HttpCode(200)
   @Operation('discardWebhookDelivery', { summary: 'Send it no more', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
-  @Unknown()
+  @NotFound()
   @refusal(409, 'It succeeded already.')
   @Audited('webhook_delivery.discarded')
   async discard(

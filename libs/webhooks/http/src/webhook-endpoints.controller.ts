@@ -30,10 +30,10 @@ import type {
 } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
-import { HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
+import { LOG_HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { EndpointStatsDto, EndpointStatsResource, statsPeriod } from './endpoint-stats.resource.ts';
 import {
-  ENDPOINT_FIELDS,
+  ENDPOINT_BODY,
   EndpointChangesDto,
   EndpointCreatedResource,
   EndpointDeletedResource,
@@ -43,13 +43,13 @@ import {
   EndpointSecretsResource,
   EndpointWrittenResource,
   RotateSecretDto,
-  ROTATION,
+  ROTATION_BODY,
   TestEndpointDto,
 } from './endpoint.resource.ts';
 import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const Unknown = () => refusal(404, 'No such endpoint in this workspace and environment.');
-const Unverified = () => refusal(409, 'The endpoint is not verified.');
+const NotFound = () => refusal(404, 'No such endpoint in this workspace and environment.');
+const NotVerified = () => refusal(409, 'The endpoint is not verified.');
 
 @ApiTags('Webhook endpoints')
 @Controller('v1/webhook_endpoints')
@@ -58,7 +58,7 @@ export class WebhookEndpointsController {
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
     @Inject(Cursors) private readonly cursors: Cursors,
-    @Inject(HEAD) private readonly head: WebhooksHttpDependencies['head'],
+    @Inject(LOG_HEAD) private readonly head: WebhooksHttpDependencies['head'],
   ) {}
 
   @Post()
@@ -66,7 +66,7 @@ export class WebhookEndpointsController {
   @ApiResponse({ status: 201, description: 'Made; the secret is shown here only.', type: EndpointCreatedResource })
   @Audited('webhook_endpoint.created')
   async create(
-    @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
+    @SentBody(ENDPOINT_BODY) { value: fields, warnings }: ReadBody<JsonObject>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
@@ -86,7 +86,7 @@ export class WebhookEndpointsController {
   @Get(':id')
   @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
-  @Unknown()
+  @NotFound()
   async get(
     @Param('id') endpoint_id: string,
     @CurrentScope() scope: Scope,
@@ -103,7 +103,7 @@ export class WebhookEndpointsController {
     query: EndpointStatsDto,
   })
   @ApiResponse({ status: 200, description: 'Its statistics.', type: EndpointStatsResource })
-  @Unknown()
+  @NotFound()
   stats(
     @Param('id') endpoint_id: string,
     @Query() query: EndpointStatsDto,
@@ -119,11 +119,11 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @Unknown()
+  @NotFound()
   @Audited('webhook_endpoint.changed')
   async change(
     @Param('id') endpoint_id: string,
-    @SentBody(ENDPOINT_FIELDS) { value: fields, warnings }: ReadBody<JsonObject>,
+    @SentBody(ENDPOINT_BODY) { value: fields, warnings }: ReadBody<JsonObject>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
@@ -139,7 +139,7 @@ export class WebhookEndpointsController {
     hasEtag: false,
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
-  @Unknown()
+  @NotFound()
   @Audited('webhook_endpoint.deleted')
   async remove(
     @Param('id') endpoint_id: string,
@@ -160,7 +160,7 @@ export class WebhookEndpointsController {
     description: 'The endpoint; `last_verification` tells the outcome.',
     type: EndpointWrittenResource,
   })
-  @Unknown()
+  @NotFound()
   @Audited('webhook_endpoint.verified')
   async verify(
     @Param('id') endpoint_id: string,
@@ -183,8 +183,8 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @Unknown()
-  @Unverified()
+  @NotFound()
+  @NotVerified()
   @Audited('webhook_endpoint.enabled')
   async enable(
     @Param('id') endpoint_id: string,
@@ -204,7 +204,7 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @Unknown()
+  @NotFound()
   @Audited('webhook_endpoint.disabled')
   async disable(
     @Param('id') endpoint_id: string,
@@ -224,8 +224,8 @@ export class WebhookEndpointsController {
     body: TestEndpointDto,
   })
   @ApiResponse({ status: 202, description: 'The delivery; get it for its outcome.', type: DeliveryWrittenResource })
-  @Unknown()
-  @Unverified()
+  @NotFound()
+  @NotVerified()
   async test(
     @Param('id') endpoint_id: string,
     @SentBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource)) { value, warnings }: ReadBody<TestEndpointDto>,
@@ -249,11 +249,11 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint, with the new secret.', type: EndpointCreatedResource })
-  @Unknown()
+  @NotFound()
   @Audited('webhook_endpoint.secret_rotated')
   async rotate(
     @Param('id') endpoint_id: string,
-    @SentBody(ROTATION) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
+    @SentBody(ROTATION_BODY) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
@@ -269,7 +269,7 @@ export class WebhookEndpointsController {
     description: 'Each time is an entry of the audit log.',
   })
   @ApiResponse({ status: 200, description: 'The secrets.', type: EndpointSecretsResource })
-  @Unknown()
+  @NotFound()
   @refusal(409, 'They were stored under a key that is lost.')
   @Audited('webhook_endpoint.secret_revealed')
   async reveal(

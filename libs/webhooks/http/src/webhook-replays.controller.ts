@@ -30,8 +30,8 @@ import { changeReplay, createReplay } from './audited-commands.ts';
 import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
-const FILTER = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
-const Unknown = () => refusal(404, 'No such replay in this workspace and environment.');
+const FILTER_BODY = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
+const NotFound = () => refusal(404, 'No such replay in this workspace and environment.');
 
 @ApiTags('Webhook replays')
 @Controller('v1')
@@ -57,7 +57,7 @@ export class WebhookReplaysController {
   @Audited('webhook_endpoint.replayed')
   async create(
     @Param('id') endpoint_id: string,
-    @SentBody(FILTER) { value, warnings }: ReadBody<ReplayFilterDto>,
+    @SentBody(FILTER_BODY) { value, warnings }: ReadBody<ReplayFilterDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
@@ -80,7 +80,7 @@ export class WebhookReplaysController {
   @Get('webhook_replays/:id')
   @Operation('getWebhookReplay', { summary: 'Get a replay: how far it is', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
-  @Unknown()
+  @NotFound()
   async get(
     @Param('id') replay_id: string,
     @CurrentScope() scope: Scope,
@@ -98,7 +98,7 @@ export class WebhookReplaysController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @Unknown()
+  @NotFound()
   @Audited('webhook_replay.canceled')
   async cancel(
     @Param('id') replay_id: string,
@@ -114,7 +114,7 @@ export class WebhookReplaysController {
   @HttpCode(200)
   @Operation('resumeWebhookReplay', { summary: 'Go on where it was canceled', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @Unknown()
+  @NotFound()
   @refusal(409, 'It is completed; or the endpoint is not enabled, or another replay runs for it.')
   @Audited('webhook_replay.resumed')
   async resume(

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
+import { LOG_HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { DOCS } from './docs/webhooks-docs.ts';
 import { WebhookDeadLettersController } from './webhook-dead-letters.controller.ts';
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.ts';
@@ -22,7 +22,7 @@ export class WebhooksHttpModule {
       ],
       providers: [
         { provide: WEBHOOKS, useValue: webhooks },
-        { provide: HEAD, useValue: head },
+        { provide: LOG_HEAD, useValue: head },
       ],
     };
   }

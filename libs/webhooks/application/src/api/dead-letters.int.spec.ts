@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { answer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { SettledDeadLetters, WebhookReplay } from '../requests-and-answers.ts';
+import type { DeadLettersResult, WebhookReplay } from '../operation-types.ts';
 import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
 import { DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
 
@@ -97,7 +97,7 @@ describe('a summary of dead letters', () => {
     };
     const limits = { kinds: 5, ofEach: 20, inAll: 30 };
     const counts = new DeadLetterCounts(counted as Collection<DeliveryDocument>, limits);
-    const { groups, isWhole } = await counts.groups(SCOPE, {});
+    const { groups, isWhole } = await counts.countGroups(SCOPE, {});
     expect(isWhole).toBe(false);
     expect(groups.map(({ count, is_exact }) => [count, is_exact])).toEqual([
       [2, true],
@@ -108,7 +108,7 @@ describe('a summary of dead letters', () => {
     ]);
     expect(rows).toBeLessThanOrEqual(3 * limits.kinds + limits.inAll);
     rows = 0;
-    expect((await counts.groups(SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups).toMatchObject([
+    expect((await counts.countGroups(SCOPE, { endpoint_id: two, reasons: ['timeout'] })).groups).toMatchObject([
       { count: 20, is_exact: false },
     ]);
     expect(rows).toBeLessThanOrEqual(limits.kinds + 1 + limits.ofEach + 1);
@@ -126,7 +126,7 @@ describe('a summary of dead letters', () => {
     const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
     const counts = new DeadLetterCounts(stored, { kinds: 12, ofEach: 20, inAll: 40 });
     const counted = async (filter: object) => {
-      const { groups, isWhole } = await counts.groups(SCOPE, filter);
+      const { groups, isWhole } = await counts.countGroups(SCOPE, filter);
       return [groups.length, isWhole];
     };
     expect(await counted({})).toEqual([12, false]);
@@ -144,7 +144,7 @@ describe('a summary of dead letters', () => {
     }
     expect(await counted({ reasons: ['dns_failed', 'unexpected_status'], endpoint_id: 'whe_2' })).toEqual([6, true]);
     expect(await counted({ reasons: ['body_too_large'] })).toEqual([0, true]);
-    expect((await counts.newest(SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size).toBe(3);
+    expect((await counts.findNewestEvents(SCOPE, { reasons: ['timeout', 'unexpected_status'] })).size).toBe(3);
   });
 });
 
@@ -169,7 +169,7 @@ describe('deliveries', () => {
 describe('dead letters', () => {
   const settle = (how: 'replay' | 'discard', filter: object = {}, command = stage.command()) =>
     webhooks.deadLetters[how]({ ...command, filter });
-  const one = ({ replays }: SettledDeadLetters) => replays[0];
+  const one = ({ replays }: DeadLettersResult) => replays[0];
 
   test('are delivered again, a replay for each endpoint that can be, and why not for each other', async () => {
     const a = await stage.endpoint(webhooks, URL_A);

@@ -2,24 +2,24 @@ import { hash } from 'node:crypto';
 import { DomainError, type PageOf, type Timestamp, isInScope, latestTime } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { type Delivery, type ReplayAction, discarded, isAttempted, retryRequested } from '@tracking/webhooks-domain';
+import { type Delivery, type ReplayAction, markDiscarded, isEnabled, requestRetry } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
-import type { Discarding } from '../replays/discarding.ts';
-import { type ReplayDocument, type ReplayStore, replayDocument, toReplay } from '../replays/replay-store.ts';
+import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
+import { type ReplayDocument, type ReplayStore, newReplayDocument, toReplay } from '../replays/replay-store.ts';
 import type {
   DeadLetterCount,
   DeadLetterSummary,
   DeliveryCommand,
   ListDeliveries,
   Scope,
-  SettleDeadLetters,
-  SettledDeadLetters,
+  DeadLettersCommand,
+  DeadLettersResult,
   SummarizeDeadLetters,
   WebhookDelivery,
   WebhookDeliveryDetail,
-} from '../requests-and-answers.ts';
-import type { Recounts } from '../stats/hour-log.ts';
+} from '../operation-types.ts';
+import type { RecountRequests } from '../stats/hour-log.ts';
 import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
 import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
@@ -31,10 +31,10 @@ import {
   endpointNotEnabled,
   endpointNotVerified,
   endpointOfDeliveryDeleted,
-  isRepeated,
+  isRepeatedCommand,
   noSuchEndpoint,
 } from '../webhooks-api.ts';
-import { checkedFilter } from './replays.ts';
+import { checkFilter } from './replays.ts';
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
 
@@ -43,7 +43,7 @@ interface DeliveriesParts {
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
-  readonly recounts: Recounts;
+  readonly recounts: RecountRequests;
 }
 
 /** The use cases of deliveries: docs/reference/delivery.md#deliveries. */
@@ -59,30 +59,30 @@ export class Deliveries implements WebhookDeliveries {
   }
 
   async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
-    return this.changeOne(command, async (now) => {
+    return this.changeDelivery(command, async (now) => {
       const endpoint = await this.parts.endpoints.get(now.endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw endpointOfDeliveryDeleted();
       if (now.sandbox && !endpoint.verified) throw endpointNotVerified();
-      if (!now.sandbox && !isAttempted(endpoint)) throw endpointNotEnabled();
-      return retryRequested(now, command.at);
+      if (!now.sandbox && !isEnabled(endpoint)) throw endpointNotEnabled();
+      return requestRetry(now, command.at);
     });
   }
 
   async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
-    return this.changeOne(command, async (now) => {
+    return this.changeDelivery(command, async (now) => {
       if (now.status === 'succeeded') throw deliverySucceeded();
-      await this.parts.recounts.beforeDiscards([now.endpoint_id], command.at);
-      return discarded(now, command.at);
+      await this.parts.recounts.requestForDiscards([now.endpoint_id], command.at);
+      return markDiscarded(now, command.at);
     });
   }
 
   /** Changes the delivery of the command. Idempotent. @throws PreconditionFailed, Busy */
-  private async changeOne(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
+  private async changeDelivery(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
     const { documents, queries, owner } = this.parts;
     const { delivery_id: id } = command;
     const delivery = await retryConflicts(`delivery ${id}`, async () => {
       const before = await queries.require([command], id);
-      if (isRepeated(before, command)) return before;
+      if (isRepeatedCommand(before, command)) return before;
       const after = await change(before);
       if (after === before) return before;
       const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
@@ -100,7 +100,7 @@ interface DeadLettersParts {
   readonly replays: ReplayStore;
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
-  readonly discarding: Discarding;
+  readonly discarding: DeadLetterDiscarder;
 }
 
 /** An endpoint that has dead letters which match. */
@@ -115,46 +115,46 @@ export class DeadLetters implements WebhookDeadLetters {
   constructor(private readonly parts: DeadLettersParts) {}
 
   async summary({ filter, ...scope }: SummarizeDeadLetters): Promise<DeadLetterSummary> {
-    const { groups, isWhole } = await this.parts.counts.groups(scope, filter);
-    const by_endpoint = countedBy(groups, 'endpoint_id').map(async (counted) => {
+    const { groups, isWhole } = await this.parts.counts.countGroups(scope, filter);
+    const by_endpoint = countBy(groups, 'endpoint_id').map(async (counted) => {
       const endpoint = await this.parts.endpoints.get(counted.endpoint_id);
       const isGone = endpoint === undefined || endpoint.deleted;
       return { ...counted, url: endpoint?.url ?? null, status: isGone ? ('deleted' as const) : endpoint.status };
     });
-    const { count, is_exact } = sum(groups);
+    const { count, is_exact } = sumGroups(groups);
     return {
       count,
       is_exact: is_exact && isWhole,
-      by_reason: countedBy(groups, 'reason'),
+      by_reason: countBy(groups, 'reason'),
       by_endpoint: await Promise.all(by_endpoint),
-      by_event_type: countedBy(groups, 'event_type'),
+      by_event_type: countBy(groups, 'event_type'),
     };
   }
 
-  async replay(command: SettleDeadLetters): Promise<SettledDeadLetters> {
-    const settled = await this.settle(command, 'replay');
+  async replay(command: DeadLettersCommand): Promise<DeadLettersResult> {
+    const settled = await this.startReplays(command, 'replay');
     // Also if nothing changed: the command may be repeated because the owners were not notified the first time.
     await this.parts.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
     return settled;
   }
 
-  async discard(command: SettleDeadLetters): Promise<SettledDeadLetters> {
-    const settled = await this.settle(command, 'discard');
+  async discard(command: DeadLettersCommand): Promise<DeadLettersResult> {
+    const settled = await this.startReplays(command, 'discard');
     this.parts.discarding.job.wake();
     return settled;
   }
 
   /** Repeated after an interruption, it returns the replays of the first time and begins the rest. */
-  private async settle(command: SettleDeadLetters, action: ReplayAction): Promise<SettledDeadLetters> {
+  private async startReplays(command: DeadLettersCommand, action: ReplayAction): Promise<DeadLettersResult> {
     const begun = new Map<string, ReplayDocument>();
-    for (const replay of await this.parts.replays.requestedBy(command.id)) {
+    for (const replay of await this.parts.replays.listByCommand(command.id)) {
       if (isInScope(replay, command)) begun.set(replay.endpoint_id, replay);
     }
     const refused: { endpoint_id: string; error: DomainError }[] = [];
-    for (const [endpoint_id, newest] of await this.newestOf(command)) {
+    for (const [endpoint_id, newest] of await this.findNewestEvents(command)) {
       if (begun.has(endpoint_id)) continue;
       try {
-        begun.set(endpoint_id, await this.begin(command, { endpoint_id, newest }, action));
+        begun.set(endpoint_id, await this.startReplay(command, { endpoint_id, newest }, action));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         // The process that began the running one may have ended before it notified its owner.
@@ -171,7 +171,7 @@ export class DeadLetters implements WebhookDeadLetters {
   }
 
   /** The endpoints with dead letters that match, each with the time of its newest event. @throws not_found */
-  private async newestOf(command: SettleDeadLetters): Promise<ReadonlyMap<string, Timestamp>> {
+  private async findNewestEvents(command: DeadLettersCommand): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoints, counts } = this.parts;
     const { delivery_ids, ...filter } = command.filter;
     if (filter.endpoint_id !== undefined) {
@@ -179,13 +179,15 @@ export class DeadLetters implements WebhookDeadLetters {
       if (known === undefined || !isInScope(known, command)) throw noSuchEndpoint();
     }
     const newest =
-      delivery_ids === undefined ? await counts.newest(command, filter) : await this.newestNamed(command, delivery_ids);
-    checkedFilter(filter, latestTime(command.at, ...newest.values()));
+      delivery_ids === undefined
+        ? await counts.findNewestEvents(command, filter)
+        : await this.findNewestEventsOfDeliveries(command, delivery_ids);
+    checkFilter(filter, latestTime(command.at, ...newest.values()));
     return newest;
   }
 
-  private async newestNamed(
-    command: SettleDeadLetters,
+  private async findNewestEventsOfDeliveries(
+    command: DeadLettersCommand,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoint_id } = command.filter;
@@ -197,33 +199,39 @@ export class DeadLetters implements WebhookDeadLetters {
     return new Map(byEndpoint.map(([id, some]) => [id, latestTime(...some.map((one) => one.event_created_at))]));
   }
 
-  private async begin(command: SettleDeadLetters, of: MatchingEndpoint, action: ReplayAction): Promise<ReplayDocument> {
+  private async startReplay(
+    command: DeadLettersCommand,
+    of: MatchingEndpoint,
+    action: ReplayAction,
+  ): Promise<ReplayDocument> {
     const { replays, endpoints } = this.parts;
     const { endpoint_id, newest } = of;
     if (action === 'replay') {
       const endpoint = await endpoints.get(endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw endpointDeleted();
-      if (!isAttempted(endpoint)) throw endpointNotEnabled();
+      if (!isEnabled(endpoint)) throw endpointNotEnabled();
     }
     const { workspace_id, environment, at, filter } = command;
     const { delivery_ids } = filter;
     const id = `rpl_${hash('sha256', `${command.id} ${endpoint_id}`).slice(0, 32)}`;
     const about = { id, workspace_id, environment, endpoint_id, action };
     const which = {
-      ...checkedFilter({ ...filter, statuses: ['dead_lettered'] }, latestTime(at, newest)),
+      ...checkFilter({ ...filter, statuses: ['dead_lettered'] }, latestTime(at, newest)),
       ...(delivery_ids !== undefined && { delivery_ids }),
     };
-    return replays.add({ ...replayDocument({ ...about, ...which }, at), requested_by: command.id });
+    return replays.add({ ...newReplayDocument({ ...about, ...which }, at), requested_by: command.id });
   }
 }
 
-function sum(groups: readonly DeadLetterGroup[]): DeadLetterCount {
+function sumGroups(groups: readonly DeadLetterGroup[]): DeadLetterCount {
   const count = groups.reduce((total, group) => total + group.count, 0);
   return { count, is_exact: groups.every(({ is_exact }) => is_exact) };
 }
 
-function countedBy<K extends 'reason' | 'endpoint_id' | 'event_type'>(groups: readonly DeadLetterGroup[], key: K) {
+function countBy<K extends 'reason' | 'endpoint_id' | 'event_type'>(groups: readonly DeadLetterGroup[], key: K) {
   const parts = [...Map.groupBy(groups, (group) => group[key])];
-  const counted = parts.map(([value, some]) => ({ [key]: value, ...sum(some) }) as Record<K, string> & DeadLetterCount);
+  const counted = parts.map(
+    ([value, some]) => ({ [key]: value, ...sumGroups(some) }) as Record<K, string> & DeadLetterCount,
+  );
   return counted.sort((one, other) => other.count - one.count);
 }

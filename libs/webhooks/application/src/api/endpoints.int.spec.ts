@@ -5,7 +5,7 @@ import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { Scope } from '../requests-and-answers.ts';
+import type { Scope } from '../operation-types.ts';
 
 describe('endpoints', () => {
   const URL_A = 'https://a.example.com/hook';

@@ -14,21 +14,21 @@ import {
   type EndpointFields,
   NEW_ENDPOINT,
   checkEndpointFields,
-  deleted,
-  disabled,
-  enabled,
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
   newDelivery,
   renderBody,
-  rotated,
-  sandboxEvent,
-  urlChanged,
+  addSecret,
+  createSandboxEvent,
+  resetForNewUrl,
   validSecrets,
-  verificationEnded,
+  recordVerification,
 } from '@tracking/webhooks-domain';
-import { type EndpointClients, challenge } from '../endpoints/endpoint-clients.ts';
+import { type EndpointClients, sendChallenge } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl, toEndpoint } from '../endpoints/endpoint-document.ts';
-import { type EndpointChange, type EndpointStore, logMoment } from '../endpoints/endpoint-store.ts';
-import { type SecretBox, newSecret, openedSecret, sealedHeaders } from '../endpoints/secrets.ts';
+import { type EndpointChange, type EndpointStore, readLogMoment } from '../endpoints/endpoint-store.ts';
+import { type SecretBox, createSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
 import type {
   ChangeEndpoint,
@@ -43,7 +43,7 @@ import type {
   WebhookCommand,
   WebhookDelivery,
   WebhookEndpoint,
-} from '../requests-and-answers.ts';
+} from '../operation-types.ts';
 import {
   type DeliveryDocument,
   type Payloads,
@@ -55,8 +55,8 @@ import {
 import {
   type WebhookEndpoints,
   endpointNotVerified,
-  invalid,
-  isRepeated,
+  validationFailed,
+  isRepeatedCommand,
   noSuchEndpoint,
   secretUnreadable,
 } from '../webhooks-api.ts';
@@ -66,7 +66,7 @@ interface EndpointsParts {
   readonly box: SecretBox;
   readonly clients: EndpointClients;
   readonly owner: ShardOwner;
-  readonly sandbox: SandboxTests;
+  readonly sandbox: SandboxEventSender;
   readonly outbound: OutboundHttp;
   readonly versions: PayloadVersions;
   readonly eventStore: Pick<EventStore, 'head'>;
@@ -80,7 +80,7 @@ export class Endpoints implements WebhookEndpoints {
 
   async create(command: CreateEndpoint): Promise<NewWebhookEndpoint> {
     const { store, box, versions } = this.parts;
-    const { url, event_types, ...optional } = this.checked(command.fields, true);
+    const { url, event_types, ...optional } = this.checkFields(command.fields, true);
     if (url === undefined || event_types === undefined) throw new Error('required fields were not checked');
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
     const fields = { ...DEFAULT_ENDPOINT_FIELDS, api_version: versions.newest, ...optional, url, event_types };
@@ -91,14 +91,14 @@ export class Endpoints implements WebhookEndpoints {
       workspace_id: command.workspace_id,
       environment: command.environment,
       deleted: false,
-      headers: sealedHeaders(box, id, fields.headers, {}),
-      secrets: [newSecret(box, id, command)],
+      headers: sealHeaders(box, id, fields.headers, {}),
+      secrets: [createSecret(box, id, command)],
       created_at: command.at,
       updated_at: command.at,
       revision: 1,
     });
     if (stored.deleted || !isInScope(stored, command)) throw noSuchEndpoint();
-    return this.withSecret(stored, command);
+    return this.withNewSecret(stored, command);
   }
 
   async list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>> {
@@ -111,8 +111,8 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async change(command: ChangeEndpoint): Promise<WebhookEndpoint> {
-    const fields = this.checked(command.fields, false);
-    return this.update(command, (endpoint) => this.changed(endpoint, fields, command.at));
+    const fields = this.checkFields(command.fields, false);
+    return this.update(command, (endpoint) => this.applyFields(endpoint, fields, command.at));
   }
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
@@ -120,7 +120,7 @@ export class Endpoints implements WebhookEndpoints {
     // The process that deleted it may have ended before it notified the owner, which would continue with what waits.
     if (known?.deleted && isInScope(known, command)) await this.parts.owner.notify([known.id]);
     await this.update(command, (endpoint) => {
-      const { slot: _slot, ...rest } = deleted(endpoint, command.at);
+      const { slot: _slot, ...rest } = deleteEndpoint(endpoint, command.at);
       return { ...rest, deleted: true, backlog: 'discarding', secrets: [], headers: {} };
     });
     return { id: command.endpoint_id, deleted: true };
@@ -129,16 +129,16 @@ export class Endpoints implements WebhookEndpoints {
   async verify(command: EndpointCommand): Promise<WebhookEndpoint> {
     const { clients, outbound, clock, timeoutMs } = this.parts;
     const { origin } = command;
-    const endpoint = await this.signable(command);
-    if (isRepeated(endpoint, command)) return toEndpoint(endpoint);
-    const verification = await challenge(clients.note(endpoint), { outbound, timeoutMs, clock, origin });
+    const endpoint = await this.requireSignable(command);
+    if (isRepeatedCommand(endpoint, command)) return toEndpoint(endpoint);
+    const verification = await sendChallenge(clients.remember(endpoint), { outbound, timeoutMs, clock, origin });
     // The answer says nothing about a URL that was set in the meantime.
-    return this.update(command, (now) => (hasSameUrl(now, endpoint) ? verificationEnded(now, verification) : now));
+    return this.update(command, (now) => (hasSameUrl(now, endpoint) ? recordVerification(now, verification) : now));
   }
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.update(command, async (endpoint) => {
-      const after = enabled(endpoint, await logMoment(this.parts.eventStore, command.at));
+      const after = enableEndpoint(endpoint, await readLogMoment(this.parts.eventStore, command.at));
       if (after === undefined) throw endpointNotVerified();
       return after;
     });
@@ -146,12 +146,12 @@ export class Endpoints implements WebhookEndpoints {
 
   async disable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.update(command, async (endpoint) => {
-      return disabled(endpoint, 'manual', await logMoment(this.parts.eventStore, command.at));
+      return disableEndpoint(endpoint, 'manual', await readLogMoment(this.parts.eventStore, command.at));
     });
   }
 
   async test(command: TestEndpoint): Promise<WebhookDelivery> {
-    const endpoint = await this.signable(command);
+    const endpoint = await this.requireSignable(command);
     return this.parts.sandbox.send(command, endpoint);
   }
 
@@ -160,15 +160,15 @@ export class Endpoints implements WebhookEndpoints {
     // A repeat of a command that changed nothing the first time may come hours later: the overlap begins only then.
     const command = { ...asked, at: latestTime(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
-    const fresh = newSecret(box, endpoint_id, command);
+    const fresh = createSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
     const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
     const rotate = (endpoint: EndpointDocument) => {
       // Secrets that were stored under a lost key no longer sign.
-      const readable = endpoint.secrets.filter(({ sealed }) => box.knows(sealed));
-      return { ...endpoint, secrets: rotated(readable, fresh, overlapEnds) };
+      const readable = endpoint.secrets.filter(({ sealed }) => box.canOpen(sealed));
+      return { ...endpoint, secrets: addSecret(readable, fresh, overlapEnds) };
     };
-    return this.withSecret(await this.carryOut(command, rotate, isDone), command);
+    return this.withNewSecret(await this.runCommand(command, rotate, isDone), command);
   }
 
   async revealSecret(command: EndpointCommand): Promise<RevealedSecret> {
@@ -176,23 +176,23 @@ export class Endpoints implements WebhookEndpoints {
     const { id, secrets } = await store.require(command, command.endpoint_id);
     const valid = validSecrets(secrets, command.at);
     requireReadable(box, valid);
-    const [newest, ...previous] = valid.map((stored) => ({ ...stored, secret: openedSecret(box, id, stored) }));
+    const [newest, ...previous] = valid.map((stored) => ({ ...stored, secret: openSecret(box, id, stored) }));
     if (newest === undefined) throw new Error(`endpoint ${id} has no secret`);
     const previous_secrets = previous.flatMap(({ secret, expires_at }) => (expires_at ? { secret, expires_at } : []));
     return { id, secret: newest.secret, previous_secrets };
   }
 
   /** The endpoint with the secret that the command made, also if it is repeated. */
-  private withSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
+  private withNewSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
     const { box } = this.parts;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
     if (made === undefined) throw new Error(`endpoint ${endpoint.id} has no secret`);
     requireReadable(box, [made]);
-    return { ...toEndpoint(endpoint), secret: openedSecret(box, endpoint.id, made) };
+    return { ...toEndpoint(endpoint), secret: openSecret(box, endpoint.id, made) };
   }
 
   /** Returns the endpoint, if requests to it can be signed. @throws DomainError */
-  private async signable(command: EndpointCommand): Promise<EndpointDocument> {
+  private async requireSignable(command: EndpointCommand): Promise<EndpointDocument> {
     const { store, box } = this.parts;
     const endpoint = await store.require(command, command.endpoint_id);
     const headers = Object.values(endpoint.headers).map((sealed) => ({ sealed }));
@@ -200,48 +200,48 @@ export class Endpoints implements WebhookEndpoints {
     return endpoint;
   }
 
-  private checked(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
+  private checkFields(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
     const { outbound, versions } = this.parts;
     const refuses = (url: string) => outbound.refusalReason(url);
     const { fields: checked, errors } = checkEndpointFields(fields, required, refuses, versions);
-    if (errors.length > 0) throw invalid(errors);
+    if (errors.length > 0) throw validationFailed(errors);
     return checked;
   }
 
   /** Changes the endpoint of the command. Its owner knows of the change when this resolves. */
   private async update(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
-    return toEndpoint(await this.carryOut(command, change));
+    return toEndpoint(await this.runCommand(command, change));
   }
 
-  private async carryOut(
+  private async runCommand(
     command: EndpointCommand,
     change: EndpointChange,
     isDone?: (before: EndpointDocument) => boolean,
   ): Promise<EndpointDocument> {
     const { store, clients, owner } = this.parts;
     await store.require(command, command.endpoint_id);
-    const after = await store.carryOut(command, change, isDone);
-    clients.note(after);
+    const after = await store.applyCommand(command, change, isDone);
+    clients.remember(after);
     // Also if nothing changed: the command may be repeated because the owner was not notified the first time.
     await owner.notify([command.endpoint_id]);
     return after;
   }
 
-  private changed(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
+  private applyFields(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
     const { headers, ...plain } = fields;
     const sealed =
-      headers === undefined ? endpoint.headers : sealedHeaders(this.parts.box, endpoint.id, headers, endpoint.headers);
+      headers === undefined ? endpoint.headers : sealHeaders(this.parts.box, endpoint.id, headers, endpoint.headers);
     const after = { ...endpoint, ...plain, headers: sealed };
-    return after.url === endpoint.url ? after : urlChanged(after, at, endpoint.revision + 1);
+    return after.url === endpoint.url ? after : resetForNewUrl(after, at, endpoint.revision + 1);
   }
 }
 
 /** @throws DomainError if one was sealed with another key */
 function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
-  if (!sealed.every((each) => box.knows(each.sealed))) throw secretUnreadable();
+  if (!sealed.every((each) => box.canOpen(each.sealed))) throw secretUnreadable();
 }
 
-interface SandboxTestsParts {
+interface SandboxEventSenderParts {
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
@@ -250,22 +250,22 @@ interface SandboxTestsParts {
 }
 
 /** Sends sandbox events, which are recorded as any other delivery, for one endpoint, with one attempt. */
-export class SandboxTests {
-  constructor(private readonly parts: SandboxTestsParts) {}
+export class SandboxEventSender {
+  constructor(private readonly parts: SandboxEventSenderParts) {}
 
   async send(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
     const { payloads, versions, deliveries, owner, addresses } = this.parts;
     const type = EVENT_TYPES.find((known) => known === command.type);
     if (type === undefined) {
       const message = `type must be one of ${EVENT_TYPES.join(', ')}.`;
-      throw invalid([{ param: 'type', code: 'invalid_value', message }]);
+      throw validationFailed([{ param: 'type', code: 'invalid_value', message }]);
     }
     if (!endpoint.verified) throw endpointNotVerified();
     const { workspace_id, environment, api_version } = endpoint;
     const scope = { workspace_id, environment };
     // Its id is made from the command, so that a repeated command finds the event.
     const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
-    const event = sandboxEvent({ ...scope, ...made, addresses });
+    const event = createSandboxEvent({ ...scope, ...made, addresses });
     const payload_id = payloadId(event.id, api_version);
     const id = deliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
@@ -275,7 +275,7 @@ export class SandboxTests {
     const body = renderBody(event, api_version, true, versions);
     await payloads.store([{ id: payload_id, body, created_at: command.at }]);
     const inserted = await deliveries.insert(delivery);
-    payloads.keep(payload_id, body);
+    payloads.addToCache(payload_id, body);
     if (inserted) {
       await owner.handOver({ matches: [{ endpoint, delivery }], areNew: true });
       return toDelivery(delivery);

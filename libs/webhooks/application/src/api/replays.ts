@@ -4,24 +4,24 @@ import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
   type ReplayFilter,
-  isAttempted,
-  replayCanceled,
-  replayResumed,
+  isEnabled,
+  cancelReplay,
+  resumeReplay,
 } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
-import type { Discarding } from '../replays/discarding.ts';
-import { recordedOf } from '../replays/replay-source.ts';
+import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
+import { recordedStatuses } from '../replays/replay-source.ts';
 import {
   type ReplayChange,
   type ReplayDocument,
   type ReplayStore,
-  replayDocument,
+  newReplayDocument,
   toReplay,
 } from '../replays/replay-store.ts';
-import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
+import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-import { type WebhookReplays, endpointNotEnabled, invalid, replayCompleted } from '../webhooks-api.ts';
+import { type WebhookReplays, endpointNotEnabled, validationFailed, replayCompleted } from '../webhooks-api.ts';
 
 interface ReplaysParts {
   readonly store: ReplayStore;
@@ -29,7 +29,7 @@ interface ReplaysParts {
   readonly endpoints: EndpointStore;
   readonly owner: ShardOwner;
   readonly eventStore: Pick<EventStore, 'head'>;
-  readonly discarding: Discarding;
+  readonly discarding: DeadLetterDiscarder;
 }
 
 /** The use cases of replays: docs/reference/delivery.md#replays. */
@@ -42,13 +42,13 @@ export class Replays implements WebhookReplays {
     const id = `rpl_${hash('sha256', command.id).slice(0, 32)}`;
     let stored = await store.get(id);
     if (stored === undefined) {
-      await this.requireAttempted(command, endpoint_id);
+      await this.requireEnabled(command, endpoint_id);
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
       // The log of published events follows the event store: the replay does not end before it has come this far.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      const which = checkedFilter(filter, await this.latest(command));
-      stored = await this.add({ ...replayDocument({ ...about, ...which }, at), ...until });
+      const which = checkFilter(filter, await this.latestEventTime(command));
+      stored = await this.add({ ...newReplayDocument({ ...about, ...which }, at), ...until });
     }
     await owner.notify([endpoint_id]);
     return toReplay(stored);
@@ -64,22 +64,22 @@ export class Replays implements WebhookReplays {
   }
 
   cancel(command: ReplayCommand): Promise<WebhookReplay> {
-    return this.change(command, (replay) => replayCanceled(replay, command.at));
+    return this.change(command, (replay) => cancelReplay(replay, command.at));
   }
 
   async resume(command: ReplayCommand): Promise<WebhookReplay> {
     const { endpoint_id, action } = await this.parts.store.require(command, command.replay_id);
-    if (action === 'replay') await this.requireAttempted(command, endpoint_id);
+    if (action === 'replay') await this.requireEnabled(command, endpoint_id);
     return this.change(command, (replay) => {
       if (replay.status === 'completed') throw replayCompleted();
-      return replayResumed(replay);
+      return resumeReplay(replay);
     });
   }
 
   /** The command's time, or that of the newest matching delivery if that is later. */
-  private async latest(command: CreateReplay): Promise<Timestamp> {
+  private async latestEventTime(command: CreateReplay): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
-    const statuses = recordedOf(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
+    const statuses = recordedStatuses(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
     const newest = await this.parts.queries.find([command], { endpoint_id, statuses }, { limit: 1 });
     return latestTime(at, ...newest.flatMap(({ created_at, event_created_at }) => [created_at, event_created_at]));
   }
@@ -97,7 +97,7 @@ export class Replays implements WebhookReplays {
   }
 
   private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
-    const after = await this.parts.store.carryOut(command, change);
+    const after = await this.parts.store.applyCommand(command, change);
     // Also if nothing changed: the command may be repeated because its owner was not notified the first time.
     if (after.action === 'discard') this.parts.discarding.job.wake();
     else await this.parts.owner.notify([after.endpoint_id]);
@@ -105,8 +105,8 @@ export class Replays implements WebhookReplays {
   }
 
   /** @throws not_found, endpoint_not_enabled */
-  private async requireAttempted(scope: Scope, endpointId: string): Promise<void> {
-    if (!isAttempted(await this.parts.endpoints.require(scope, endpointId))) throw endpointNotEnabled();
+  private async requireEnabled(scope: Scope, endpointId: string): Promise<void> {
+    if (!isEnabled(await this.parts.endpoints.require(scope, endpointId))) throw endpointNotEnabled();
   }
 }
 
@@ -115,12 +115,12 @@ export class Replays implements WebhookReplays {
  * @param latest the command's time, or that of the newest stored delivery if a clock was set back since
  * @throws validation_failed
  */
-export function checkedFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {
+export function checkFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {
   const { since = null, event_types = null, reasons = null, statuses = DEFAULT_REPLAYED_STATUSES } = filter;
   const until = filter.until === undefined || filter.until > latest ? latest : filter.until;
   if (since !== null && since > until) {
     const message = `Must not be later than ${filter.until === until ? '`until`' : 'now'}.`;
-    throw invalid([{ param: 'since', code: 'invalid_value', message }]);
+    throw validationFailed([{ param: 'since', code: 'invalid_value', message }]);
   }
   return { since, until, event_types, statuses, reasons };
 }

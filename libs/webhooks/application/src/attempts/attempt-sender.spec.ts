@@ -39,7 +39,7 @@ function linesOf(outcomes: readonly (readonly [after: number, AttemptOutcome])[]
   };
   for (const [after, outcome] of outcomes) {
     now += after;
-    subject.note(owned, delivery, { finished: { ...times, outcome } }, failingSince);
+    subject.record(owned, delivery, { finished: { ...times, outcome } }, failingSince);
   }
   return lines;
 }

@@ -8,10 +8,10 @@ import type {
   OutboundHttp,
   OutboundResponse,
 } from '@tracking/ports';
-import { type AttemptOutcome, type FinishedAttempt, judge, urlRevision } from '@tracking/webhooks-domain';
+import { type AttemptOutcome, type FinishedAttempt, judgeAnswer, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointClient } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { WebhookAttempt } from '../requests-and-answers.ts';
+import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { attemptTraceparent, traceFields } from '../tracing.ts';
@@ -23,7 +23,7 @@ export interface PreparedAttempt {
   readonly body: Uint8Array;
 }
 
-export interface MadeAttempt {
+export interface AttemptResult {
   readonly finished: FinishedAttempt;
   /** The attempt as it is logged; its number is known when it is stored. */
   readonly log: Omit<WebhookAttempt, 'number'>;
@@ -55,17 +55,17 @@ export class AttemptSender {
    * Makes an attempt. Returns undefined if this process gave it up, because it stops or no longer owns the endpoint: that
    * says nothing about the endpoint, and the attempt is to be made again.
    */
-  async send(owned: OwnedEndpoint, { client, delivery, body }: PreparedAttempt): Promise<MadeAttempt | undefined> {
+  async send(owned: OwnedEndpoint, { client, delivery, body }: PreparedAttempt): Promise<AttemptResult | undefined> {
     const { outbound, timeoutMs, clock } = this.parts;
     const { event_id: id, event_type: type } = delivery;
     const event = { id, type, traceparent: attemptTraceparent(delivery) };
     const started = clock();
     const request = client.request(event, body, started.getTime(), timeoutMs);
-    const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOurs });
+    const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOwned });
     if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
     // A clock that was set back must not end an attempt before it began.
     const ended = new Date(Math.max(clock().getTime(), started.getTime()));
-    const outcome = outcomeOf(answer, ended);
+    const outcome = toOutcome(answer, ended);
     this.observe(delivery, outcome, { durationMs: answer.durationMs, ended });
     const at = started.toISOString();
     const manual = delivery.manual_at !== null;
@@ -78,7 +78,7 @@ export class AttemptSender {
         outcome,
         urlRevision: urlRevision(client.endpoint),
       },
-      log: { at, duration_ms: Math.round(answer.durationMs), ...loggedAnswer(answer), error, manual },
+      log: { at, duration_ms: Math.round(answer.durationMs), ...toLoggedAnswer(answer), error, manual },
     };
   }
 
@@ -99,14 +99,14 @@ export class AttemptSender {
   }
 }
 
-function outcomeOf(answer: OutboundResponse | OutboundFailure, ended: Date): AttemptOutcome {
-  if (answer.kind === 'failure') return judge(answer, ended.getTime());
+function toOutcome(answer: OutboundResponse | OutboundFailure, ended: Date): AttemptOutcome {
+  if (answer.kind === 'failure') return judgeAnswer(answer, ended.getTime());
   const { statusCode, headers } = answer;
   const { 'retry-after': retryAfter, date } = headers;
-  return judge({ kind: 'response', statusCode, retryAfter, date }, ended.getTime());
+  return judgeAnswer({ kind: 'response', statusCode, retryAfter, date }, ended.getTime());
 }
 
-function loggedAnswer(
+function toLoggedAnswer(
   answer: OutboundResponse | OutboundFailure,
 ): Pick<WebhookAttempt, 'status_code' | 'response' | 'resent'> {
   const resent = answer.resent && { resent: answer.resent };
@@ -115,7 +115,7 @@ function loggedAnswer(
 }
 
 /** After an endpoint answered again its failures are not logged for this long: one that fails now and then fills no log. */
-const QUIET_MS = 60_000;
+const FAILURE_LOG_PAUSE_MS = 60_000;
 
 interface LatestReport {
   readonly isFailing: boolean;
@@ -143,15 +143,15 @@ export class FailureLog {
    * @param failingSince since when all attempts before this one failed, in epoch milliseconds; null if the last one did not.
    *   A failure from before this process owned the endpoint was logged by its former owner.
    */
-  note(
+  record(
     owned: { readonly endpoint: EndpointDocument },
     delivery: DeliveryDocument,
-    { finished: { outcome } }: Pick<MadeAttempt, 'finished'>,
+    { finished: { outcome } }: Pick<AttemptResult, 'finished'>,
     failingSince: number | null,
   ): void {
     const latest = this.reports.get(owned) ?? { isFailing: failingSince !== null, at: -Infinity };
     const isFailing = outcome.kind !== 'success';
-    if (isFailing === latest.isFailing || (isFailing && this.now() - latest.at < QUIET_MS)) return;
+    if (isFailing === latest.isFailing || (isFailing && this.now() - latest.at < FAILURE_LOG_PAUSE_MS)) return;
     this.reports.set(owned, { isFailing, at: this.now() });
     const { id: endpoint, workspace_id: workspace } = owned.endpoint;
     const about = { endpoint, workspace, delivery: delivery.id, ...traceFields(delivery) };

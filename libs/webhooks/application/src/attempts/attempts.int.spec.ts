@@ -1,12 +1,12 @@
 import { jest } from '@jest/globals';
 import { eventually, takeTime } from '@tracking/testing';
-import { type RetryPolicy, retryRequested } from '@tracking/webhooks-domain';
+import { type RetryPolicy, requestRetry } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { WebhookEndpoint } from '../requests-and-answers.ts';
+import type { WebhookEndpoint } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import { DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 
@@ -564,7 +564,7 @@ describe('what persons ask for', () => {
     await webhooks.endpoints.disable(on(id));
     const letters = await storeDeadLetters(stage, 300, { endpoint_id: id });
     const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
-    const retried = letters.map((letter) => toDocument(retryRequested(letter, stage.now())));
+    const retried = letters.map((letter) => toDocument(requestRetry(letter, stage.now())));
     await stored.writeMany(retried.map((document) => ({ kind: 'upsert', document })));
     await webhooks.stop();
     webhooks = await stage.start();

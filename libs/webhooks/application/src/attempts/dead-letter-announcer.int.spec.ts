@@ -4,7 +4,7 @@ import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { WebhooksTestStage } from '../../test/stage.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
-import { ANNOUNCEMENTS, DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { ANNOUNCEMENT_QUEUE, DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 
 let stage: WebhooksTestStage;
 beforeEach(async () => {
@@ -38,7 +38,7 @@ test('what the broker takes no message of is told without its event, or else pas
       .toSorted(),
   );
   expect(told).toContainEqual(expect.objectContaining({ id: large, event: null }));
-  await eventually(async () => expect(await deliveries.count({ queue: ANNOUNCEMENTS })).toBe(0));
+  await eventually(async () => expect(await deliveries.count({ queue: ANNOUNCEMENT_QUEUE })).toBe(0));
   const warned = stage.lines.filter(({ message }) => message === 'webhooks: the topic of dead letters refused one');
   expect(warned).toMatchObject([{ level: 'warn', delivery: largest }]);
 });

@@ -12,12 +12,12 @@ import {
   retryCounter,
 } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
-import { announced } from '@tracking/webhooks-domain';
+import { markAnnounced } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { WebhookAttempt } from '../requests-and-answers.ts';
+import type { WebhookAttempt } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import {
-  ANNOUNCEMENTS,
+  ANNOUNCEMENT_QUEUE,
   type AttemptDocument,
   type DeliveryDocument,
   type PayloadDocument,
@@ -68,31 +68,31 @@ export class DeadLetterAnnouncer {
   private async sweep(ending: AbortSignal): Promise<void> {
     for (;;) {
       const found = await this.parts.deliveries.find({
-        filter: { queue: ANNOUNCEMENTS },
+        filter: { queue: ANNOUNCEMENT_QUEUE },
         sort: { fields: ['due_at', 'id'] },
         limit: DEAD_LETTERS_PER_READ,
       });
       if (found.length === 0 || ending.aborted) return;
-      await this.parts.events.deadLettered(found);
+      await this.parts.events.recordDeadLetters(found);
       await this.publish(found);
       const at = this.parts.clock().toISOString();
-      await Promise.all(found.map((delivery) => this.markAnnounced(delivery, at)));
+      await Promise.all(found.map((delivery) => this.storeAnnounced(delivery, at)));
       this.announced.add(found.length);
     }
   }
 
   /** A message that is too large for the broker holds no others back: the list has its dead letter all the same. */
   private async publish(found: readonly DeliveryDocument[]): Promise<void> {
-    const messages = await this.parts.messages.of(found);
-    if (await this.isTaken(messages)) return;
+    const messages = await this.parts.messages.build(found);
+    if (await this.tryPublish(messages)) return;
     for (const [index, message] of messages.entries()) {
-      if ((await this.isTaken([message])) || (await this.isTaken([withoutEvent(message)]))) continue;
+      if ((await this.tryPublish([message])) || (await this.tryPublish([withoutEvent(message)]))) continue;
       const { id: delivery, endpoint_id: endpoint } = found[index] ?? {};
       this.parts.logger.warn({ delivery, endpoint }, 'webhooks: the topic of dead letters refused one');
     }
   }
 
-  private async isTaken(messages: readonly Message[]): Promise<boolean> {
+  private async tryPublish(messages: readonly Message[]): Promise<boolean> {
     try {
       await this.parts.broker.publish(DEAD_LETTERS_TOPIC, messages);
       return true;
@@ -103,10 +103,10 @@ export class DeadLetterAnnouncer {
   }
 
   /** Whatever else changed in the meantime: the topic has it. */
-  private async markAnnounced(delivery: DeliveryDocument, at: string): Promise<void> {
+  private async storeAnnounced(delivery: DeliveryDocument, at: string): Promise<void> {
     let current: DeliveryDocument | undefined = delivery;
     while (current?.status === 'dead_lettered' && current.announced_at === null) {
-      if (await this.parts.deliveries.replace(toDocument(announced(current, at)), { revision: current.revision }))
+      if (await this.parts.deliveries.replace(toDocument(markAnnounced(current, at)), { revision: current.revision }))
         return;
       current = await this.parts.deliveries.get(delivery.id);
     }
@@ -114,7 +114,7 @@ export class DeadLetterAnnouncer {
 }
 
 /** Attempts in a message beside the latest one. */
-const EARLIER_ATTEMPTS = 2;
+const EARLIER_ATTEMPTS_IN_MESSAGE = 2;
 /** Most characters of a receiver's answer in a message. */
 const MAX_ANSWER_CHARS = 1_000;
 /** A broker takes 1 MiB by default: a larger event is left out, and read by its id. */
@@ -131,20 +131,20 @@ interface DeadLetterMessagesParts {
 export class DeadLetterMessages {
   constructor(private readonly parts: DeadLetterMessagesParts) {}
 
-  async of(deadLetters: readonly DeliveryDocument[]): Promise<readonly Message[]> {
+  async build(deadLetters: readonly DeliveryDocument[]): Promise<readonly Message[]> {
     const { endpoints, payloads, attempts } = this.parts;
     const ids = [...new Set(deadLetters.map(({ endpoint_id }) => endpoint_id))];
     const [known, bodies, earlier] = await Promise.all([
       Promise.all(ids.map((id) => endpoints.get(id))),
       payloads.getMany([...new Set(deadLetters.map(({ payload_id }) => payload_id))]),
-      attempts.getMany(deadLetters.flatMap(earlierIds)),
+      attempts.getMany(deadLetters.flatMap(earlierAttemptIds)),
     ]);
     const endpointById = new Map(known.map((one) => [one?.id, one]));
     const bodyById = new Map(bodies.map(({ id, body }) => [id, body]));
     const attemptById = new Map(earlier.map((one) => [one.id, one]));
     return deadLetters.map((delivery) => {
       const endpoint = endpointById.get(delivery.endpoint_id);
-      const before = earlierIds(delivery).flatMap((id) => attemptById.get(id) ?? []);
+      const before = earlierAttemptIds(delivery).flatMap((id) => attemptById.get(id) ?? []);
       const body = bodyById.get(delivery.payload_id);
       const { id, workspace_id, environment, event_created_at } = delivery;
       const value = {
@@ -155,8 +155,10 @@ export class DeadLetterMessages {
           status: endpoint.deleted ? 'deleted' : endpoint.status,
         },
         event: body === undefined || body.length > MAX_EVENT_CHARS ? null : (JSON.parse(body) as JsonValue),
-        latest_attempts: [...before, ...(delivery.latest_attempt ? [delivery.latest_attempt] : [])].map(summary),
-        replay: this.replay(id),
+        latest_attempts: [...before, ...(delivery.latest_attempt ? [delivery.latest_attempt] : [])].map(
+          summarizeAttempt,
+        ),
+        replay: this.replayInstructions(id),
       };
       const headers = { 'delivery-id': id, 'event-id': delivery.event_id };
       return { key: delivery.endpoint_id, value: JSON.stringify(value), headers };
@@ -164,7 +166,7 @@ export class DeadLetterMessages {
   }
 
   /** How to deliver it again, once its endpoint works. */
-  private replay(id: string): JsonValue {
+  private replayInstructions(id: string): JsonValue {
     const { baseUrl } = this.parts.addresses;
     return {
       delivery_url: `${baseUrl}/v1/webhook_deliveries/${id}`,
@@ -179,13 +181,22 @@ function withoutEvent(message: Message): Message {
   return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
 }
 
-function earlierIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
-  const first = Math.max(1, attempts_count - EARLIER_ATTEMPTS);
+function earlierAttemptIds({ id, attempts_count }: DeliveryDocument): readonly string[] {
+  const first = Math.max(1, attempts_count - EARLIER_ATTEMPTS_IN_MESSAGE);
   return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => attemptId(id, first + index));
 }
 
 /** An attempt without the answer's headers, and with the beginning of its body. */
-function summary({ number, at, duration_ms, status_code, error, response, manual, resent }: WebhookAttempt): JsonValue {
+function summarizeAttempt({
+  number,
+  at,
+  duration_ms,
+  status_code,
+  error,
+  response,
+  manual,
+  resent,
+}: WebhookAttempt): JsonValue {
   const answer = response && response.body.slice(0, MAX_ANSWER_CHARS).toWellFormed();
   const fields = { number, at, duration_ms, status_code, error: error && { ...error }, answer, manual };
   return { ...fields, ...(resent && { resent }) };

@@ -1,13 +1,13 @@
 import type { Clock, Collection } from '@tracking/ports';
-import { type Random, type RetryPolicy, settle, urlRevision } from '@tracking/webhooks-domain';
+import { type Random, type RetryPolicy, applyAttempt, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
-import type { WebhookAttempt } from '../requests-and-answers.ts';
+import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
-import type { Recounts } from '../stats/hour-log.ts';
+import type { RecountRequests } from '../stats/hour-log.ts';
 import type { CountOutcome, StatsKeeper } from '../stats/stats-keeper.ts';
 import {
   type AttemptDocument,
@@ -16,7 +16,7 @@ import {
   attemptId,
   toDocument,
 } from '../store/delivery-document.ts';
-import type { AttemptSender, FailureLog, MadeAttempt, PreparedAttempt } from './attempt-sender.ts';
+import type { AttemptSender, FailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './dead-letter-announcer.ts';
 
 export interface DeliveryWorkerParts {
@@ -30,7 +30,7 @@ export interface DeliveryWorkerParts {
   readonly sender: AttemptSender;
   readonly failures: FailureLog;
   readonly stats: StatsKeeper;
-  readonly recounts: Recounts;
+  readonly recounts: RecountRequests;
   readonly announcer: DeadLetterAnnouncer;
   readonly engines: EngineRetry;
   readonly policy: RetryPolicy;
@@ -41,7 +41,7 @@ export interface DeliveryWorkerParts {
 }
 
 /** No attempt is to be made now. Holds the delivery as it is stored; undefined if it no longer exists. */
-interface NoAttempt {
+interface SkippedAttempt {
   readonly delivery: DeliveryDocument | undefined;
 }
 
@@ -72,16 +72,16 @@ export class DeliveryWorker {
     answered: () => void,
   ): Promise<DeliveryDocument | undefined> {
     const { engines, sender, announcer } = this.parts;
-    const prepared = await engines.until('preparing an attempt', () => this.prepare(owned, pending));
+    const prepared = await engines.retryUntilDone('preparing an attempt', () => this.prepare(owned, pending));
     if (!('body' in prepared)) return prepared.delivery;
     const { client, delivery } = prepared;
     const made = await sender.send(owned, prepared);
     // Given up by this process, which says nothing about the endpoint.
     if (made === undefined) return delivery;
-    if (!delivery.sandbox) this.judge(owned, client.endpoint, delivery, made);
+    if (!delivery.sandbox) this.recordOutcome(owned, client.endpoint, delivery, made);
     answered();
     if (made.finished.outcome.kind !== 'success') await this.refreshEndpoint(owned);
-    const count = delivery.sandbox ? undefined : await this.beforeCounting(owned, made);
+    const count = delivery.sandbox ? undefined : await this.openStatsHour(owned, made);
     const stored = await this.storeOutcome(delivery, made, owned.endpoint);
     count?.(stored?.latest_attempt);
     await this.saveHealth(owned);
@@ -90,51 +90,51 @@ export class DeliveryWorker {
   }
 
   /** Collects what the attempt needs, and checks once more that it is to be made. @throws PayloadMissing */
-  private async prepare(owned: OwnedEndpoint, pending: PendingDelivery): Promise<PreparedAttempt | NoAttempt> {
+  private async prepare(owned: OwnedEndpoint, pending: PendingDelivery): Promise<PreparedAttempt | SkippedAttempt> {
     const { clients, payloads, clock } = this.parts;
-    const client = clients.fresh(owned.id) ?? (await clients.read(owned.id));
+    const client = clients.getFresh(owned.id) ?? (await clients.read(owned.id));
     if (client === undefined) return { delivery: undefined };
     owned.setEndpoint(client.endpoint);
-    if (!owned.mayGo(pending)) return { delivery: pending.delivery };
-    const delivery = await this.current(pending);
+    if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
+    const delivery = await this.readCurrent(pending);
     if (delivery === undefined || !owned.isDue(delivery, clock().getTime())) return { delivery };
-    const body = payloads.atHand(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
+    const body = payloads.getCached(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
     // If an engine was away for long, another process may own the shard by now and attempt this delivery too.
-    return owned.isOurs ? { client, delivery, body } : { delivery };
+    return owned.isOwned ? { client, delivery, body } : { delivery };
   }
 
   /** Reads the delivery again if it has waited here for long, or was attempted before. */
-  private async current({ id, delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
+  private async readCurrent({ id, delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
     const isUntried = delivery.attempts_count === 0;
     const isFresh = performance.now() - knownAt <= this.parts.freshnessMs;
     return isUntried && isFresh ? delivery : this.parts.deliveries.get(id);
   }
 
   /** Before the next attempt may begin, so that it does not come too early. */
-  private judge(
+  private recordOutcome(
     owned: OwnedEndpoint,
     attempted: EndpointDocument,
     delivery: DeliveryDocument,
-    made: MadeAttempt,
+    made: AttemptResult,
   ): void {
     // A former URL says nothing about the present one.
     if (!hasSameUrl(attempted, owned.endpoint)) return;
     const { outcome, startedAt, endedAt } = made.finished;
-    this.parts.failures.note(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
-    owned.state.judged(attempted, outcome, Date.parse(startedAt), Date.parse(endedAt));
+    this.parts.failures.record(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
+    owned.state.recordOutcome(attempted, outcome, Date.parse(startedAt), Date.parse(endedAt));
   }
 
   /** Another process may have changed the URL during the attempt: a failure at a former URL is no reason to give up. */
   private async refreshEndpoint(owned: OwnedEndpoint): Promise<void> {
     const { engines, clients } = this.parts;
-    const client = await engines.until('reading an endpoint', () => clients.read(owned.id));
+    const client = await engines.retryUntilDone('reading an endpoint', () => clients.read(owned.id));
     if (client !== undefined) owned.setEndpoint(client.endpoint);
   }
 
-  private beforeCounting(owned: OwnedEndpoint, { log }: MadeAttempt): Promise<CountOutcome> {
+  private openStatsHour(owned: OwnedEndpoint, { log }: AttemptResult): Promise<CountOutcome> {
     const { engines, stats } = this.parts;
-    return engines.until('opening an hour of statistics', () => stats.before(owned, log.at));
+    return engines.retryUntilDone('opening an hour of statistics', () => stats.startCounting(owned, log.at));
   }
 
   /**
@@ -145,24 +145,24 @@ export class DeliveryWorker {
    */
   private async storeOutcome(
     known: DeliveryDocument,
-    { finished, log }: MadeAttempt,
+    { finished, log }: AttemptResult,
     endpoint: EndpointDocument,
   ): Promise<DeliveryDocument | undefined> {
     const { repeatable, recounts, policy, random, engines } = this.parts;
     const context = { policy, pauses: endpoint.pauses, random, urlRevision: urlRevision(endpoint) };
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
-    return engines.until('storing an outcome', async () => {
+    return engines.retryUntilDone('storing an outcome', async () => {
       // After a write with an unknown outcome the store knows whether it was made.
       if (tried !== undefined) current = await repeatable.get(known.id);
       while (current !== undefined) {
         if (tried !== undefined && hasSameAttempt(current, tried)) return current;
-        const settled = toDocument(settle(current, finished, context));
+        const settled = toDocument(applyAttempt(current, finished, context));
         const isDead = settled.status === 'dead_lettered' && current.status !== 'dead_lettered';
         const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
         tried = { ...settled, latest_attempt: attempt };
-        if (current.latest_attempt !== undefined) await this.keepEarlier(current.id, current.latest_attempt);
-        if (tried.status !== 'discarded') await recounts.beforeRestoring([current]);
+        if (current.latest_attempt !== undefined) await this.storeEarlierAttempt(current.id, current.latest_attempt);
+        if (tried.status !== 'discarded') await recounts.requestForRestored([current]);
         if (await repeatable.replace(tried, { revision: current.revision })) return tried;
         current = await repeatable.get(known.id);
       }
@@ -171,13 +171,15 @@ export class DeliveryWorker {
   }
 
   /** Before the next attempt takes its place: after an interruption it is in both places rather than in none. */
-  private async keepEarlier(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
+  private async storeEarlierAttempt(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
     await this.parts.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });
   }
 
   private async saveHealth(owned: OwnedEndpoint): Promise<void> {
     const { engines, endpoints, clock } = this.parts;
-    await engines.until('storing how an endpoint answers', () => endpoints.saveHealth(owned, clock().getTime()));
+    await engines.retryUntilDone('storing how an endpoint answers', () =>
+      endpoints.saveHealth(owned, clock().getTime()),
+    );
   }
 }
 

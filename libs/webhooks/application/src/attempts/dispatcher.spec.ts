@@ -22,9 +22,9 @@ function recovering(): OwnedEndpoint {
   const lease = { isHeld: () => true } as Lease;
   const endpoint = { ...ENDPOINT, revision: 1 } as unknown as EndpointDocument;
   const owned = new OwnedEndpoint(endpoint, lease, true);
-  owned.state.healthRead(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
-  owned.state.judged(endpoint, { kind: 'failure', error: { code: 'timeout', message: '' } }, START, START);
-  owned.state.judged(endpoint, { kind: 'success' }, START + 600_000, START + 600_000);
+  owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.recordOutcome(endpoint, { kind: 'failure', error: { code: 'timeout', message: '' } }, START, START);
+  owned.state.recordOutcome(endpoint, { kind: 'success' }, START + 600_000, START + 600_000);
   return owned;
 }
 

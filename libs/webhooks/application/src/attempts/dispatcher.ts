@@ -1,10 +1,10 @@
 import type { Clock, Logger } from '@tracking/ports';
-import type { GoneEndpoints } from '../endpoints/endpoint-clients.ts';
+import type { GoneEndpointDisabler } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
 import type { EndpointObserver, OwnedEndpoints } from '../ownership/owned-endpoints.ts';
-import type { BacklogDiscarding } from '../replays/discarding.ts';
-import type { Replaying } from '../replays/replaying.ts';
+import type { BacklogDiscarder } from '../replays/discard-jobs.ts';
+import type { ReplayRunner } from '../replays/replay-runner.ts';
 import { FairScheduler } from '../scheduling/fair-scheduler.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
@@ -21,9 +21,9 @@ export interface DispatcherParts {
   readonly endpoints: OwnedEndpoints;
   readonly worker: Pick<DeliveryWorker, 'attempt'>;
   readonly alarm: FailingAlarm;
-  readonly replaying: Replaying;
-  readonly gone: GoneEndpoints;
-  readonly backlogs: Pick<BacklogDiscarding, 'request'>;
+  readonly replaying: ReplayRunner;
+  readonly gone: GoneEndpointDisabler;
+  readonly backlogs: Pick<BacklogDiscarder, 'request'>;
   /** Most requests at once; half of the most attempts with outcomes that wait to be stored. */
   readonly maxInFlight: number;
   readonly engines: EngineRetry;
@@ -50,7 +50,7 @@ export class Dispatcher implements EndpointObserver {
   private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly parts: DispatcherParts) {
-    const { endpoints, maxInFlight, clock, setTimer = setSystemTimer, loopTime = ownLoopTime } = parts;
+    const { endpoints, maxInFlight, clock, setTimer = setSystemTimer, loopTime = readLoopTime } = parts;
     this.scheduler = new FairScheduler(maxInFlight);
     this.later = new DelayQueue(
       () => clock().getTime(),
@@ -67,12 +67,12 @@ export class Dispatcher implements EndpointObserver {
   }
 
   /** Number of attempts whose outcome waits to be stored. */
-  get unstored(): number {
+  get unstoredCount(): number {
     return this.unsettled.size - this.scheduler.inFlight;
   }
 
   changed(owned: OwnedEndpoint): void {
-    this.consider(owned);
+    this.scheduleNext(owned);
     this.beginAttempts();
   }
 
@@ -92,19 +92,19 @@ export class Dispatcher implements EndpointObserver {
   }
 
   /** Refills the endpoint's window, schedules it if it can send now, and otherwise sets a timer for its next due delivery. */
-  private consider(owned: OwnedEndpoint): void {
+  private scheduleNext(owned: OwnedEndpoint): void {
     const { endpoints, clock } = this.parts;
-    const gone = owned.state.disablingBegan();
+    const gone = owned.state.beginDisabling();
     if (gone !== undefined) this.disable(owned, gone);
     if (owned.state.isDropped || this.isStopping) return;
     const now = clock().getTime();
-    if (endpoints.isLacking(owned)) void endpoints.fill(owned);
+    if (endpoints.needsRead(owned)) void endpoints.fill(owned);
     this.watchFailures(owned, now);
     if (owned.hasRecovered) void this.endRecovery(owned);
     if (owned.canTake(now)) return this.scheduler.add(owned);
-    if (owned.state.wantsReplay(now) && this.admitsReplay(owned)) void this.replay(owned);
+    if (owned.state.wantsReplay(now) && this.admitsReplay(owned)) void this.takeFromReplay(owned);
     for (const moment of [owned.nextMoment, owned.state.replay?.nextMoment(now)]) {
-      if (moment !== undefined) this.later.at(owned, moment);
+      if (moment !== undefined) this.later.schedule(owned, moment);
     }
   }
 
@@ -114,23 +114,23 @@ export class Dispatcher implements EndpointObserver {
       if (owned === undefined) return;
       if (!this.admits(owned)) continue;
       const item = owned.take(this.parts.clock().getTime());
-      if (item !== undefined) this.begin(owned, item);
-      this.consider(owned);
+      if (item !== undefined) this.startAttempt(owned, item);
+      this.scheduleNext(owned);
     }
   }
 
-  private begin(owned: OwnedEndpoint, item: PendingDelivery): void {
+  private startAttempt(owned: OwnedEndpoint, item: PendingDelivery): void {
     const end = this.scheduler.begin(owned);
     const answered = () => {
       if (!end()) return;
-      owned.state.answered(item.id);
+      owned.state.markAnswered(item.id);
       this.changed(owned);
     };
     const work = this.parts.worker
       .attempt(owned, item, answered)
       .then(
-        (after) => this.settled(owned, item, after),
-        (error: unknown) => this.failed(owned, item, error),
+        (after) => this.completeAttempt(owned, item, after),
+        (error: unknown) => this.handleFailure(owned, item, error),
       )
       .then(() => {
         this.unsettled.delete(work);
@@ -140,16 +140,16 @@ export class Dispatcher implements EndpointObserver {
     this.unsettled.add(work);
   }
 
-  private settled(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
+  private completeAttempt(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
     const room = this.parts.endpoints.room(owned);
-    if (!owned.settled(id, after, performance.now(), room)) void this.discardBacklog(owned);
+    if (!owned.completeAttempt(id, after, performance.now(), room)) void this.discardBacklog(owned);
   }
 
   /** No attempt was made. */
-  private failed(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
+  private handleFailure(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
     const { delivery } = item;
     const isPayloadMissing = error instanceof PayloadMissing && delivery.manual_at === null && !delivery.sandbox;
-    const waits = owned.notAttempted(item, isPayloadMissing, this.parts.clock().getTime());
+    const waits = owned.returnToWindow(item, isPayloadMissing, this.parts.clock().getTime());
     if (!waits || this.parts.engines.ended.aborted) return;
     const about = { endpoint: owned.id, delivery: item.id, ...traceFields(delivery), reason: String(error) };
     if (isPayloadMissing) this.parts.logger.debug(about, 'webhooks: an attempt waits for its payload');
@@ -186,14 +186,14 @@ export class Dispatcher implements EndpointObserver {
   private watchFailures(owned: OwnedEndpoint, now: number): void {
     const due = this.parts.alarm.dueAt(owned);
     if (due <= now) void this.reportFailures(owned);
-    else if (due < Infinity) this.later.at(owned, due);
+    else if (due < Infinity) this.later.schedule(owned, due);
   }
 
   private async reportFailures(owned: OwnedEndpoint): Promise<void> {
     const { alarm, engines } = this.parts;
-    owned.state.reportingBegan();
-    await engines.untilOrLog('telling that an endpoint fails', () => alarm.raise(owned));
-    owned.state.reportingEnded();
+    owned.state.beginReporting();
+    await engines.retryOrLog('telling that an endpoint fails', () => alarm.raise(owned));
+    owned.state.endReporting();
     this.changed(owned);
   }
 
@@ -204,9 +204,9 @@ export class Dispatcher implements EndpointObserver {
   private disable(owned: OwnedEndpoint, endpoint: EndpointDocument): void {
     const { gone, engines } = this.parts;
     const work = engines
-      .untilOrLog('disabling an endpoint', async () => owned.setEndpoint(await gone.disable(endpoint)))
+      .retryOrLog('disabling an endpoint', async () => owned.setEndpoint(await gone.disable(endpoint)))
       .then((isDisabled) => {
-        owned.state.disablingEnded(endpoint, isDisabled);
+        owned.state.endDisabling(endpoint, isDisabled);
         this.disabling.delete(work);
         if (!engines.ended.aborted) this.changed(owned);
       });
@@ -215,17 +215,17 @@ export class Dispatcher implements EndpointObserver {
 
   private async endRecovery(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, engines, clock } = this.parts;
-    owned.state.recovered();
-    await engines.untilOrLog('storing how an endpoint answers', () => endpoints.saveHealth(owned, clock().getTime()));
+    owned.state.endRecovery();
+    await engines.retryOrLog('storing how an endpoint answers', () => endpoints.saveHealth(owned, clock().getTime()));
   }
 
-  private async replay(owned: OwnedEndpoint): Promise<void> {
+  private async takeFromReplay(owned: OwnedEndpoint): Promise<void> {
     const { engines, replaying } = this.parts;
-    const replay = owned.state.replayingBegan();
-    await engines.untilOrLog('replaying', async () => {
+    const replay = owned.state.beginReplaying();
+    await engines.retryOrLog('replaying', async () => {
       if (!(await replay.takeMore())) await replaying.refresh(owned);
     });
-    owned.state.replayingEnded();
+    owned.state.endReplaying();
     if (owned.endpoint.deleted) await this.discardBacklog(owned);
     else this.changed(owned);
   }
@@ -234,7 +234,7 @@ export class Dispatcher implements EndpointObserver {
   private async discardBacklog(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, backlogs, engines } = this.parts;
     endpoints.drop(owned);
-    await engines.untilOrLog('marking the backlog of an endpoint', () => backlogs.request(owned.id));
+    await engines.retryOrLog('marking the backlog of an endpoint', () => backlogs.request(owned.id));
   }
 }
 
@@ -243,7 +243,7 @@ export const setSystemTimer: SetTimer = (ring, ms) => {
   return () => clearTimeout(timer);
 };
 
-function ownLoopTime(): LoopTime {
+function readLoopTime(): LoopTime {
   const { idle } = performance.eventLoopUtilization();
   return { elapsed: performance.now(), idle };
 }

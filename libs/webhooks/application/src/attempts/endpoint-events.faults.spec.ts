@@ -4,7 +4,7 @@ import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { Scope } from '../requests-and-answers.ts';
+import type { Scope } from '../operation-types.ts';
 
 jest.setTimeout(240_000);
 

@@ -1,5 +1,5 @@
 import type { Lease } from '@tracking/ports';
-import type { AttemptOutcome, Failing } from '@tracking/webhooks-domain';
+import type { AttemptOutcome, FailingPeriod } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
@@ -13,14 +13,14 @@ const ENDPOINT = { id: 'whe_1', status: 'enabled', max_concurrency: 4, pauses: [
 
 function failing(): OwnedEndpoint {
   const owned = new OwnedEndpoint(ENDPOINT as unknown as EndpointDocument, { isHeld: () => true } as Lease, true);
-  owned.state.healthRead(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
-  owned.state.judged(owned.endpoint, FAILURE, START, START);
+  owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.recordOutcome(owned.endpoint, FAILURE, START, START);
   return owned;
 }
 
 /** @param saved called with the number of each write of the health */
-function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; readonly told: Failing[] } {
-  const told: Failing[] = [];
+function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; readonly told: FailingPeriod[] } {
+  const told: FailingPeriod[] = [];
   let writes = 0;
   const saveHealth = () => {
     saved((writes += 1));
@@ -28,7 +28,7 @@ function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; 
   };
   const endpoints = { saveHealth } as unknown as OwnedEndpoints;
   const clock = () => new Date(START + HOUR_MS);
-  const failing = (_: EndpointDocument, period: Failing) => {
+  const failing = (_: EndpointDocument, period: FailingPeriod) => {
     told.push(period);
     return Promise.resolve();
   };
@@ -50,12 +50,12 @@ describe('the alarm of an endpoint that fails', () => {
     const owned = failing();
     const { alarm: subject } = alarm((count) => {
       if (count > 1) return;
-      owned.state.judged(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
-      owned.state.judged(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
+      owned.state.recordOutcome(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
+      owned.state.recordOutcome(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
     });
     await subject.raise(owned);
     // The time of its report is open: nothing of the former period was noted.
-    expect(owned.state.failingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
+    expect(owned.state.createFailingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
     expect(subject.dueAt(owned)).toBe(START + 2 * HOUR_MS + 1);
   });
 

@@ -7,7 +7,7 @@ import {
   isEndpointEvent,
 } from '@tracking/contracts';
 import type { Clock } from '@tracking/ports';
-import type { Failing } from '@tracking/webhooks-domain';
+import type { FailingPeriod } from '@tracking/webhooks-domain';
 import { v5 } from 'uuid';
 import { type EndpointDocument, toEndpoint } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
@@ -27,21 +27,21 @@ export class EndpointEvents {
   ) {}
 
   /** One event for each period of failures. */
-  failing(endpoint: EndpointDocument, { since, at, reason }: Failing): Promise<void> {
+  recordFailing(endpoint: EndpointDocument, { since, at, reason }: FailingPeriod): Promise<void> {
     const data = { failing_since: since, reason: { ...reason } };
-    return this.recorder.record([eventAbout(endpoint, 'webhook_endpoint.failing', { key: since, at, data })]);
+    return this.recorder.record([createEndpointEvent(endpoint, 'webhook_endpoint.failing', { key: since, at, data })]);
   }
 
   /** One event for each time that a delivery becomes a dead letter. Not for such events: two endpoints would never end. */
-  async deadLettered(deliveries: readonly DeliveryDocument[]): Promise<void> {
+  async recordDeadLetters(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const announced = deliveries.filter(({ event_type }) => !isEndpointEvent(event_type));
-    const endpoints = await this.endpoints.byId(announced.map(({ endpoint_id }) => endpoint_id));
+    const endpoints = await this.endpoints.findByIds(announced.map(({ endpoint_id }) => endpoint_id));
     const events = announced.flatMap((delivery): readonly RecordableEvent[] => {
       const { id, endpoint_id, completed_at: at, origin, last_error } = delivery;
       const endpoint = endpoints.get(endpoint_id);
       if (endpoint === undefined || at === null) return [];
-      const data = { delivery: json(toDelivery(delivery)), reason: json(last_error) };
-      const event = eventAbout(endpoint, 'webhook_delivery.dead_lettered', { key: `${id} ${at}`, at, data });
+      const data = { delivery: toJson(toDelivery(delivery)), reason: toJson(last_error) };
+      const event = createEndpointEvent(endpoint, 'webhook_delivery.dead_lettered', { key: `${id} ${at}`, at, data });
       return [{ ...event, origin }];
     });
     await this.recorder.record(events);
@@ -68,22 +68,22 @@ export class FailingAlarm {
   /** The report is stored before it is made, and that it was made afterwards: the next owner makes the same, or none. */
   async raise(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, events, clock } = this.parts;
-    const report = owned.state.failingReport(clock().getTime());
+    const report = owned.state.createFailingReport(clock().getTime());
     if (report === undefined) return;
     const { endpoint, since, at, reason } = report;
-    owned.state.reported(report, false);
+    owned.state.recordReport(report, false);
     const isOurs = await endpoints.saveHealth(owned, clock().getTime());
     // The endpoint may have got another URL meanwhile.
-    if (isOurs && owned.state.isOfPresentUrl(report)) {
-      await events.failing(endpoint, { since: timestamp(since), at: timestamp(at), reason });
+    if (isOurs && owned.state.isForCurrentUrl(report)) {
+      await events.recordFailing(endpoint, { since: toTimestamp(since), at: toTimestamp(at), reason });
     }
-    owned.state.reported(report, true);
+    owned.state.recordReport(report, true);
     await endpoints.saveHealth(owned, clock().getTime());
   }
 }
 
 /** Namespace of the events' ids. */
-const NAMESPACE = '4c1a7d0e-6f0b-4b52-9d0a-7b1f0c6a2e35';
+const EVENT_ID_NAMESPACE = '4c1a7d0e-6f0b-4b52-9d0a-7b1f0c6a2e35';
 
 interface EventContent {
   /** Names what happened: the same each time it is announced. */
@@ -93,20 +93,20 @@ interface EventContent {
   readonly data: JsonObject;
 }
 
-function eventAbout(
+function createEndpointEvent(
   endpoint: EndpointDocument,
   type: EndpointEventType,
   { key, at, data }: EventContent,
 ): RecordableEvent {
   const { id, workspace_id, environment } = endpoint;
   return {
-    id: `evt_${v5(`${type} ${id} ${key}`, NAMESPACE)}`,
+    id: `evt_${v5(`${type} ${id} ${key}`, EVENT_ID_NAMESPACE)}`,
     type,
     created_at: at,
     api_version: NEWEST_API_VERSION,
     environment,
     workspace_id,
-    data: { endpoint: json(toEndpoint(endpoint)), ...data },
+    data: { endpoint: toJson(toEndpoint(endpoint)), ...data },
     place: undefined,
     origin: undefined,
     about_endpoint: id,
@@ -114,6 +114,6 @@ function eventAbout(
 }
 
 /** Resources are JSON by their types. */
-const json = (resource: object | null): JsonValue => resource as JsonValue;
+const toJson = (resource: object | null): JsonValue => resource as JsonValue;
 
-const timestamp = (at: number): Timestamp => new Date(at).toISOString();
+const toTimestamp = (at: number): Timestamp => new Date(at).toISOString();

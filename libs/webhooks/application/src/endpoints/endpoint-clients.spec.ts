@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EndpointClient, GoneEndpoints, type GoneEndpointsParts } from './endpoint-clients.ts';
+import { EndpointClient, GoneEndpointDisabler, type GoneEndpointDisablerParts } from './endpoint-clients.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
-import { SecretBox, sealedSecret } from './secrets.ts';
+import { SecretBox, sealSecret } from './secrets.ts';
 
 const VECTORS = fileURLToPath(new URL('../../../../../docs/guides/verification/vectors.tsv', import.meta.url));
 
@@ -15,7 +15,7 @@ const BODY =
 
 /** What the product sends with the body, while these secrets are valid. */
 function sent(body: string, secrets: readonly string[]): string {
-  const sealed = secrets.map((secret) => ({ sealed: sealedSecret(box, 'whe_1', secret), created_at: '' }));
+  const sealed = secrets.map((secret) => ({ sealed: sealSecret(box, 'whe_1', secret), created_at: '' }));
   const endpoint = { id: 'whe_1', url: 'https://example.com', headers: {}, secrets: sealed } as unknown;
   const event = { id: 'evt_1', type: 'milestone.recorded', traceparent: '' };
   const request = new EndpointClient(endpoint as EndpointDocument, box).request(event, Buffer.from(body), T * 1000, 1);
@@ -79,7 +79,7 @@ describe('disabling an endpoint that answered 410', () => {
       clock: () => new Date(0),
       logger: { info: () => undefined },
     };
-    return (await new GoneEndpoints(parts as unknown as GoneEndpointsParts).disable(gone)).status;
+    return (await new GoneEndpointDisabler(parts as unknown as GoneEndpointDisablerParts).disable(gone)).status;
   }
 
   test('leaves it as it is if its URL was changed meanwhile, also to the same one', async () => {

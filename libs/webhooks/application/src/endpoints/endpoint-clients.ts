@@ -4,16 +4,16 @@ import type { Clock, EventStore, Logger, OutboundHttp, OutboundRequest } from '@
 import {
   type RequestOrigin,
   type Verification,
-  answersChallenge,
-  disabled,
-  judge,
+  provesOwnership,
+  disableEndpoint,
+  judgeAnswer,
   signatureHeaders,
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
 import { attemptTraceparent } from '../tracing.ts';
 import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
-import { type EndpointStore, logMoment } from './endpoint-store.ts';
-import { type SecretBox, type SigningKeys, signerOf, signingKeys, openedHeaders } from './secrets.ts';
+import { type EndpointStore, readLogMoment } from './endpoint-store.ts';
+import { type SecretBox, type SigningKeys, createSigner, openSigningKeys, openHeaders } from './secrets.ts';
 
 /** The event that the headers of an attempt name. */
 interface AttemptedEvent {
@@ -40,7 +40,7 @@ export class EndpointClient {
    */
   request(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
     const { keys, headers: own } = (this.opened ??= this.open());
-    const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => signerOf(key, body));
+    const signers = keys.filter(({ expiresAt }) => at < expiresAt).map((key) => createSigner(key, body));
     const headers = {
       ...own,
       'content-type': 'application/json',
@@ -54,8 +54,8 @@ export class EndpointClient {
 
   private open() {
     const { id, secrets } = this.endpoint;
-    const keys = secrets.map((secret) => signingKeys(this.box, id, secret));
-    return { keys, headers: openedHeaders(this.box, this.endpoint) };
+    const keys = secrets.map((secret) => openSigningKeys(this.box, id, secret));
+    return { keys, headers: openHeaders(this.box, this.endpoint) };
   }
 }
 
@@ -74,7 +74,7 @@ export class EndpointClients {
   ) {}
 
   /** Takes note of an endpoint that was just read or written. Returns the client of its newest known form. */
-  note(endpoint: EndpointDocument): EndpointClient {
+  remember(endpoint: EndpointDocument): EndpointClient {
     const known = this.clients.get(endpoint.id);
     if (known !== undefined && known.client.endpoint.revision > endpoint.revision) return known.client;
     const isSame = known?.client.endpoint.revision === endpoint.revision;
@@ -84,7 +84,7 @@ export class EndpointClients {
   }
 
   /** The known client, if it is fresh enough to send on. */
-  fresh(endpointId: string): EndpointClient | undefined {
+  getFresh(endpointId: string): EndpointClient | undefined {
     const known = this.clients.get(endpointId);
     return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.client : undefined;
   }
@@ -92,11 +92,11 @@ export class EndpointClients {
   /** The client of the endpoint as it is stored now; undefined if there is none. */
   async read(endpointId: string): Promise<EndpointClient | undefined> {
     const endpoint = await this.store.get(endpointId);
-    return endpoint === undefined ? undefined : this.note(endpoint);
+    return endpoint === undefined ? undefined : this.remember(endpoint);
   }
 }
 
-export interface GoneEndpointsParts {
+export interface GoneEndpointDisablerParts {
   readonly store: EndpointStore;
   readonly clients: EndpointClients;
   readonly eventStore: Pick<EventStore, 'head'>;
@@ -105,8 +105,8 @@ export interface GoneEndpointsParts {
 }
 
 /** Disables endpoints that answered 410. */
-export class GoneEndpoints {
-  constructor(private readonly parts: GoneEndpointsParts) {}
+export class GoneEndpointDisabler {
+  constructor(private readonly parts: GoneEndpointDisablerParts) {}
 
   /**
    * Disables the endpoint, unless its URL was changed or it was deleted in the meantime. Returns it as it is then.
@@ -120,19 +120,19 @@ export class GoneEndpoints {
     try {
       const endpoint = await store.update(id, at, async (now) => {
         isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
-        return isDisabling ? disabled(now, 'gone', await logMoment(eventStore, at)) : now;
+        return isDisabling ? disableEndpoint(now, 'gone', await readLogMoment(eventStore, at)) : now;
       });
       if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: an endpoint answered 410 and is disabled');
-      return clients.note(endpoint).endpoint;
+      return clients.remember(endpoint).endpoint;
     } catch (error) {
       const deleted = error instanceof DomainError ? await store.get(id) : undefined;
       if (deleted === undefined) throw error;
-      return clients.note(deleted).endpoint;
+      return clients.remember(deleted).endpoint;
     }
   }
 }
 
-const TYPE = 'endpoint.verification';
+const CHALLENGE_TYPE = 'endpoint.verification';
 /** Characters of a wrong answer in the error. */
 const MAX_ANSWER_CHARS = 100;
 
@@ -145,7 +145,7 @@ interface ChallengeOptions {
 }
 
 /** Sends a challenge to the endpoint and judges the answer. The token lives no longer than the request. */
-export async function challenge(
+export async function sendChallenge(
   client: EndpointClient,
   { outbound, timeoutMs, clock, origin }: ChallengeOptions,
 ): Promise<Verification> {
@@ -155,26 +155,26 @@ export async function challenge(
   const at: Timestamp = now.toISOString();
   const event = {
     id,
-    type: TYPE,
+    type: CHALLENGE_TYPE,
     created_at: at,
     api_version: client.endpoint.api_version,
     data: { challenge: token },
   };
   const body = Buffer.from(JSON.stringify(event));
-  const attempted = { id, type: TYPE, traceparent: attemptTraceparent({ event_id: id, origin }) };
+  const attempted = { id, type: CHALLENGE_TYPE, traceparent: attemptTraceparent({ event_id: id, origin }) };
   const answer = await outbound.post(client.request(attempted, body, now.getTime(), timeoutMs));
-  if (answer.kind === 'failure') return failed(at, answer.code, answer.message);
-  if (answersChallenge(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
-  const outcome = judge({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
-  if (outcome.kind !== 'success') return failed(at, outcome.error.code, outcome.error.message);
-  return failed(at, 'challenge_mismatch', mismatch(answer.statusCode, answer.body));
+  if (answer.kind === 'failure') return failedVerification(at, answer.code, answer.message);
+  if (provesOwnership(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
+  const outcome = judgeAnswer({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
+  if (outcome.kind !== 'success') return failedVerification(at, outcome.error.code, outcome.error.message);
+  return failedVerification(at, 'challenge_mismatch', mismatchMessage(answer.statusCode, answer.body));
 }
 
-function mismatch(status: number, body: string): string {
+function mismatchMessage(status: number, body: string): string {
   const shown = body.length > MAX_ANSWER_CHARS ? `${body.slice(0, MAX_ANSWER_CHARS)}…` : body;
   return `The endpoint answered ${status} with ${body === '' ? 'nothing' : JSON.stringify(shown)}, not with the token of data.challenge.`;
 }
 
-function failed(at: Timestamp, code: string, message: string): Verification {
+function failedVerification(at: Timestamp, code: string, message: string): Verification {
   return { at, ok: false, error: { code, message } };
 }

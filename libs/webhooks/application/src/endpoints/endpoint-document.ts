@@ -4,10 +4,10 @@ import {
   type DeliveryError,
   type EndpointFields,
   type EndpointState,
-  MASK,
+  HEADER_VALUE_MASK,
   urlRevision,
 } from '@tracking/webhooks-domain';
-import type { WebhookEndpoint } from '../requests-and-answers.ts';
+import type { WebhookEndpoint } from '../operation-types.ts';
 import type { StoredSecret } from './secrets.ts';
 
 export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers'> {
@@ -55,7 +55,7 @@ export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
     status: document.status,
     disabled_reason: document.disabled_reason,
     last_verification: document.last_verification,
-    headers: Object.fromEntries(Object.keys(document.headers).map((name) => [name, MASK])),
+    headers: Object.fromEntries(Object.keys(document.headers).map((name) => [name, HEADER_VALUE_MASK])),
     max_concurrency: document.max_concurrency,
     created_at: document.created_at,
     updated_at: document.updated_at,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WebhooksTestStage } from '../../test/stage.ts';
-import { secretsKeyInUse, useSecretsKey } from '../index.ts';
+import { findSecretsKeyId, useSecretsKey } from '../index.ts';
 import { SecretBox } from './secrets.ts';
 
 const [mine, other] = [randomBytes(32), randomBytes(32)];
@@ -12,7 +12,7 @@ describe('the key that secrets are stored under', () => {
   afterEach(() => stage.close());
 
   const use = (key: Uint8Array, lost?: string) => useSecretsKey(stage.engine.documentStore, key, lost);
-  const inUse = () => secretsKeyInUse(stage.engine.documentStore);
+  const inUse = () => findSecretsKeyId(stage.engine.documentStore);
 
   it('is the first one that was used, and no other from then on', async () => {
     expect(await inUse()).toBeUndefined();

@@ -8,9 +8,9 @@ import {
   type EventStore,
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { BEGINNING_OF_LOG, type Moment } from '@tracking/webhooks-domain';
-import type { EndpointCommand, Scope } from '../requests-and-answers.ts';
-import { isRepeated, noSuchEndpoint, tooManyEndpoints } from '../webhooks-api.ts';
+import { LOG_START, type LogMoment } from '@tracking/webhooks-domain';
+import type { EndpointCommand, Scope } from '../operation-types.ts';
+import { isRepeatedCommand, noSuchEndpoint, tooManyEndpoints } from '../webhooks-api.ts';
 import { ENDPOINTS, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealingKeyId } from './secrets.ts';
 
@@ -28,7 +28,7 @@ export class EndpointStore {
   }
 
   /** The endpoints with these ids, deleted ones included. */
-  async byId(ids: readonly string[]): Promise<ReadonlyMap<string, EndpointDocument>> {
+  async findByIds(ids: readonly string[]): Promise<ReadonlyMap<string, EndpointDocument>> {
     const found = await this.documents.getMany([...new Set(ids)]);
     return new Map(found.map((endpoint) => [endpoint.id, endpoint]));
   }
@@ -41,13 +41,13 @@ export class EndpointStore {
   }
 
   /** All endpoints of a scope except deleted ones: at most {@link MAX_ENDPOINTS}. */
-  all(scope: Scope): Promise<readonly EndpointDocument[]> {
-    return this.documents.find({ filter: ofScope(scope), limit: MAX_ENDPOINTS });
+  listAll(scope: Scope): Promise<readonly EndpointDocument[]> {
+    return this.documents.find({ filter: scopeFilter(scope), limit: MAX_ENDPOINTS });
   }
 
   async list(scope: Scope, { limit, after }: PageRequest): Promise<PageOf<EndpointDocument>> {
     const found = await this.documents.find({
-      filter: ofScope(scope),
+      filter: scopeFilter(scope),
       sort: { fields: ['created_at', 'id'] },
       limit: limit + 1,
       ...(after === undefined ? {} : { after }),
@@ -65,7 +65,7 @@ export class EndpointStore {
     for (let tries = 0; tries < MAX_ENDPOINTS; tries += 1) {
       const existing = await this.documents.get(document.id);
       if (existing !== undefined) return existing;
-      const taken = new Set((await this.all(document)).map(({ slot }) => slot));
+      const taken = new Set((await this.listAll(document)).map(({ slot }) => slot));
       const slot = [...Array(MAX_ENDPOINTS).keys()].find((place) => !taken.has(place));
       if (slot === undefined) throw tooManyEndpoints(MAX_ENDPOINTS);
       const placed = { ...document, slot };
@@ -100,13 +100,13 @@ export class EndpointStore {
    * @param isDone returns true if the command was carried out although others changed the endpoint since
    * @throws PreconditionFailed too
    */
-  async carryOut(
+  async applyCommand(
     command: EndpointCommand,
     change: EndpointChange,
     isDone: (before: EndpointDocument) => boolean = () => false,
   ): Promise<EndpointDocument> {
     return this.update(command.endpoint_id, command.at, async (before) => {
-      if (isDone(before) || isRepeated(before, command)) return before;
+      if (isDone(before) || isRepeatedCommand(before, command)) return before;
       const after = await change(before);
       return after === before ? before : { ...after, changed_by: command.id };
     });
@@ -123,12 +123,12 @@ export class EndpointStore {
   }
 
   /** Removes the document of a deleted endpoint, unless it was changed since it was read. */
-  async forget({ id, revision }: EndpointDocument): Promise<void> {
+  async delete({ id, revision }: EndpointDocument): Promise<void> {
     await this.documents.delete(id, { revision });
   }
 
   /** Deleted endpoints for which something may wait. */
-  withBacklog(limit: number): Promise<readonly EndpointDocument[]> {
+  findWithBacklog(limit: number): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: { backlog: 'discarding' }, limit });
   }
 
@@ -149,7 +149,7 @@ export class EndpointStore {
   }
 }
 
-function ofScope({ workspace_id, environment }: Scope) {
+function scopeFilter({ workspace_id, environment }: Scope) {
   return { workspace_id, environment, deleted: false };
 }
 
@@ -158,8 +158,8 @@ function ofScope({ workspace_id, environment }: Scope) {
  * endpoint: an older head would leave out events that were acknowledged since.
  * @throws Unavailable
  */
-export async function logMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<Moment> {
-  return { at, head: (await eventStore.head()) ?? BEGINNING_OF_LOG };
+export async function readLogMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<LogMoment> {
+  return { at, head: (await eventStore.head()) ?? LOG_START };
 }
 
 interface KeyDocument extends Document {
@@ -167,13 +167,13 @@ interface KeyDocument extends Document {
 }
 
 /** The key in use is named in the same store as the secrets that it sealed, so that one copy holds both. */
-const KEYS: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
-const ID = 'in_use';
+const SECRETS_KEYS: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
+const KEY_DOCUMENT_ID = 'in_use';
 
 /** The id of the key that this store's secrets are sealed with; undefined if there was none yet. */
-export async function secretsKeyInUse(store: DocumentStore): Promise<string | undefined> {
-  const keys = await store.collection<KeyDocument>(KEYS);
-  const stored = await keys.get(ID);
+export async function findSecretsKeyId(store: DocumentStore): Promise<string | undefined> {
+  const keys = await store.collection<KeyDocument>(SECRETS_KEYS);
+  const stored = await keys.get(KEY_DOCUMENT_ID);
   if (stored !== undefined) return stored.key_id;
   // It may have been used before it was noted.
   const endpoints = await store.collection<EndpointDocument>(ENDPOINTS);
@@ -190,11 +190,11 @@ export async function secretsKeyInUse(store: DocumentStore): Promise<string | un
  */
 export async function useSecretsKey(store: DocumentStore, key: Uint8Array, lost?: string): Promise<string | undefined> {
   const { keyId } = new SecretBox(key);
-  const before = await secretsKeyInUse(store);
+  const before = await findSecretsKeyId(store);
   if (before !== undefined && before !== keyId && before !== lost) return before;
-  const keys = await store.collection<KeyDocument>(KEYS);
-  const mine = { id: ID, key_id: keyId };
+  const keys = await store.collection<KeyDocument>(SECRETS_KEYS);
+  const mine = { id: KEY_DOCUMENT_ID, key_id: keyId };
   if (!(await keys.insert(mine)) && lost !== undefined) await keys.replace(mine, { key_id: lost });
-  const stored = await keys.get(ID);
+  const stored = await keys.get(KEY_DOCUMENT_ID);
   return stored?.key_id === keyId ? undefined : stored?.key_id;
 }

@@ -8,9 +8,9 @@ import {
   randomBytes,
 } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
-import { MASK, type SecretPeriod, type Signer } from '@tracking/webhooks-domain';
+import { HEADER_VALUE_MASK, type SecretValidity, type Signer } from '@tracking/webhooks-domain';
 
-const VERSION = 'v1';
+const SEAL_VERSION = 'v1';
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -37,18 +37,18 @@ export class SecretBox {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.key, nonce).setAAD(Buffer.from(context));
     const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return [VERSION, this.keyId, nonce.toString('base64url'), sealed.toString('base64url')].join('.');
+    return [SEAL_VERSION, this.keyId, nonce.toString('base64url'), sealed.toString('base64url')].join('.');
   }
 
   /** Returns true if the text was sealed with this key. */
-  knows(text: string): boolean {
+  canOpen(text: string): boolean {
     return sealingKeyId(text) === this.keyId;
   }
 
   /** @throws if it was sealed with another key, for another context, or was altered */
   open(text: string, context: string): string {
     const [version, keyId, nonce, sealed] = text.split('.');
-    if (version !== VERSION || nonce === undefined || sealed === undefined) throw new Error('not a sealed secret');
+    if (version !== SEAL_VERSION || nonce === undefined || sealed === undefined) throw new Error('not a sealed secret');
     if (keyId !== this.keyId)
       throw new Error(`a stored secret was sealed with another key (${keyId}): see SECRETS_KEY`);
     const bytes = Buffer.from(sealed, 'base64url');
@@ -65,30 +65,30 @@ export function sealingKeyId(sealed: string): string | undefined {
 }
 
 /** A signing secret as it is stored. */
-export interface StoredSecret extends SecretPeriod {
+export interface StoredSecret extends SecretValidity {
   readonly sealed: string;
   /** Id of the command that made it. */
   readonly made_by?: string;
 }
 
-const PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
-const contextOf = (endpointId: string) => `${endpointId} secret`;
+const secretContext = (endpointId: string) => `${endpointId} secret`;
 
 /** Makes a secret for a command: `whsec_` and standard base64, as in Standard Webhooks. */
-export function newSecret(box: SecretBox, endpointId: string, made: { id: string; at: Timestamp }): StoredSecret {
-  const secret = PREFIX + randomBytes(SECRET_BYTES).toString('base64');
-  const sealed = sealedSecret(box, endpointId, secret);
+export function createSecret(box: SecretBox, endpointId: string, made: { id: string; at: Timestamp }): StoredSecret {
+  const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+  const sealed = sealSecret(box, endpointId, secret);
   return { sealed, created_at: made.at, expires_at: null, made_by: made.id };
 }
 
-export function sealedSecret(box: SecretBox, endpointId: string, secret: string): string {
-  return box.seal(secret, contextOf(endpointId));
+export function sealSecret(box: SecretBox, endpointId: string, secret: string): string {
+  return box.seal(secret, secretContext(endpointId));
 }
 
 /** @throws if it was sealed with another key */
-export function openedSecret(box: SecretBox, endpointId: string, { sealed }: StoredSecret): string {
-  return box.open(sealed, contextOf(endpointId));
+export function openSecret(box: SecretBox, endpointId: string, { sealed }: StoredSecret): string {
+  return box.open(sealed, secretContext(endpointId));
 }
 
 /** A secret that is ready to sign. */
@@ -99,17 +99,17 @@ export interface SigningKeys {
   readonly standard: KeyObject;
 }
 
-/** @throws as {@link openedSecret} */
-export function signingKeys(box: SecretBox, endpointId: string, stored: StoredSecret): SigningKeys {
-  const secret = openedSecret(box, endpointId, stored);
+/** @throws as {@link openSecret} */
+export function openSigningKeys(box: SecretBox, endpointId: string, stored: StoredSecret): SigningKeys {
+  const secret = openSecret(box, endpointId, stored);
   return {
     expiresAt: stored.expires_at ? Date.parse(stored.expires_at) : Infinity,
     service: createSecretKey(secret, 'utf8'),
-    standard: createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64')),
+    standard: createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')),
   };
 }
 
-export function signerOf({ service, standard }: SigningKeys, body: Uint8Array): Signer {
+export function createSigner({ service, standard }: SigningKeys, body: Uint8Array): Signer {
   const hmac = (key: KeyObject, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
   return {
     service: (prefix) => hmac(service, prefix).digest('hex'),
@@ -120,20 +120,20 @@ export function signerOf({ service, standard }: SigningKeys, body: Uint8Array): 
 const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
 
 /** @param stored the sealed values, which stay if the mask is sent back */
-export function sealedHeaders(
+export function sealHeaders(
   box: SecretBox,
   endpointId: string,
   headers: Readonly<Record<string, string>>,
   stored: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const sealed = Object.entries(headers).map(([name, value]) => {
-    const kept = value === MASK && Object.hasOwn(stored, name) ? stored[name] : undefined;
+    const kept = value === HEADER_VALUE_MASK && Object.hasOwn(stored, name) ? stored[name] : undefined;
     return [name, kept ?? box.seal(value, headerContext(endpointId, name))];
   });
   return Object.fromEntries(sealed) as Record<string, string>;
 }
 
-export function openedHeaders(
+export function openHeaders(
   box: SecretBox,
   { id, headers }: { readonly id: string; readonly headers: Readonly<Record<string, string>> },
 ): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
 import type { Collection, Lease } from '@tracking/ports';
-import { type Random, isAttempted } from '@tracking/webhooks-domain';
+import { type Random, isEnabled } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
@@ -84,7 +84,7 @@ export class OwnedEndpoints {
   }
 
   /** Returns true if something has to be read before it can continue, or could be. */
-  isLacking(owned: OwnedEndpoint): boolean {
+  needsRead(owned: OwnedEndpoint): boolean {
     return owned.state.concurrency === undefined || owned.wantsRefill(this.room(owned));
   }
 
@@ -93,7 +93,7 @@ export class OwnedEndpoints {
     const running = this.fills.get(owned);
     if (running !== undefined) return running;
     const filling = this.parts.engines
-      .untilOrLog('reading what waits for an endpoint', () => this.read(owned))
+      .retryOrLog('reading what waits for an endpoint', () => this.read(owned))
       .then(() => {
         this.fills.delete(owned);
         this.changed(owned);
@@ -129,7 +129,7 @@ export class OwnedEndpoints {
 
   private async read(owned: OwnedEndpoint): Promise<void> {
     if (owned.state.concurrency === undefined) {
-      owned.state.healthRead(await this.parts.health.get(owned.id), this.parts);
+      owned.state.setHealth(await this.parts.health.get(owned.id), this.parts);
     }
     while (owned.wantsRefill(this.room(owned))) await this.refill(owned);
   }
@@ -140,7 +140,7 @@ export class OwnedEndpoints {
     try {
       const [scheduled, express] = await Promise.all([
         refill.after === undefined ? [] : this.parts.queues.scheduledAfter(refill.after, owned.id, refill.limit),
-        refill.expressLimit > 0 ? this.express(owned, refill.expressLimit) : [],
+        refill.expressLimit > 0 ? this.readExpress(owned, refill.expressLimit) : [],
       ]);
       owned.endRefill(refill, { scheduled, express }, knownAt);
       this.waiting += scheduled.length;
@@ -150,9 +150,9 @@ export class OwnedEndpoints {
   }
 
   /** Reads deliveries that may go: others would take their place. */
-  private express({ id, endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
+  private readExpress({ id, endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const { queues } = this.parts;
-    return isAttempted(endpoint) ? queues.express(id, limit) : queues.sandbox(id, limit);
+    return isEnabled(endpoint) ? queues.express(id, limit) : queues.sandbox(id, limit);
   }
 
   private async writeHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
@@ -162,7 +162,7 @@ export class OwnedEndpoints {
     const { health, url_revision } = unsaved;
     const document = { id, epoch: lease.epoch, ...(url_revision !== undefined && { url_revision }), ...health };
     const isOurs = await this.parts.health.upsert(document, { epoch: { lte: lease.epoch } });
-    owned.state.healthSaved(unsaved);
+    owned.state.markHealthSaved(unsaved);
     return isOurs;
   }
 }

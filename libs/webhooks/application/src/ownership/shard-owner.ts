@@ -3,9 +3,9 @@ import { pause, retry } from '@tracking/resilience';
 import { shardOf } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import type { BacklogDiscarding } from '../replays/discarding.ts';
+import type { BacklogDiscarder } from '../replays/discard-jobs.ts';
 import type { ReplayStore } from '../replays/replay-store.ts';
-import type { Replaying } from '../replays/replaying.ts';
+import type { ReplayRunner } from '../replays/replay-runner.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
@@ -16,10 +16,10 @@ export interface ShardOwnerParts {
   readonly shards: ShardLeases;
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
-  readonly backlogs: Pick<BacklogDiscarding, 'request'>;
+  readonly backlogs: Pick<BacklogDiscarder, 'request'>;
   readonly wakeUps: OwnerWakeUps;
   readonly replays: ReplayStore;
-  readonly replaying: Replaying;
+  readonly replaying: ReplayRunner;
   readonly clients: EndpointClients;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
@@ -52,7 +52,7 @@ export class ShardOwner {
   start(): void {
     this.parts.shards.start({
       acquired: () => void (this.takingOver ??= this.takeOver()),
-      lost: (shard) => this.lose(shard),
+      lost: (shard) => this.dropShard(shard),
     });
     this.polling = this.poll();
   }
@@ -67,7 +67,7 @@ export class ShardOwner {
         ofOthers.push(endpoint.id);
         continue;
       }
-      clients.note(endpoint);
+      clients.remember(endpoint);
       const knownAt = areNew ? performance.now() : -Infinity;
       for (const { delivery } of some) owned.add(delivery, knownAt, endpoints.room(owned));
       endpoints.changed(owned);
@@ -174,7 +174,7 @@ export class ShardOwner {
     }
   }
 
-  private lose(shard: number): void {
+  private dropShard(shard: number): void {
     const { endpoints, logger } = this.parts;
     this.known.delete(shard);
     this.unknown.delete(shard);
@@ -187,7 +187,7 @@ export class ShardOwner {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        await wakeUps.take(shards.all, async (id) => {
+        await wakeUps.process(shards.all, async (id) => {
           await this.reload(id);
           return shards.owns(id);
         });

@@ -68,7 +68,7 @@ export class ShardLeases {
       if (lease === undefined) return;
       this.held.set(shard, lease);
       observer.acquired(shard);
-      await anyAborted(lease.lost, signal);
+      await waitForAbort(lease.lost, signal);
       if (!lease.lost.aborted) return;
       this.held.delete(shard);
       observer.lost(shard);
@@ -89,7 +89,7 @@ export class ShardLeases {
   }
 }
 
-function anyAborted(...signals: readonly AbortSignal[]): Promise<void> {
+function waitForAbort(...signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const any = AbortSignal.any([...signals]);
     if (any.aborted) return resolve();
@@ -126,7 +126,7 @@ export class OwnerWakeUps {
    * Hands over the wake-ups for these shards.
    * @param reload returns whether this process still owns the endpoint: its wake-up is then deleted
    */
-  async take(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
+  async process(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
     if (shards.length === 0) return;
     const left = await this.documents.find({ filter: { shard: { in: shards } }, limit: WAKE_UPS_PER_READ });
     for (const { id, token } of left) {

@@ -15,10 +15,10 @@ import { LeaderElectedJob, pause } from '@tracking/resilience';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
-import { type AboutEvent, type DeliveryDocument, recordedDelivery } from '../store/delivery-document.ts';
+import { type EventFields, type DeliveryDocument, createDeliveryDocument } from '../store/delivery-document.ts';
 
 /** Inserts deliveries, each once, and counts them. */
-export class DeliveryInsertion {
+export class DeliveryInserter {
   private readonly recorded: Counter;
 
   constructor(
@@ -37,7 +37,7 @@ export class DeliveryInsertion {
 
 /** An event that is yet to be recorded for some endpoints. */
 export interface DeferredDocument extends Document {
-  readonly about: AboutEvent;
+  readonly about: EventFields;
   readonly endpoints: readonly { readonly id: string; readonly payload_id: string }[];
   /** When the deliveries to the other endpoints were made. */
   readonly at: Timestamp;
@@ -54,19 +54,19 @@ const EVENTS_PER_READ = 50;
 /** Most deliveries in one write, but for those of one event: others wait for it. */
 const DELIVERIES_PER_WRITE = 50;
 /** Rest for each millisecond of a write: the busier the process, the longer both. */
-const REST_PER_WORK = 4;
-const MAX_REST_MS = 1_000;
+const PAUSE_FACTOR = 4;
+const MAX_PAUSE_MS = 1_000;
 /** How often the job looks for events that other processes deferred. */
 const SWEEP_MS = 500;
 /** No more is deferred while an event waits for this long: deliveries are then recorded at once, as those of all others. */
-const MAX_WAIT_MS = 300_000;
+const MAX_DEFERRAL_MS = 300_000;
 /** How old the knowledge of that may be. */
-const LOOK_MS = 1_000;
+const CAPACITY_CHECK_INTERVAL_MS = 1_000;
 
 interface DeferredDeliveriesParts {
   readonly documents: Collection<DeferredDocument>;
   readonly endpoints: EndpointStore;
-  readonly insertion: DeliveryInsertion;
+  readonly insertion: DeliveryInserter;
   readonly owner: Pick<ShardOwner, 'handOver' | 'notify'>;
   readonly leases: Leases;
   readonly clock: Clock;
@@ -107,10 +107,10 @@ export class DeferredDeliveries {
 
   /** Returns true if more may be deferred: not while an event waits for too long. */
   async hasCapacity(): Promise<boolean> {
-    if (performance.now() - this.lookedAt > LOOK_MS) {
+    if (performance.now() - this.lookedAt > CAPACITY_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
       const [oldest] = await this.read(1);
-      this.waitsTooLong = this.age(oldest?.at) > MAX_WAIT_MS;
+      this.waitsTooLong = this.age(oldest?.at) > MAX_DEFERRAL_MS;
     }
     return !this.waitsTooLong;
   }
@@ -118,7 +118,7 @@ export class DeferredDeliveries {
   /** The deferral is stored when this resolves. */
   async defer(deliveries: readonly DeliveryDocument[]): Promise<void> {
     if (deliveries.length === 0) return;
-    const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(deferredDocument);
+    const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(toDeferredDocument);
     await this.parts.documents.writeMany(documents.map((document) => ({ kind: 'insert', document })));
     this.job.wake();
   }
@@ -137,12 +137,12 @@ export class DeferredDeliveries {
       const page = await this.read(EVENTS_PER_READ);
       this.oldest = page[0]?.at;
       if (page.length === 0) return;
-      for (const some of writes(page)) {
+      for (const some of groupForWrites(page)) {
         if (ending.aborted) return;
         const began = performance.now();
         await this.record(some);
         await this.parts.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
-        await pause(Math.min(MAX_REST_MS, REST_PER_WORK * (performance.now() - began)), ending);
+        await pause(Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began)), ending);
       }
     }
   }
@@ -150,10 +150,10 @@ export class DeferredDeliveries {
   private async record(some: readonly DeferredDocument[]): Promise<void> {
     const { endpoints, insertion, owner } = this.parts;
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
-    const known = await endpoints.byId(ids);
+    const known = await endpoints.findByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));
     // Some may have been recorded before a crash.
-    const deliveries = { matches: some.flatMap((deferred) => matchesOf(deferred, live)), areNew: false };
+    const deliveries = { matches: some.flatMap((deferred) => toMatches(deferred, live)), areNew: false };
     await insertion.insert(deliveries.matches);
     await owner.handOver(deliveries);
     // Nothing may wait for an endpoint that was deleted meanwhile, even if it was recorded just before.
@@ -162,7 +162,7 @@ export class DeferredDeliveries {
 }
 
 /** @param deliveries of one event, and its place among the events deferred with it: they are recorded in that order */
-function deferredDocument(deliveries: readonly DeliveryDocument[], index: number): DeferredDocument {
+function toDeferredDocument(deliveries: readonly DeliveryDocument[], index: number): DeferredDocument {
   const [first] = deliveries;
   if (first === undefined) throw new TypeError('no deliveries');
   const { workspace_id, environment, event_id, event_type, event_created_at, origin, created_at: at } = first;
@@ -172,19 +172,19 @@ function deferredDocument(deliveries: readonly DeliveryDocument[], index: number
   return { id: `${at}.${String(index).padStart(6, '0')}.${randomUUID()}`, about, endpoints, at };
 }
 
-function matchesOf(
+function toMatches(
   { about, endpoints, at }: DeferredDocument,
   live: ReadonlyMap<string, EndpointDocument>,
 ): StoredDeliveries['matches'] {
   return endpoints.flatMap(({ id, payload_id }) => {
     const endpoint = live.get(id);
     if (endpoint === undefined) return [];
-    return [{ endpoint, delivery: recordedDelivery(about, id, payload_id, at) }];
+    return [{ endpoint, delivery: createDeliveryDocument(about, id, payload_id, at) }];
   });
 }
 
 /** Groups events whose deliveries are written together. */
-function* writes(page: readonly DeferredDocument[]): Iterable<readonly DeferredDocument[]> {
+function* groupForWrites(page: readonly DeferredDocument[]): Iterable<readonly DeferredDocument[]> {
   let group: DeferredDocument[] = [];
   let deliveries = 0;
   for (const deferred of page) {

@@ -9,25 +9,25 @@ import type {
   Metrics,
   ReceivedMessage,
 } from '@tracking/ports';
-import { type LogPlace, renderBody, wants } from '@tracking/webhooks-domain';
+import { type LogPosition, renderBody, receivesEvent } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
-import type { Scope } from '../requests-and-answers.ts';
+import type { Scope } from '../operation-types.ts';
 import { CONSUMER_GROUP } from '../settings.ts';
 import {
-  type AboutEvent,
+  type EventFields,
   type DeliveryDocument,
   type PayloadDocument,
   type Payloads,
   awaitsAttempt,
   payloadId,
-  recordedDelivery,
+  createDeliveryDocument,
 } from '../store/delivery-document.ts';
 import type { RetentionWatermark } from '../store/delivery-queries.ts';
 import { traceFields } from '../tracing.ts';
-import type { DeferredDeliveries, DeliveryInsertion } from './deferred-deliveries.ts';
-import { type ConsumedEvent, type Parking, consumedEvent } from './parking.ts';
+import type { DeferredDeliveries, DeliveryInserter } from './deferred-deliveries.ts';
+import { type ConsumedEvent, type ParkingLot, parseMessage } from './parking-lot.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 type Match = StoredDeliveries['matches'][number];
@@ -40,7 +40,7 @@ interface RecordingBatch extends StoredDeliveries {
   readonly payloads: readonly PayloadDocument[];
 }
 
-interface Recording {
+interface RecordingPlan {
   /** To be stored one after the other. */
   readonly batches: readonly RecordingBatch[];
   readonly deferred: readonly DeliveryDocument[];
@@ -55,7 +55,7 @@ const DELIVERIES_PER_WRITE = 1_000;
 
 export interface RecordableEvent extends Omit<ConsumedEvent, 'place'> {
   /** Undefined for an event about an endpoint, which is in no log. */
-  readonly place: LogPlace | undefined;
+  readonly place: LogPosition | undefined;
   /** The endpoint that the event is about, which does not receive it. */
   readonly about_endpoint?: string;
 }
@@ -66,9 +66,9 @@ interface RecorderParts {
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly owner: Pick<ShardOwner, 'keepsUp' | 'isFailing' | 'handOver' | 'notify'>;
-  readonly insertion: DeliveryInsertion;
+  readonly insertion: DeliveryInserter;
   readonly deferred: Pick<DeferredDeliveries, 'hasCapacity' | 'defer'>;
-  readonly parking: Parking;
+  readonly parking: ParkingLot;
   readonly watermark: RetentionWatermark;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -92,14 +92,14 @@ export class Recorder {
 
   /** Records the events of these messages, whose offset is then committed. A message that is no event is parked. */
   readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
-    await this.record(await this.parsed(messages));
+    await this.record(await this.parseMessages(messages));
   };
 
   /** When this resolves, all deliveries of the events are stored and known to their endpoints' owners, or deferred. */
   async record(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.parts;
-    const recording = await this.deliveriesOf(await this.retained(events));
+    const recording = await this.planRecording(await this.filterRetained(events));
     if (recording.deferredPayloads.length > 0) await payloads.store(recording.deferredPayloads);
     // Requested together, they are one commit.
     await Promise.all([deferred.defer(recording.deferred), this.storeAll(recording.batches)]);
@@ -112,27 +112,27 @@ export class Recorder {
    * The deliveries that these events make. Those of endpoints that keep up come first, in a batch of their own: they are
    * attempted while the others are still being stored. Those of failing endpoints are deferred.
    */
-  private async deliveriesOf(events: readonly RecordableEvent[]): Promise<Recording> {
+  private async planRecording(events: readonly RecordableEvent[]): Promise<RecordingPlan> {
     // Read after the events were fetched: an endpoint that was enabled before one of them was made is certainly found.
-    const { matches, payloads } = this.match(events, await this.endpointsOf(events));
+    const { matches, payloads } = this.matchEndpoints(events, await this.findEndpoints(events));
     // Nothing is attempted before its payload is stored: without the payload, no delivery has had an attempt yet.
-    const knownPayloads = await this.parts.payloads.existing([...payloads.keys()]);
+    const knownPayloads = await this.parts.payloads.findStoredIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
     const known = await this.parts.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
     for (const id of knownPayloads) payloads.delete(id);
-    const { first = [], rest = [], deferred = [] } = await this.byUrgency(fresh);
+    const { first = [], rest = [], deferred = [] } = await this.groupByUrgency(fresh);
     this.recordedLate.add(rest.length);
     return {
-      batches: [...batches([...chunks(first), ...chunks(rest)], payloads, doubtful.length === 0)],
+      batches: [...createBatches([...chunks(first), ...chunks(rest)], payloads, doubtful.length === 0)],
       deferred: deferred.map(({ delivery }) => delivery),
       deferredPayloads: [...payloads.values()],
       recordedBefore: [...new Set(known.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id))],
     };
   }
 
-  private async byUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
+  private async groupByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
     const groups = Object.groupBy(matches, ({ endpoint }) => this.urgency(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
     // If no endpoint keeps up, none would wait for the others' records.
@@ -149,16 +149,16 @@ export class Recorder {
     const { payloads, insertion, owner } = this.parts;
     for (const batch of batches) {
       await Promise.all([payloads.store(batch.payloads), insertion.insert(batch.matches)]);
-      for (const { id, body } of batch.payloads) payloads.keep(id, body);
+      for (const { id, body } of batch.payloads) payloads.addToCache(id, body);
       await owner.handOver(batch);
     }
   }
 
-  private async parsed(messages: readonly ReceivedMessage[]): Promise<readonly ConsumedEvent[]> {
+  private async parseMessages(messages: readonly ReceivedMessage[]): Promise<readonly ConsumedEvent[]> {
     const events = new Map<string, ConsumedEvent>();
     for (const message of messages) {
       try {
-        const event = consumedEvent(message, this.parts.versions);
+        const event = parseMessage(message, this.parts.versions);
         events.set(event.id, event);
       } catch (error) {
         await this.parts.parking.park(message, (error as Error).message);
@@ -168,8 +168,8 @@ export class Recorder {
   }
 
   /** Leaves out events from before the retention watermark. */
-  private async retained(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
-    const before = await this.parts.watermark.before();
+  private async filterRetained(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
+    const before = await this.parts.watermark.read();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
       created_at >= before ? 'retained' : 'tooOld',
     );
@@ -182,35 +182,35 @@ export class Recorder {
     return retained;
   }
 
-  private match(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
+  private matchEndpoints(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
     const matches: Match[] = [];
     const payloads = new Map<string, PayloadDocument>();
     const { clock, versions } = this.parts;
     const at = clock().toISOString();
     for (const event of events) {
-      const about = aboutOf(event);
-      for (const endpoint of endpoints.get(keyOf(event)) ?? []) {
-        if (endpoint.id === event.about_endpoint || !wants(endpoint, event)) continue;
+      const about = toEventFields(event);
+      for (const endpoint of endpoints.get(scopeKey(event)) ?? []) {
+        if (endpoint.id === event.about_endpoint || !receivesEvent(endpoint, event)) continue;
         const version = versions.versionFor(event, endpoint.api_version);
         const id = payloadId(event.id, version);
         if (!payloads.has(id)) {
           payloads.set(id, { id, body: renderBody(event, version, false, versions), created_at: at });
         }
-        matches.push({ endpoint, delivery: recordedDelivery(about, endpoint.id, id, at) });
+        matches.push({ endpoint, delivery: createDeliveryDocument(about, endpoint.id, id, at) });
       }
     }
     return { matches, payloads };
   }
 
-  private async endpointsOf(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
-    const scopes = new Map<string, Scope>(events.map((event) => [keyOf(event), event]));
-    const found = [...scopes].map(async ([key, scope]) => [key, await this.parts.endpoints.all(scope)] as const);
+  private async findEndpoints(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
+    const scopes = new Map<string, Scope>(events.map((event) => [scopeKey(event), event]));
+    const found = [...scopes].map(async ([key, scope]) => [key, await this.parts.endpoints.listAll(scope)] as const);
     return new Map(await Promise.all(found));
   }
 }
 
 /** @param payloads bodies that are not stored: each goes with its first delivery; bodies without a delivery are left */
-function* batches(
+function* createBatches(
   matches: Iterable<readonly Match[]>,
   payloads: Map<string, PayloadDocument>,
   areNew: boolean,
@@ -226,11 +226,11 @@ function* chunks<T>(all: readonly T[]): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += DELIVERIES_PER_WRITE) yield all.slice(at, at + DELIVERIES_PER_WRITE);
 }
 
-function keyOf({ workspace_id, environment }: Scope): string {
+function scopeKey({ workspace_id, environment }: Scope): string {
   return `${workspace_id} ${environment}`;
 }
 
-function aboutOf({ workspace_id, environment, id, type, created_at, origin }: RecordableEvent): AboutEvent {
+function toEventFields({ workspace_id, environment, id, type, created_at, origin }: RecordableEvent): EventFields {
   const about = { workspace_id, environment, event_id: id, event_type: type, event_created_at: created_at };
   return origin === undefined ? about : { ...about, origin };
 }

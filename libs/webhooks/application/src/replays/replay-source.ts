@@ -52,14 +52,14 @@ const DELIVERIES_PER_READ = 200;
 const EVENTS_PER_READ = 500;
 
 /** A delivery that a replay finds, as it is stored; or an event that was missed, and where it is. */
-export type Found = TakenDelivery &
+export type FoundItem = TakenDelivery &
   (
     | { readonly delivery: DeliveryDocument; readonly event?: undefined }
     | { readonly event: LoggedEventRow; readonly delivery?: undefined }
   );
 
 interface FoundPage {
-  readonly found: readonly Found[];
+  readonly found: readonly FoundItem[];
   /** After the last one found. */
   readonly cursor: ReplayCursor;
   readonly ended: boolean;
@@ -72,15 +72,15 @@ export interface ReplaySourceParts {
 }
 
 /** A delivery or event that was read, and the cursor of its kind once it is taken. */
-interface Read<C> {
-  readonly found: Found;
+interface ReadItem<C> {
+  readonly found: FoundItem;
   readonly at: string;
   readonly cursor: C;
 }
 
 /** The deliveries or the events of a replay, read ahead by a page. */
-interface Ahead<C> {
-  readonly read: Read<C>[];
+interface ReadAhead<C> {
+  readonly read: ReadItem<C>[];
   /** After everything that was read; null once there is no more. */
   next: C | null | undefined;
 }
@@ -90,8 +90,8 @@ interface Ahead<C> {
  * events that were never recorded. Reads an index of the deliveries and, for missed events, the event log.
  */
 export class ReplaySource {
-  private readonly deliveries: Ahead<readonly [string, string]>;
-  private readonly events: Ahead<string>;
+  private readonly deliveries: ReadAhead<readonly [string, string]>;
+  private readonly events: ReadAhead<string>;
   private cursor: ReplayCursor;
 
   constructor(
@@ -101,20 +101,20 @@ export class ReplaySource {
     this.cursor = replay.cursor;
     this.deliveries = {
       read: [],
-      next: recordedOf(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
+      next: recordedStatuses(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
     this.events = { read: [], next: includesMissed(replay) ? (replay.cursor.events ?? undefined) : null };
   }
 
   /** The next to be sent again, oldest first. Empty if a page of the log held no missed event. */
   async next(endpoint: EndpointDocument, limit: number): Promise<FoundPage> {
-    const found: Found[] = [];
-    await this.fill(endpoint);
+    const found: FoundItem[] = [];
+    await this.readAhead(endpoint);
     while (found.length < limit) {
       const [delivery] = this.deliveries.read;
       const [event] = this.events.read;
       // More is to be read before it is known which comes first.
-      if (!this.knowsNext) break;
+      if (!this.isNextKnown) break;
       if (delivery !== undefined && (event === undefined || delivery.at <= event.at)) {
         this.deliveries.read.shift();
         this.cursor = { ...this.cursor, deliveries: delivery.cursor };
@@ -125,15 +125,15 @@ export class ReplaySource {
         found.push(event.found);
       }
     }
-    return { found: await this.stillMatching(found), cursor: this.reached(), ended: this.hasEnded };
+    return { found: await this.filterMatching(found), cursor: this.advanceCursor(), ended: this.hasEnded };
   }
 
   /** Reads again what was read ahead, perhaps long ago: a person may have sent or discarded it meanwhile. */
-  private async stillMatching(found: readonly Found[]): Promise<readonly Found[]> {
+  private async filterMatching(found: readonly FoundItem[]): Promise<readonly FoundItem[]> {
     if (found.length === 0) return found;
-    const stored = await this.parts.queries.existing(found.map(({ id }) => id));
+    const stored = await this.parts.queries.findByIds(found.map(({ id }) => id));
     const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
-    return found.flatMap((one): readonly Found[] => {
+    return found.flatMap((one): readonly FoundItem[] => {
       const delivery = known.get(one.id);
       if (one.delivery === undefined) return delivery === undefined ? [one] : [];
       return delivery !== undefined && matchesReplay(this.replay, delivery) ? [{ ...one, delivery }] : [];
@@ -141,16 +141,16 @@ export class ReplaySource {
   }
 
   /** The cursor, moved past what was read and does not match if everything else that was read is taken. */
-  private reached(): ReplayCursor {
-    const past = <C>({ read, next }: Ahead<C>, taken: C | null): C | null =>
+  private advanceCursor(): ReplayCursor {
+    const past = <C>({ read, next }: ReadAhead<C>, taken: C | null): C | null =>
       read.length > 0 ? taken : (next ?? taken);
     const { deliveries, events } = this.cursor;
     this.cursor = { deliveries: past(this.deliveries, deliveries), events: past(this.events, events) };
     return this.cursor;
   }
 
-  private get knowsNext(): boolean {
-    const knows = <C>({ read, next }: Ahead<C>) => read.length > 0 || next === null;
+  private get isNextKnown(): boolean {
+    const knows = <C>({ read, next }: ReadAhead<C>) => read.length > 0 || next === null;
     return knows(this.deliveries) && knows(this.events) && !this.hasEnded;
   }
 
@@ -158,7 +158,7 @@ export class ReplaySource {
     return [this.deliveries, this.events].every(({ read, next }) => read.length === 0 && next === null);
   }
 
-  private async fill(endpoint: EndpointDocument): Promise<void> {
+  private async readAhead(endpoint: EndpointDocument): Promise<void> {
     const { deliveries, events } = this;
     await Promise.all([
       deliveries.read.length === 0 && deliveries.next !== null && this.readDeliveries(deliveries.next),
@@ -169,37 +169,37 @@ export class ReplaySource {
   private async readDeliveries(after: readonly [string, string] | undefined): Promise<void> {
     const { replay, deliveries } = this;
     const { endpoint_id, since, until, delivery_ids } = replay;
-    if (delivery_ids !== undefined) return this.readNamed(delivery_ids, after);
+    if (delivery_ids !== undefined) return this.readSelected(delivery_ids, after);
     const filter = {
       endpoint_id,
-      statuses: recordedOf(replay.statuses),
+      statuses: recordedStatuses(replay.statuses),
       until,
       ...(since !== null && { since }),
     };
     const page = { limit: DELIVERIES_PER_READ, ...(after && { after }) };
     const read = await this.parts.queries.find([replay], filter, page, false);
-    this.take(read);
+    this.addMatching(read);
     const last = read.at(-1);
     deliveries.next = read.length < DELIVERIES_PER_READ || last === undefined ? null : [last.created_at, last.id];
   }
 
   /** Reads the deliveries that the replay names, which are few enough for one read. */
-  private async readNamed(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
+  private async readSelected(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
-    const statuses: readonly string[] = recordedOf(this.replay.statuses);
-    const named = (await this.parts.queries.existing(ids)).filter(
+    const statuses: readonly string[] = recordedStatuses(this.replay.statuses);
+    const named = (await this.parts.queries.findByIds(ids)).filter(
       (one) =>
         one.endpoint_id === endpoint_id &&
         statuses.includes(one.status) &&
         (since === null || one.event_created_at >= since) &&
         one.event_created_at <= until &&
-        (after === undefined || keyOf(one) > after.join(' ')),
+        (after === undefined || sortKey(one) > after.join(' ')),
     );
-    this.take(named.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)));
+    this.addMatching(named.sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1)));
     this.deliveries.next = null;
   }
 
-  private take(read: readonly DeliveryDocument[]): void {
+  private addMatching(read: readonly DeliveryDocument[]): void {
     for (const delivery of read.filter((one) => matchesReplay(this.replay, one))) {
       const { id, event_id, created_at, event_created_at: at } = delivery;
       this.deliveries.read.push({ found: { id, event_id, delivery }, at, cursor: [created_at, id] });
@@ -211,15 +211,15 @@ export class ReplaySource {
     const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
     // It is unknown whether older events were recorded.
-    const before = await this.parts.watermark.before();
+    const before = await this.parts.watermark.read();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
-      ...{ since: since !== null && since > before ? since : before || null, until: untilOf(replay) },
+      ...{ since: since !== null && since > before ? since : before || null, until: logUntil(replay) },
       ...{ after: after ?? null, upTo: replay.log_head ?? '', limit: EVENTS_PER_READ },
     };
     const page = await this.parts.log.page(replay, query);
     const ids = page.events.map((event) => deliveryId(endpoint.id, event));
-    const known = new Set((await this.parts.queries.existing(ids)).map(({ id }) => id));
+    const known = new Set((await this.parts.queries.findByIds(ids)).map(({ id }) => id));
     page.events.forEach((event, index) => {
       const id = ids[index] ?? '';
       const found = { id, event_id: event.id, event };
@@ -230,12 +230,12 @@ export class ReplaySource {
 }
 
 /** The requested statuses that deliveries have. */
-export function recordedOf(statuses: readonly ReplayedStatus[]): readonly Exclude<ReplayedStatus, 'missed'>[] {
+export function recordedStatuses(statuses: readonly ReplayedStatus[]): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
 }
 
 /** Null if everything was requested: the place in the log decides then, since clocks may differ. */
-function untilOf({ until, created_at }: Replay): Timestamp | null {
+function logUntil({ until, created_at }: Replay): Timestamp | null {
   return until < created_at ? until : null;
 }
 
@@ -256,6 +256,6 @@ export function matchesReplay({ id, event_types, statuses, reasons }: Replay, de
   return isOfType && isForReason && isAtEnd && !sandbox && replay_id !== id;
 }
 
-function keyOf({ created_at, id }: DeliveryDocument): string {
+function sortKey({ created_at, id }: DeliveryDocument): string {
   return `${created_at} ${id}`;
 }

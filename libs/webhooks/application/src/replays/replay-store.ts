@@ -1,10 +1,10 @@
 import { type PageOf, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, type CollectionSpec, type Document, DuplicateKey, type Position } from '@tracking/ports';
 import { type DutyCycle, retryConflicts } from '@tracking/resilience';
-import { type NewReplay, type Replay, newReplay, replayCanceled } from '@tracking/webhooks-domain';
-import type { ReplayCommand, Scope, WebhookReplay } from '../requests-and-answers.ts';
-import { firstOfEach } from '../store/delivery-queues.ts';
-import { isRepeated, noSuchReplay, replayRunning } from '../webhooks-api.ts';
+import { type NewReplay, type Replay, newReplay, cancelReplay } from '@tracking/webhooks-domain';
+import type { ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
+import { firstPerValue } from '../store/delivery-queues.ts';
+import { isRepeatedCommand, noSuchReplay, replayRunning } from '../webhooks-api.ts';
 
 /** How far a replay has come: the last delivery and the last event that were taken. */
 export interface ReplayCursor {
@@ -37,16 +37,16 @@ export interface ReplayDocument extends Document, Replay {
   readonly changed_by?: string;
 }
 
-const ORDER = ['created_at', 'id'];
+const SORT_FIELDS = ['created_at', 'id'];
 
 export const REPLAYS: CollectionSpec = {
   name: 'webhook_replays',
   indexes: [
     { name: 'running', fields: ['running_for'], unique: true },
-    { name: 'scope', fields: ['workspace_id', 'environment', ...ORDER] },
-    { name: 'endpoint', fields: ['endpoint_id', ...ORDER] },
-    { name: 'age', fields: ORDER },
-    { name: 'discarding', fields: ['discarding', ...ORDER], only: 'discarding' },
+    { name: 'scope', fields: ['workspace_id', 'environment', ...SORT_FIELDS] },
+    { name: 'endpoint', fields: ['endpoint_id', ...SORT_FIELDS] },
+    { name: 'age', fields: SORT_FIELDS },
+    { name: 'discarding', fields: ['discarding', ...SORT_FIELDS], only: 'discarding' },
     { name: 'requested', fields: ['requested_by'], only: 'requested_by' },
   ],
 };
@@ -55,7 +55,7 @@ export const REPLAYS: CollectionSpec = {
 export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS, durability: 'ordered' };
 
 /** A replay that begins. */
-export function replayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
+export function newReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
   const cursor = { deliveries: null, events: null };
   return withIndexFields({ ...newReplay(about, at), cursor, under_way: [] });
 }
@@ -92,8 +92,8 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
 const REPLAYS_PER_SWEEP = 100;
 /** More than a scope has endpoints, deleted ones included. */
 const MAX_REPLAYS_OF_COMMAND = 5_000;
-const OLDEST_FIRST = { fields: ORDER } as const;
-const NEWEST_FIRST = { fields: ORDER, descending: true } as const;
+const OLDEST_FIRST = { fields: SORT_FIELDS } as const;
+const NEWEST_FIRST = { fields: SORT_FIELDS, descending: true } as const;
 
 export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
 
@@ -107,7 +107,7 @@ export class ReplayStore {
 
   /** Stores a replay. Returns the stored one if its id exists: the command was repeated. @throws replay_running */
   async add(document: ReplayDocument): Promise<ReplayDocument> {
-    return (await this.orReplayRunning(this.documents.insert(document)))
+    return (await this.rejectSecondReplay(this.documents.insert(document)))
       ? document
       : ((await this.documents.get(document.id)) ?? document);
   }
@@ -140,20 +140,20 @@ export class ReplayStore {
   }
 
   /** The replay that runs for the endpoint. */
-  async runningFor(endpointId: string): Promise<ReplayDocument | undefined> {
+  async findRunning(endpointId: string): Promise<ReplayDocument | undefined> {
     const [running] = await this.documents.find({ filter: { running_for: endpointId }, limit: 1 });
     return running;
   }
 
   /** Returns true if the endpoint has a replay, running or ended. */
-  async hasAny(endpointId: string): Promise<boolean> {
+  async hasReplays(endpointId: string): Promise<boolean> {
     const found = await this.documents.find({ filter: { endpoint_id: endpointId }, limit: 1 });
     return found.length > 0;
   }
 
   /** Every endpoint for which a replay runs. */
   async *endpoints(): AsyncIterable<string> {
-    for await (const { running_for } of firstOfEach(this.documents, ['running_for'])) {
+    for await (const { running_for } of firstPerValue(this.documents, ['running_for'])) {
       if (running_for !== undefined) yield running_for;
     }
   }
@@ -163,52 +163,52 @@ export class ReplayStore {
    * command changes nothing.
    * @throws PreconditionFailed, replay_running, Busy
    */
-  carryOut(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
+  applyCommand(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
     return retryConflicts(`replay ${command.replay_id}`, async () => {
       const before = await this.require(command, command.replay_id);
-      if (isRepeated(before, command)) return before;
+      if (isRepeatedCommand(before, command)) return before;
       const after = change(before);
       if (after === before) return before;
       const written = withIndexFields({ ...after, changed_by: command.id, revision: before.revision + 1 });
-      const isWritten = await this.orReplayRunning(this.documents.replace(written, { revision: before.revision }));
+      const isWritten = await this.rejectSecondReplay(this.documents.replace(written, { revision: before.revision }));
       return isWritten ? written : undefined;
     });
   }
 
   /** Cancels the replay that runs for a deleted endpoint. */
-  async cancelFor(endpointId: string, at: Timestamp): Promise<void> {
+  async cancelRunning(endpointId: string, at: Timestamp): Promise<void> {
     for (;;) {
-      const running = await this.runningFor(endpointId);
+      const running = await this.findRunning(endpointId);
       if (running === undefined) return;
-      const written = withIndexFields({ ...replayCanceled(running, at), revision: running.revision + 1 });
+      const written = withIndexFields({ ...cancelReplay(running, at), revision: running.revision + 1 });
       if (await this.documents.replace(written, { revision: running.revision })) return;
     }
   }
 
   /** Stores how far it has come. Returns it as stored; undefined if it was changed meanwhile. */
-  async advance(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
+  async storeProgress(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
     const after = withIndexFields({ ...before, ...change, revision: before.revision + 1 });
     const isWritten = await this.progress.replace(after, { revision: before.revision });
     return isWritten ? after : undefined;
   }
 
   /** The running discards, oldest first. */
-  discards(limit: number): Promise<readonly ReplayDocument[]> {
+  listDiscards(limit: number): Promise<readonly ReplayDocument[]> {
     return this.documents.find({ filter: { discarding: true }, sort: OLDEST_FIRST, limit });
   }
 
   /** The replays that one command began. */
-  requestedBy(commandId: string): Promise<readonly ReplayDocument[]> {
+  listByCommand(commandId: string): Promise<readonly ReplayDocument[]> {
     return this.documents.find({ filter: { requested_by: commandId }, limit: MAX_REPLAYS_OF_COMMAND });
   }
 
   /** Stores the outcomes of the taken deliveries, also if the replay was canceled. No-op if another process did so. */
-  async settle(taken: ReplayDocument, { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>): Promise<void> {
+  async storeOutcomes(taken: ReplayDocument, { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>): Promise<void> {
     for (;;) {
       const now = await this.documents.get(taken.id);
       if (now === undefined || now.under_way[0]?.id !== taken.under_way[0]?.id) return;
       const change = { under_way: [], done: now.done + done, failed: now.failed + failed };
-      if ((await this.advance(now, change)) !== undefined) return;
+      if ((await this.storeProgress(now, change)) !== undefined) return;
     }
   }
 
@@ -232,7 +232,7 @@ export class ReplayStore {
     return old.at(-1);
   }
 
-  private async orReplayRunning(write: Promise<boolean>): Promise<boolean> {
+  private async rejectSecondReplay(write: Promise<boolean>): Promise<boolean> {
     try {
       return await write;
     } catch (error) {

@@ -10,7 +10,7 @@ const concurrency = (condition?: ConstructorParameters<typeof AdaptiveConcurrenc
   new AdaptiveConcurrency(16, 10 * MINUTE, half, condition);
 
 function answer(subject: AdaptiveConcurrency, outcome: AttemptOutcome, times: number, at = 0): AdaptiveConcurrency {
-  for (let n = 0; n < times; n += 1) subject.answered(outcome, at, at);
+  for (let n = 0; n < times; n += 1) subject.recordOutcome(outcome, at, at);
   return subject;
 }
 
@@ -56,29 +56,29 @@ describe('the concurrency of an endpoint’s attempts', () => {
 
   test('rests after failures in a row for up to a tenth of the time that the last attempt took', () => {
     const subject = concurrency();
-    subject.answered(failure, 0, 10_000);
+    subject.recordOutcome(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(-Infinity);
-    subject.answered(failure, 0, 10_000);
+    subject.recordOutcome(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(10_500);
     answer(subject, success, 1);
-    subject.answered(failure, 20_000, 30_000);
+    subject.recordOutcome(failure, 20_000, 30_000);
     expect(subject.restsUntil).toBe(10_500);
   });
 
   test('begins attempts one after the other if answers come late, over a quarter of the time that they take', () => {
     const subject = answer(concurrency(), success, 12);
-    subject.answered(success, 0, 999);
-    subject.began(1_000);
+    subject.recordOutcome(success, 0, 999);
+    subject.recordStart(1_000);
     expect(subject.restsUntil).toBe(-Infinity);
-    subject.answered(success, 0, 8_000);
-    subject.began(10_000);
+    subject.recordOutcome(success, 0, 8_000);
+    subject.recordStart(10_000);
     expect(subject.restsUntil).toBe(10_125);
-    subject.answered(success, 10_000, 10_005);
-    subject.began(10_200);
+    subject.recordOutcome(success, 10_000, 10_005);
+    subject.recordStart(10_200);
     expect(subject.restsUntil).toBe(10_125);
     const single = new AdaptiveConcurrency(1, 10 * MINUTE, half);
-    single.answered(success, 0, 8_000);
-    single.began(10_000);
+    single.recordOutcome(success, 0, 8_000);
+    single.recordStart(10_000);
     expect(single.restsUntil).toBe(-Infinity);
   });
 
@@ -107,10 +107,10 @@ describe('the concurrency of an endpoint’s attempts', () => {
 
   test('recovers by a success after ten minutes without one', () => {
     const long = answer(answer(concurrency(), failure, 1, 0), failure, 1, 9 * MINUTE);
-    long.answered(success, 10 * MINUTE - 1, 10 * MINUTE);
+    long.recordOutcome(success, 10 * MINUTE - 1, 10 * MINUTE);
     expect(long.recoveringSince).toBe(10 * MINUTE);
     const short = answer(concurrency(), failure, 1, 0);
-    short.answered(success, 9 * MINUTE, 10 * MINUTE - 1);
+    short.recordOutcome(success, 9 * MINUTE, 10 * MINUTE - 1);
     expect(short.recoveringSince).toBeNull();
   });
 
@@ -132,7 +132,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.unsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
     const save = (now: number) => {
       const state = subject.unsavedHealth(now);
-      if (state !== undefined) subject.healthSaved(state);
+      if (state !== undefined) subject.markSaved(state);
       return state;
     };
     save(MINUTE);
@@ -148,7 +148,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
 
   test('is stored with the report of its failures, however short they are', () => {
     const subject = answer(concurrency(), failure, 1, 0);
-    subject.reported(0, 1_000, false);
+    subject.recordReport(0, 1_000, false);
     const [failing_since, failing_event_at] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z'];
     const state = subject.unsavedHealth(2_000);
     const reason = { code: 'timeout', message: '' };

@@ -1,5 +1,5 @@
 import type { Timestamp } from '@tracking/contracts';
-import type { AttemptOutcome, DeliveryError, FailuresInARow, Random } from '@tracking/webhooks-domain';
+import type { AttemptOutcome, DeliveryError, ConsecutiveFailures, Random } from '@tracking/webhooks-domain';
 import type { EndpointHealth } from '../endpoints/endpoint-document.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { EndpointHealth } from '../endpoints/endpoint-document.ts';
 type CircuitState = 'untried' | 'closed' | 'open';
 
 /** The attempts that failed since the last success. */
-interface FailuresSinceSuccess extends FailuresInARow {
+interface FailuresSinceSuccess extends ConsecutiveFailures {
   /** Why the first one failed, and the latest. Null if it was not stored. */
   readonly first: DeliveryError | null;
   readonly reason: DeliveryError | null;
@@ -25,12 +25,12 @@ const NO_FAILURES = { since: Infinity, first: null, reportAt: null, isReported: 
 /** Attempts at once until the first success. */
 const UNTRIED_CONCURRENCY = 4;
 /** Attempts at once while the circuit is open. */
-const PROBES = 2;
+const PROBE_CONCURRENCY = 2;
 /** After this many failures in a row the next attempt waits for a random part of the time that the last one took. */
-const REST_AFTER_FAILURES = 2;
-const LONGEST_REST_SHARE = 0.1;
+const PAUSE_AFTER_FAILURES = 2;
+const MAX_PAUSE_SHARE = 0.1;
 /** If the latest answer took this long, attempts begin one after the other, spread over a part of that time. */
-const LATE_ANSWER_MS = 1_000;
+const SLOW_ANSWER_MS = 1_000;
 const SPREAD_DIVISOR = 4;
 /** Failures in a row that end a recovery: deliveries that still wait keep their schedule. */
 const RELAPSE_AFTER_FAILURES = 3;
@@ -86,11 +86,12 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     stored?: EndpointHealth,
   ) {
     this.#limit = limit;
-    this.#heldUntil = millisecondsOf(stored?.held_until) ?? -Infinity;
-    this.#failures = storedFailures(stored);
-    this.#recoveringSince = millisecondsOf(stored?.recovering_since);
+    this.#heldUntil = toMilliseconds(stored?.held_until) ?? -Infinity;
+    this.#failures = readStoredFailures(stored);
+    this.#recoveringSince = toMilliseconds(stored?.recovering_since);
     const isUnwell = this.#failures !== null || this.#recoveringSince !== null;
-    this.#allowed = this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBES : UNTRIED_CONCURRENCY, limit);
+    this.#allowed =
+      this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBE_CONCURRENCY : UNTRIED_CONCURRENCY, limit);
     this.#circuit = isUnwell ? 'open' : 'untried';
     this.#savedHealth = JSON.stringify(this.healthAt(Infinity));
   }
@@ -134,30 +135,30 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   }
 
   /** An attempt begins. */
-  began(at: number): void {
+  recordStart(at: number): void {
     // A single attempt at a time needs no gap.
-    if (this.#latestDurationMs < LATE_ANSWER_MS || this.#allowed === 1) return;
+    if (this.#latestDurationMs < SLOW_ANSWER_MS || this.#allowed === 1) return;
     const gap = (2 * this.random() * this.#latestDurationMs) / (SPREAD_DIVISOR * this.#allowed);
     this.#restsUntil = Math.max(this.#restsUntil, at + gap);
   }
 
   /** An attempt ended with this outcome. */
-  answered(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
+  recordOutcome(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     this.#latestDurationMs = endedAt - startedAt;
-    if (outcome.kind === 'success') this.succeeded(endedAt);
-    else this.failed(outcome.error, startedAt, endedAt);
+    if (outcome.kind === 'success') this.onSuccess(endedAt);
+    else this.onFailure(outcome.error, startedAt, endedAt);
     if (outcome.kind !== 'hold') return;
     this.#heldUntil = Math.max(this.#heldUntil, endedAt + outcome.holdMs);
     this.#allowed = 1;
   }
 
   /** Every delivery that failed before the recovery was attempted again. */
-  recovered(): void {
+  endRecovery(): void {
     this.#recoveringSince = null;
   }
 
   /** The failures since `since` are reported, or about to be, by an event of the time `reportAt`. No-op if they have ended. */
-  reported(since: number, reportAt: number, isReported: boolean): void {
+  recordReport(since: number, reportAt: number, isReported: boolean): void {
     if (this.#failures?.since === since) this.#failures = { ...this.#failures, reportAt, isReported };
   }
 
@@ -167,11 +168,11 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     return JSON.stringify(health) === this.#savedHealth ? undefined : health;
   }
 
-  healthSaved(health: EndpointHealth): void {
+  markSaved(health: EndpointHealth): void {
     this.#savedHealth = JSON.stringify(health);
   }
 
-  private succeeded(at: number): void {
+  private onSuccess(at: number): void {
     const failedFor = this.failingSince === null ? 0 : at - this.failingSince;
     if (failedFor >= this.recoveryAfterMs) this.#recoveringSince = at;
     this.#failures = null;
@@ -182,17 +183,17 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.#allowed = Math.min(this.#limit, this.#allowed + 1);
   }
 
-  private failed(reason: DeliveryError, startedAt: number, endedAt: number): void {
+  private onFailure(reason: DeliveryError, startedAt: number, endedAt: number): void {
     const { since = startedAt, first, reportAt = null, isReported = false } = this.#failures ?? {};
     this.#failures = { since, latest: endedAt, first: first ?? reason, reason, reportAt, isReported };
     this.#failuresInARow += 1;
     this.#isProven = false;
     if (this.#failuresInARow >= this.#allowed) {
-      this.#allowed = Math.min(this.#allowed, PROBES);
+      this.#allowed = Math.min(this.#allowed, PROBE_CONCURRENCY);
       this.#circuit = 'open';
     }
-    if (this.#failuresInARow >= REST_AFTER_FAILURES) {
-      this.#restsUntil = endedAt + this.random() * LONGEST_REST_SHARE * (endedAt - startedAt);
+    if (this.#failuresInARow >= PAUSE_AFTER_FAILURES) {
+      this.#restsUntil = endedAt + this.random() * MAX_PAUSE_SHARE * (endedAt - startedAt);
     }
     if (this.#failuresInARow >= RELAPSE_AFTER_FAILURES) this.#recoveringSince = null;
   }
@@ -202,27 +203,27 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     const { since, first, reportAt, isReported } = this.#failures ?? NO_FAILURES;
     const isStored = reportAt !== null || now - since >= this.recoveryAfterMs / 10;
     return {
-      held_until: timestampOf(this.#heldUntil === -Infinity ? null : this.#heldUntil),
-      failing_since: isStored ? timestampOf(since) : null,
+      held_until: toTimestamp(this.#heldUntil === -Infinity ? null : this.#heldUntil),
+      failing_since: isStored ? toTimestamp(since) : null,
       failing_reason: isStored ? first : null,
-      failing_event_at: timestampOf(reportAt),
+      failing_event_at: toTimestamp(reportAt),
       failing_told: isReported,
-      recovering_since: timestampOf(this.#recoveringSince),
+      recovering_since: toTimestamp(this.#recoveringSince),
     };
   }
 }
 
-function storedFailures(stored: EndpointHealth | undefined): FailuresSinceSuccess | null {
-  const since = millisecondsOf(stored?.failing_since);
+function readStoredFailures(stored: EndpointHealth | undefined): FailuresSinceSuccess | null {
+  const since = toMilliseconds(stored?.failing_since);
   if (since === null) return null;
   const { failing_reason: first = null, failing_event_at, failing_told: isReported = false } = stored ?? {};
-  return { since, latest: since, first, reason: first, reportAt: millisecondsOf(failing_event_at), isReported };
+  return { since, latest: since, first, reason: first, reportAt: toMilliseconds(failing_event_at), isReported };
 }
 
-function millisecondsOf(at: Timestamp | null | undefined): number | null {
+function toMilliseconds(at: Timestamp | null | undefined): number | null {
   return at ? Date.parse(at) : null;
 }
 
-function timestampOf(at: number | null): Timestamp | null {
+function toTimestamp(at: number | null): Timestamp | null {
   return at === null ? null : new Date(at).toISOString();
 }

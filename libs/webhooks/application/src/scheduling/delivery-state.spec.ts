@@ -29,8 +29,8 @@ const opening = () => new DeliveryState(ENDPOINT);
 /** A state whose URL answered so, at the beginning of the epoch. */
 function serving(...outcomes: readonly AttemptOutcome[]): DeliveryState {
   const state = opening();
-  state.healthRead(undefined, SETTINGS);
-  for (const outcome of outcomes) state.judged(ENDPOINT, outcome, 0, 0);
+  state.setHealth(undefined, SETTINGS);
+  for (const outcome of outcomes) state.recordOutcome(ENDPOINT, outcome, 0, 0);
   return state;
 }
 
@@ -43,7 +43,7 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
     wantsMore: () => wantsMore,
     nextMoment: () => undefined,
     takeMore: () => Promise.resolve(true),
-    note: () => undefined,
+    recordAttempt: () => undefined,
     reread() {
       this.rereads += 1;
     },
@@ -52,7 +52,7 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
 
 function replaying(running: RunningReplay | undefined = replay()): DeliveryState {
   const state = serving();
-  state.replayRead(state.replayReadBegan(), running);
+  state.endReplayRead(state.beginReplayRead(), running);
   return state;
 }
 
@@ -60,7 +60,7 @@ describe('the phase of a URL', () => {
   test('is opening until its health was read, and serving then', () => {
     const state = opening();
     expect([state.phase, state.concurrency]).toEqual(['opening', undefined]);
-    state.healthRead(undefined, SETTINGS);
+    state.setHealth(undefined, SETTINGS);
     expect([state.phase, state.concurrency?.allowed]).toEqual(['serving', 4]);
   });
 
@@ -70,22 +70,22 @@ describe('the phase of a URL', () => {
   ])('begins with the stored health: %s', (_name, fields, allowed) => {
     const state = opening();
     const held = { held_until: '1970-01-01T00:01:00.000Z', failing_since: null, recovering_since: null };
-    state.healthRead({ id: 'whe_1', epoch: 1, ...held, ...fields }, SETTINGS);
+    state.setHealth({ id: 'whe_1', epoch: 1, ...held, ...fields }, SETTINGS);
     expect(state.concurrency?.allowed).toBe(allowed);
   });
 
   test('knows its health once', () => {
-    expect(() => serving().healthRead(undefined, SETTINGS)).toThrow(IllegalTransition);
-    expect(() => gone().healthRead(undefined, SETTINGS)).toThrow(IllegalTransition);
+    expect(() => serving().setHealth(undefined, SETTINGS)).toThrow(IllegalTransition);
+    expect(() => gone().setHealth(undefined, SETTINGS)).toThrow(IllegalTransition);
   });
 
   test('is gone after a 410, also before its health is known and once more', () => {
     expect(gone().phase).toBe('gone');
     const state = opening();
-    state.judged(ENDPOINT, GONE, 0, 0);
+    state.recordOutcome(ENDPOINT, GONE, 0, 0);
     expect(state.phase).toBe('gone');
-    state.healthRead(undefined, SETTINGS);
-    state.judged(ENDPOINT, GONE, 0, 0);
+    state.setHealth(undefined, SETTINGS);
+    state.recordOutcome(ENDPOINT, GONE, 0, 0);
     expect(state.phase).toBe('gone');
   });
 
@@ -100,8 +100,8 @@ describe('the phase of a URL', () => {
 
   test('does not change by the answer of another URL', () => {
     const state = serving();
-    state.judged(MOVED, GONE, 0, 0);
-    state.judged(MOVED, HOLD, 0, 0);
+    state.recordOutcome(MOVED, GONE, 0, 0);
+    state.recordOutcome(MOVED, HOLD, 0, 0);
     expect([state.phase, state.concurrency?.heldUntil, state.wasAttempted]).toEqual(['serving', -Infinity, false]);
   });
 
@@ -111,9 +111,9 @@ describe('the phase of a URL', () => {
     ['gone', gone],
   ])('is opening again with another URL: from %s', (_phase, make) => {
     const state = make();
-    expect(state.endpointChanged(MOVED)).toBe(true);
-    expect([state.phase, state.concurrency, state.disablingBegan()]).toEqual(['opening', undefined, undefined]);
-    state.healthRead(undefined, SETTINGS);
+    expect(state.setEndpoint(MOVED)).toBe(true);
+    expect([state.phase, state.concurrency, state.beginDisabling()]).toEqual(['opening', undefined, undefined]);
+    state.setHealth(undefined, SETTINGS);
     expect([state.phase, state.concurrency?.heldUntil]).toEqual(['serving', -Infinity]);
   });
 });
@@ -121,22 +121,22 @@ describe('the phase of a URL', () => {
 describe('a changed endpoint', () => {
   test('receives other deliveries once it is verified, enabled or disabled', () => {
     const state = serving();
-    expect(state.endpointChanged({ ...ENDPOINT, description: 'other', revision: 2 })).toBe(false);
-    expect(state.endpointChanged({ ...ENDPOINT, status: 'disabled', revision: 3 })).toBe(true);
-    expect(state.endpointChanged({ ...ENDPOINT, status: 'enabled', revision: 4 })).toBe(true);
-    expect(state.endpointChanged({ ...ENDPOINT, verified: false, revision: 5 })).toBe(true);
+    expect(state.setEndpoint({ ...ENDPOINT, description: 'other', revision: 2 })).toBe(false);
+    expect(state.setEndpoint({ ...ENDPOINT, status: 'disabled', revision: 3 })).toBe(true);
+    expect(state.setEndpoint({ ...ENDPOINT, status: 'enabled', revision: 4 })).toBe(true);
+    expect(state.setEndpoint({ ...ENDPOINT, verified: false, revision: 5 })).toBe(true);
   });
 
   test('keeps how its URL answers, and takes its new limit', () => {
     const state = serving(SUCCESS);
-    state.endpointChanged({ ...ENDPOINT, max_concurrency: 3, revision: 2 });
+    state.setEndpoint({ ...ENDPOINT, max_concurrency: 3, revision: 2 });
     expect(state.concurrency).toMatchObject({ limit: 3, allowed: 3, isProven: true });
   });
 
   test('is not taken in an older form', () => {
     const state = serving();
-    state.endpointChanged(MOVED);
-    expect(state.endpointChanged(ENDPOINT)).toBe(false);
+    state.setEndpoint(MOVED);
+    expect(state.setEndpoint(ENDPOINT)).toBe(false);
     expect(state.endpoint).toBe(MOVED);
   });
 });
@@ -144,74 +144,74 @@ describe('a changed endpoint', () => {
 describe('an attempt', () => {
   test('is being made, then its outcome is being stored, then it has ended', () => {
     const state = serving();
-    state.attemptBegan('dlv_1', false, 0);
+    state.beginAttempt('dlv_1', false, 0);
     expect([state.attempting, state.underWay.get('dlv_1'), state.isIdle]).toEqual([1, 'attempting', false]);
-    state.answered('dlv_1');
+    state.markAnswered('dlv_1');
     expect([state.attempting, state.underWay.get('dlv_1'), state.isIdle]).toEqual([0, 'storing', false]);
-    state.attemptEnded('dlv_1');
+    state.endAttempt('dlv_1');
     expect([state.attempting, state.underWay.size, state.isIdle]).toEqual([0, 0, true]);
   });
 
   test('may end before it is made', () => {
     const state = serving();
-    state.attemptBegan('dlv_1', false, 0);
-    state.attemptEnded('dlv_1');
+    state.beginAttempt('dlv_1', false, 0);
+    state.endAttempt('dlv_1');
     expect([state.attempting, state.underWay.size]).toEqual([0, 0]);
   });
 
   test.each<[string, (state: DeliveryState) => void]>([
-    ['begins twice at once', (state) => state.attemptBegan('dlv_1', false, 0)],
+    ['begins twice at once', (state) => state.beginAttempt('dlv_1', false, 0)],
     [
       'begins while its outcome is being stored',
       (state) => {
-        state.answered('dlv_1');
-        state.attemptBegan('dlv_1', false, 0);
+        state.markAnswered('dlv_1');
+        state.beginAttempt('dlv_1', false, 0);
       },
     ],
     [
       'is answered twice',
       (state) => {
-        state.answered('dlv_1');
-        state.answered('dlv_1');
+        state.markAnswered('dlv_1');
+        state.markAnswered('dlv_1');
       },
     ],
-    ['is answered and never began', (state) => state.answered('dlv_2')],
-    ['ends and never began', (state) => state.attemptEnded('dlv_2')],
+    ['is answered and never began', (state) => state.markAnswered('dlv_2')],
+    ['ends and never began', (state) => state.endAttempt('dlv_2')],
     [
       'ends twice',
       (state) => {
-        state.attemptEnded('dlv_1');
-        state.attemptEnded('dlv_1');
+        state.endAttempt('dlv_1');
+        state.endAttempt('dlv_1');
       },
     ],
   ])('never %s', (_name, change) => {
     const state = serving();
-    state.attemptBegan('dlv_1', false, 0);
+    state.beginAttempt('dlv_1', false, 0);
     expect(() => change(state)).toThrow(IllegalTransition);
   });
 
   test('is remembered as early until it has ended', () => {
     const state = serving();
-    state.attemptBegan('dlv_1', true, 0);
-    state.attemptBegan('dlv_2', false, 0);
+    state.beginAttempt('dlv_1', true, 0);
+    state.beginAttempt('dlv_2', false, 0);
     expect(state.hasEarlyUnderWay).toBe(true);
-    state.attemptEnded('dlv_1');
+    state.endAttempt('dlv_1');
     expect(state.hasEarlyUnderWay).toBe(false);
-    state.attemptBegan('dlv_1', false, 0);
+    state.beginAttempt('dlv_1', false, 0);
     expect(state.hasEarlyUnderWay).toBe(false);
   });
 
   test('begins after a gap if answers come late', () => {
     const state = serving();
-    state.judged(ENDPOINT, SUCCESS, 0, 8_000);
-    state.attemptBegan('dlv_1', false, 10_000);
+    state.recordOutcome(ENDPOINT, SUCCESS, 0, 8_000);
+    state.beginAttempt('dlv_1', false, 10_000);
     expect(state.concurrency?.restsUntil).toBe(10_000 + 8_000 / (4 * 5));
   });
 
   test('waits after a fault of our own', () => {
     const state = serving();
     expect(state.blockedUntil).toBe(-Infinity);
-    state.blocked(5_000);
+    state.block(5_000);
     expect(state.blockedUntil).toBe(5_000);
   });
 });
@@ -219,16 +219,16 @@ describe('an attempt', () => {
 describe('a recovery', () => {
   test('begins with a success after a long failure, and ends once everything was attempted again', () => {
     const state = serving(FAILURE);
-    state.judged(ENDPOINT, SUCCESS, 10 * MINUTE, 10 * MINUTE);
+    state.recordOutcome(ENDPOINT, SUCCESS, 10 * MINUTE, 10 * MINUTE);
     expect(state.concurrency?.recoveringSince).toBe(10 * MINUTE);
-    state.recovered();
+    state.endRecovery();
     expect(state.concurrency?.recoveringSince).toBeNull();
   });
 
   test('ends without effect after the URL changed', () => {
     const state = serving(FAILURE);
-    state.endpointChanged(MOVED);
-    state.recovered();
+    state.setEndpoint(MOVED);
+    state.endRecovery();
     expect(state.phase).toBe('opening');
   });
 });
@@ -238,7 +238,7 @@ describe('stored health', () => {
     const state = serving(HOLD);
     const unsaved = state.unsavedHealth(0);
     expect(unsaved).toMatchObject({ health: { held_until: '1970-01-01T00:00:30.000Z' }, url_revision: undefined });
-    if (unsaved !== undefined) state.healthSaved(unsaved);
+    if (unsaved !== undefined) state.markHealthSaved(unsaved);
     expect(state.unsavedHealth(0)).toBeUndefined();
     expect(opening().unsavedHealth(0)).toBeUndefined();
   });
@@ -246,10 +246,10 @@ describe('stored health', () => {
   test('of a former URL that ends being stored marks nothing of the present one as stored', () => {
     const state = serving(HOLD);
     const unsaved = state.unsavedHealth(0);
-    state.endpointChanged(MOVED);
-    state.healthRead(undefined, SETTINGS);
-    state.judged(MOVED, HOLD, 0, 0);
-    if (unsaved !== undefined) state.healthSaved(unsaved);
+    state.setEndpoint(MOVED);
+    state.setHealth(undefined, SETTINGS);
+    state.recordOutcome(MOVED, HOLD, 0, 0);
+    if (unsaved !== undefined) state.markHealthSaved(unsaved);
     expect(state.unsavedHealth(0)).toMatchObject({ url_revision: 2 });
   });
 });
@@ -257,65 +257,65 @@ describe('stored health', () => {
 describe('disabling after a 410', () => {
   test('begins once no attempt is under way, and once at a time', () => {
     const state = gone();
-    state.attemptBegan('dlv_1', false, 0);
-    expect(state.disablingBegan()).toBeUndefined();
-    state.attemptEnded('dlv_1');
-    expect(state.disablingBegan()).toBe(ENDPOINT);
-    expect(state.disablingBegan()).toBeUndefined();
-    expect(opening().disablingBegan()).toBeUndefined();
-    expect(serving(FAILURE).disablingBegan()).toBeUndefined();
+    state.beginAttempt('dlv_1', false, 0);
+    expect(state.beginDisabling()).toBeUndefined();
+    state.endAttempt('dlv_1');
+    expect(state.beginDisabling()).toBe(ENDPOINT);
+    expect(state.beginDisabling()).toBeUndefined();
+    expect(opening().beginDisabling()).toBeUndefined();
+    expect(serving(FAILURE).beginDisabling()).toBeUndefined();
   });
 
   test('also goes on after the endpoint was dropped', () => {
     const state = gone();
     state.drop();
-    expect([state.isDropped, state.isIdle, state.disablingBegan()]).toEqual([true, false, ENDPOINT]);
+    expect([state.isDropped, state.isIdle, state.beginDisabling()]).toEqual([true, false, ENDPOINT]);
   });
 
   test('ends in serving, for the endpoint is disabled', () => {
     const state = gone();
-    state.disablingBegan();
-    state.endpointChanged(DISABLED);
-    state.disablingEnded(ENDPOINT, true);
-    expect([state.phase, state.isIdle, state.disablingBegan()]).toEqual(['serving', true, undefined]);
+    state.beginDisabling();
+    state.setEndpoint(DISABLED);
+    state.endDisabling(ENDPOINT, true);
+    expect([state.phase, state.isIdle, state.beginDisabling()]).toEqual(['serving', true, undefined]);
   });
 
   test('ends in opening while the health is not known', () => {
     const state = opening();
-    state.judged(ENDPOINT, GONE, 0, 0);
-    state.disablingBegan();
-    state.disablingEnded(ENDPOINT, true);
+    state.recordOutcome(ENDPOINT, GONE, 0, 0);
+    state.beginDisabling();
+    state.endDisabling(ENDPOINT, true);
     expect(state.phase).toBe('opening');
   });
 
   test('begins again if it could not be done', () => {
     const state = gone();
-    state.disablingBegan();
-    state.disablingEnded(ENDPOINT, false);
-    expect([state.phase, state.disablingBegan()]).toEqual(['gone', ENDPOINT]);
+    state.beginDisabling();
+    state.endDisabling(ENDPOINT, false);
+    expect([state.phase, state.beginDisabling()]).toEqual(['gone', ENDPOINT]);
   });
 
   test('leaves another URL that answered 410 meanwhile to be disabled next', () => {
     const state = gone();
-    state.disablingBegan();
-    state.endpointChanged(MOVED);
-    state.judged(MOVED, GONE, 0, 0);
-    expect(state.disablingBegan()).toBeUndefined();
-    state.disablingEnded(ENDPOINT, true);
-    expect([state.phase, state.disablingBegan()]).toEqual(['gone', MOVED]);
+    state.beginDisabling();
+    state.setEndpoint(MOVED);
+    state.recordOutcome(MOVED, GONE, 0, 0);
+    expect(state.beginDisabling()).toBeUndefined();
+    state.endDisabling(ENDPOINT, true);
+    expect([state.phase, state.beginDisabling()]).toEqual(['gone', MOVED]);
   });
 
   test('leaves another URL that serves meanwhile as it is', () => {
     const state = gone();
-    state.disablingBegan();
-    state.endpointChanged(MOVED);
-    state.healthRead(undefined, SETTINGS);
-    state.disablingEnded(ENDPOINT, true);
+    state.beginDisabling();
+    state.setEndpoint(MOVED);
+    state.setHealth(undefined, SETTINGS);
+    state.endDisabling(ENDPOINT, true);
     expect(state.phase).toBe('serving');
   });
 
   test('never ends before it began', () => {
-    expect(() => gone().disablingEnded(ENDPOINT, true)).toThrow(IllegalTransition);
+    expect(() => gone().endDisabling(ENDPOINT, true)).toThrow(IllegalTransition);
   });
 });
 
@@ -326,49 +326,49 @@ describe('reporting failures', () => {
     expect(opening().reportDueAt(HOUR)).toBe(Infinity);
     const state = serving(FAILURE);
     expect(state.reportDueAt(HOUR)).toBe(HOUR);
-    state.reportingBegan();
+    state.beginReporting();
     expect(state.reportDueAt(HOUR)).toBe(Infinity);
-    const report = state.failingReport(HOUR);
+    const report = state.createFailingReport(HOUR);
     expect(report).toMatchObject({ endpoint: ENDPOINT, since: 0, at: HOUR, reason: ERROR });
-    if (report !== undefined) state.reported(report, false);
-    expect(state.failingReport(2 * HOUR)).toMatchObject({ at: HOUR });
-    if (report !== undefined) state.reported(report, true);
-    state.reportingEnded();
+    if (report !== undefined) state.recordReport(report, false);
+    expect(state.createFailingReport(2 * HOUR)).toMatchObject({ at: HOUR });
+    if (report !== undefined) state.recordReport(report, true);
+    state.endReporting();
     expect(state.reportDueAt(HOUR)).toBe(Infinity);
   });
 
   test('is due again if it ended without a report', () => {
     const state = serving(FAILURE);
-    state.reportingBegan();
-    state.reportingEnded();
+    state.beginReporting();
+    state.endReporting();
     expect(state.reportDueAt(HOUR)).toBe(HOUR);
   });
 
   test('has nothing to report after a success, nor of a URL that is not known', () => {
-    expect(serving(FAILURE, SUCCESS).failingReport(HOUR)).toBeUndefined();
-    expect(opening().failingReport(HOUR)).toBeUndefined();
+    expect(serving(FAILURE, SUCCESS).createFailingReport(HOUR)).toBeUndefined();
+    expect(opening().createFailingReport(HOUR)).toBeUndefined();
   });
 
   test('of a former URL marks nothing of the present one', () => {
     const state = serving(FAILURE);
-    const report = state.failingReport(HOUR);
+    const report = state.createFailingReport(HOUR);
     if (report === undefined) throw new Error('nothing to report');
-    expect(state.isOfPresentUrl(report)).toBe(true);
-    state.endpointChanged(MOVED);
-    state.healthRead(undefined, SETTINGS);
-    state.judged(MOVED, FAILURE, 0, 0);
-    expect(state.isOfPresentUrl(report)).toBe(false);
-    state.reported(report, true);
+    expect(state.isForCurrentUrl(report)).toBe(true);
+    state.setEndpoint(MOVED);
+    state.setHealth(undefined, SETTINGS);
+    state.recordOutcome(MOVED, FAILURE, 0, 0);
+    expect(state.isForCurrentUrl(report)).toBe(false);
+    state.recordReport(report, true);
     expect(state.reportDueAt(HOUR)).toBe(HOUR);
   });
 
   test('runs once at a time', () => {
     const state = serving(FAILURE);
-    expect(() => state.reportingEnded()).toThrow(IllegalTransition);
-    state.reportingBegan();
-    expect(() => state.reportingBegan()).toThrow(IllegalTransition);
-    state.reportingEnded();
-    expect(() => state.reportingEnded()).toThrow(IllegalTransition);
+    expect(() => state.endReporting()).toThrow(IllegalTransition);
+    state.beginReporting();
+    expect(() => state.beginReporting()).toThrow(IllegalTransition);
+    state.endReporting();
+    expect(() => state.endReporting()).toThrow(IllegalTransition);
   });
 });
 
@@ -377,42 +377,42 @@ describe('a replay', () => {
     const running = replay();
     const state = replaying(running);
     expect([state.wantsReplay(0), state.isIdle]).toEqual([true, false]);
-    expect(state.replayingBegan()).toBe(running);
+    expect(state.beginReplaying()).toBe(running);
     expect(state.wantsReplay(0)).toBe(false);
-    expect(() => state.replayingBegan()).toThrow(IllegalTransition);
-    state.replayingEnded();
+    expect(() => state.beginReplaying()).toThrow(IllegalTransition);
+    state.endReplaying();
     expect(state.wantsReplay(0)).toBe(true);
-    expect(() => state.replayingEnded()).toThrow(IllegalTransition);
+    expect(() => state.endReplaying()).toThrow(IllegalTransition);
     expect(replaying(replay('rpl_1', false)).wantsReplay(0)).toBe(false);
   });
 
   test('never takes without a replay', () => {
     expect(serving().wantsReplay(0)).toBe(false);
-    expect(() => serving().replayingBegan()).toThrow(IllegalTransition);
+    expect(() => serving().beginReplaying()).toThrow(IllegalTransition);
   });
 
   test('that was read again is the same one, which reads what is stored', () => {
     const running = replay();
     const state = replaying(running);
-    state.replayRead(state.replayReadBegan(), replay('rpl_1'));
+    state.endReplayRead(state.beginReplayRead(), replay('rpl_1'));
     expect([state.replay, running.rereads]).toEqual([running, 1]);
     const next = replay('rpl_2');
-    state.replayRead(state.replayReadBegan(), next);
+    state.endReplayRead(state.beginReplayRead(), next);
     expect([state.replay, next.rereads]).toEqual([next, 0]);
-    state.replayRead(state.replayReadBegan(), undefined);
+    state.endReplayRead(state.beginReplayRead(), undefined);
     expect([state.replay, state.isIdle]).toEqual([undefined, true]);
   });
 
   test('that was read last stays, although an earlier read is answered after it', () => {
     const state = serving();
-    const [earlier, later] = [state.replayReadBegan(), state.replayReadBegan()];
-    state.replayRead(later, replay('rpl_2'));
-    state.replayRead(earlier, undefined);
+    const [earlier, later] = [state.beginReplayRead(), state.beginReplayRead()];
+    state.endReplayRead(later, replay('rpl_2'));
+    state.endReplayRead(earlier, undefined);
     expect(state.replay?.id).toBe('rpl_2');
   });
 
   test('is never taken from a read that did not begin', () => {
-    expect(() => serving().replayRead(1, replay())).toThrow(IllegalTransition);
+    expect(() => serving().endReplayRead(1, replay())).toThrow(IllegalTransition);
   });
 });
 
@@ -420,6 +420,6 @@ test('a dropped endpoint stays dropped', () => {
   const state = serving();
   state.drop();
   state.drop();
-  state.endpointChanged(MOVED);
+  state.setEndpoint(MOVED);
   expect(state.isDropped).toBe(true);
 });

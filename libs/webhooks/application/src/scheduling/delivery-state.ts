@@ -2,8 +2,8 @@ import {
   type AttemptOutcome,
   type DeliveryError,
   type Random,
-  failingReportAt,
-  isAttempted,
+  failureReportDueAt,
+  isEnabled,
   urlRevision,
 } from '@tracking/webhooks-domain';
 import {
@@ -16,17 +16,17 @@ import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurrency.ts';
 
 /**
- * Phase of the present URL. It follows from two facts: whether its health is known, and whether it answered 410.
+ * Phase of the endpoint's current URL. The phase follows from two facts: is the URL's health known, and did the URL answer 410?
  *
- *     opening ─── healthRead ──► serving ─── judged as gone ──► gone
- *        ▲                          ▲                            │
- *        │                          └────── disablingEnded ──────┤
- *        └── endpointChanged to another URL, from every phase ───┘
+ *     opening ─── setHealth ──► serving ─── answer 410 ──► gone
+ *        ▲                         ▲                        │
+ *        │                         └───── endDisabling ─────┤
+ *        └── setEndpoint with another URL, from every phase ┘
  *
- * - `opening`: it is not known how the URL has been answering. Nothing is sent.
+ * - `opening`: the URL's stored health is not read yet. Nothing is sent.
  * - `serving`: deliveries are attempted when they are due.
- * - `gone`: it answered 410. Nothing is sent until the endpoint is disabled. An attempt that began at the former URL can get
- *   this answer while the phase is `opening`; after disabling it is `opening` again until the health is read.
+ * - `gone`: the URL answered 410. Nothing is sent until the endpoint is disabled. An attempt that began at the former URL can
+ *   also get a 410 while the phase is `opening`. After disabling, the phase is `opening` again until the health is read.
  */
 type UrlPhase = 'opening' | 'serving' | 'gone';
 
@@ -54,7 +54,7 @@ export interface RunningReplay {
    */
   takeMore(): Promise<boolean>;
   /** The outcome of an attempt at a delivery was stored; undefined if the delivery no longer exists. */
-  note(deliveryId: string, after: DeliveryDocument | undefined): void;
+  recordAttempt(deliveryId: string, after: DeliveryDocument | undefined): void;
   /** Another process may have changed its deliveries in the store. */
   reread(): void;
 }
@@ -121,7 +121,7 @@ export class DeliveryState {
    * The endpoint was read or written. An older form than the known one changes nothing.
    * @returns true if it receives other deliveries than before
    */
-  endpointChanged(endpoint: EndpointDocument): boolean {
+  setEndpoint(endpoint: EndpointDocument): boolean {
     if (endpoint.revision < this.document.revision) return false;
     const before = this.document;
     this.document = endpoint;
@@ -131,7 +131,7 @@ export class DeliveryState {
       this.#concurrency = this.#gone = undefined;
       return true;
     }
-    return before.verified !== endpoint.verified || isAttempted(before) !== isAttempted(endpoint);
+    return before.verified !== endpoint.verified || isEnabled(before) !== isEnabled(endpoint);
   }
 
   /** Outcomes under way are still stored, and a 410 is still followed by disabling. */
@@ -140,7 +140,7 @@ export class DeliveryState {
   }
 
   /** The stored health was read. Ignores the health of other URLs than the present one. */
-  healthRead(
+  setHealth(
     found: EndpointHealthDocument | undefined,
     { recoveryAfterMs, random }: { readonly recoveryAfterMs: number; readonly random: Random },
   ): void {
@@ -155,8 +155,8 @@ export class DeliveryState {
     const health = of?.unsavedHealth(now);
     return of && health && { of, health, url_revision: this.document.url_revision };
   }
-  healthSaved({ of, health }: UnsavedHealth): void {
-    of.healthSaved(health);
+  markHealthSaved({ of, health }: UnsavedHealth): void {
+    of.markSaved(health);
   }
 
   get attempting(): number {
@@ -179,31 +179,31 @@ export class DeliveryState {
   }
 
   /** A delivery is taken for its attempt. @param isEarly taken before it was due, because the endpoint recovers */
-  attemptBegan(id: string, isEarly: boolean, now: number): void {
+  beginAttempt(id: string, isEarly: boolean, now: number): void {
     if (this.#underWay.has(id)) throw new IllegalTransition(`${id} is under way`);
     if (isEarly) this.#takenEarly.add(id);
     this.#underWay.set(id, 'attempting');
     this.#attempting += 1;
-    this.#concurrency?.began(now);
+    this.#concurrency?.recordStart(now);
   }
 
   /** Judges the answer to an attempt. Ignores answers of other URLs than the present one. */
-  judged(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
+  recordOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     if (!hasSameUrl(attempted, this.document)) return;
-    this.#concurrency?.answered(outcome, startedAt, endedAt);
+    this.#concurrency?.recordOutcome(outcome, startedAt, endedAt);
     this.#wasAttempted = true;
     if (outcome.kind === 'gone') this.#gone = attempted;
   }
 
   /** The endpoint has answered: the next attempt may begin while the outcome is being stored. */
-  answered(id: string): void {
+  markAnswered(id: string): void {
     if (this.#underWay.get(id) !== 'attempting') throw new IllegalTransition(`${id} is not being attempted`);
     this.#underWay.set(id, 'storing');
     this.#attempting -= 1;
   }
 
   /** The delivery is no longer under way, whether an attempt was made or not. */
-  attemptEnded(id: string): void {
+  endAttempt(id: string): void {
     const phase = this.#underWay.get(id);
     if (phase === undefined) throw new IllegalTransition(`${id} is not under way`);
     if (phase === 'attempting') this.#attempting -= 1;
@@ -211,23 +211,23 @@ export class DeliveryState {
     this.#takenEarly.delete(id);
   }
 
-  blocked(until: number): void {
+  block(until: number): void {
     this.#blockedUntil = until;
   }
 
   /** Every delivery that failed before the recovery was attempted again. */
-  recovered(): void {
-    this.#concurrency?.recovered();
+  endRecovery(): void {
+    this.#concurrency?.endRecovery();
   }
 
   /** Returns the endpoint that answered 410 if it is to be disabled now: once the outcomes of its attempts are stored. */
-  disablingBegan(): EndpointDocument | undefined {
+  beginDisabling(): EndpointDocument | undefined {
     if (this.#gone === undefined || this.#tasks.has('disabling') || this.#underWay.size > 0) return undefined;
     this.#begin('disabling');
     return this.#gone;
   }
   /** @param isDisabled false if that is still to be done */
-  disablingEnded(gone: EndpointDocument, isDisabled: boolean): void {
+  endDisabling(gone: EndpointDocument, isDisabled: boolean): void {
     this.#end('disabling');
     // Another URL may have answered 410 since.
     if (isDisabled && this.#gone === gone) this.#gone = undefined;
@@ -237,26 +237,26 @@ export class DeliveryState {
   reportDueAt(afterMs: number): number {
     const failures = this.#concurrency?.failures ?? null;
     if (failures === null || failures.isReported || failures.reason === null) return Infinity;
-    return this.#tasks.has('reporting') ? Infinity : failingReportAt(failures, this.document.pauses, afterMs);
+    return this.#tasks.has('reporting') ? Infinity : failureReportDueAt(failures, this.document.pauses, afterMs);
   }
-  reportingBegan(): void {
+  beginReporting(): void {
     this.#begin('reporting');
   }
   /** The report of its present failures; undefined if they have ended. */
-  failingReport(now: number): FailingReport | undefined {
+  createFailingReport(now: number): FailingReport | undefined {
     const of = this.#concurrency;
     const failures = of?.failures;
     if (of === undefined || !failures?.reason) return undefined;
     const { since, reason, reportAt } = failures;
     return { of, endpoint: this.document, since, reason, at: reportAt ?? now };
   }
-  reported({ of, since, at }: FailingReport, isReported: boolean): void {
-    of.reported(since, at, isReported);
+  recordReport({ of, since, at }: FailingReport, isReported: boolean): void {
+    of.recordReport(since, at, isReported);
   }
-  isOfPresentUrl({ of }: FailingReport): boolean {
+  isForCurrentUrl({ of }: FailingReport): boolean {
     return of === this.#concurrency;
   }
-  reportingEnded(): void {
+  endReporting(): void {
     this.#end('reporting');
   }
 
@@ -267,21 +267,21 @@ export class DeliveryState {
     return !this.#tasks.has('replaying') && this.#replay?.wantsMore(now) === true;
   }
   /** Returns the replay, which takes its next deliveries. */
-  replayingBegan(): RunningReplay {
+  beginReplaying(): RunningReplay {
     if (this.#replay === undefined) throw new IllegalTransition(`${this.document.id}: no replay runs`);
     this.#begin('replaying');
     return this.#replay;
   }
-  replayingEnded(): void {
+  endReplaying(): void {
     this.#end('replaying');
   }
 
   /** The running replay is about to be read from the store. Returns the number of the read. */
-  replayReadBegan(): number {
+  beginReplayRead(): number {
     return (this.#replayReads.begun += 1);
   }
   /** Takes what a read found, unless a read that began later was answered before. */
-  replayRead(read: number, found: RunningReplay | undefined): void {
+  endReplayRead(read: number, found: RunningReplay | undefined): void {
     if (read > this.#replayReads.begun) throw new IllegalTransition(`${this.document.id}: read ${read} never began`);
     if (read < this.#replayReads.shown) return;
     this.#replayReads.shown = read;

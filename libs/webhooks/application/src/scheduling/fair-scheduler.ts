@@ -8,22 +8,22 @@ export interface Schedulable {
 }
 
 /** A workspace or endpoint alone gets three quarters: 12 times the square of the quarter that stays free. */
-const SHARE = 12;
+const SHARE_FACTOR = 12;
 /** Alone, two fifths. */
-const SMALL_SHARE = 1;
+const SMALL_SHARE_FACTOR = 1;
 
 /**
  * Most attempts that one may have under way while `free` of `all` stay free. It falls with the square of the free ones: if
  * several come one after the other and give nothing back for long, each leaves something for the next.
  */
-const shareOf = (free: number, all: number, share: number) => (share * free * free) / all;
+const maxShare = (free: number, all: number, share: number) => (share * free * free) / all;
 
 interface Holdings {
   attempts: number;
   /** Attempts among these at endpoints whose latest answer was no success. */
   unproven: number;
 }
-const NONE: Readonly<Holdings> = { attempts: 0, unproven: 0 };
+const NO_HOLDINGS: Readonly<Holdings> = { attempts: 0, unproven: 0 };
 
 /**
  * Decides which endpoint makes the next attempt, and counts the attempts under way. An attempt cannot be taken back before its
@@ -35,7 +35,7 @@ const NONE: Readonly<Holdings> = { attempts: 0, unproven: 0 };
  *   a share of what their workspace has and may begin; a small one if the endpoint has an attempt under way already.
  */
 export class FairScheduler<E extends Schedulable> {
-  private readonly total: Holdings = { ...NONE };
+  private readonly total: Holdings = { ...NO_HOLDINGS };
   /** Of workspaces with an attempt under way. */
   private readonly workspaces = new Map<string, Holdings>();
   private readonly proven = new RoundRobin<E>();
@@ -75,7 +75,7 @@ export class FairScheduler<E extends Schedulable> {
   /** Counts an attempt. The returned function ends it; called again, it returns false and changes nothing. */
   begin({ workspace, isProven }: Schedulable): () => boolean {
     const unproven = isProven ? 0 : 1;
-    const holdings = this.workspaces.get(workspace) ?? { ...NONE };
+    const holdings = this.workspaces.get(workspace) ?? { ...NO_HOLDINGS };
     this.workspaces.set(workspace, holdings);
     const count = (attempts: 1 | -1) => {
       for (const each of [this.total, holdings]) {
@@ -99,23 +99,23 @@ export class FairScheduler<E extends Schedulable> {
   }
 
   private nextProven(): E | undefined {
-    return this.nextOf(this.proven);
+    return this.nextFrom(this.proven);
   }
 
   private nextUnproven(): E | undefined {
-    return this.nextOf(this.untried, SHARE) ?? this.nextOf(this.unproven, SMALL_SHARE);
+    return this.nextFrom(this.untried, SHARE_FACTOR) ?? this.nextFrom(this.unproven, SMALL_SHARE_FACTOR);
   }
 
   /** @param unproven share of the unproven, for a queue of these */
-  private nextOf(queue: RoundRobin<E>, unproven?: number): E | undefined {
+  private nextFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
     const fits = (held: Holdings, free: number, all: number) =>
-      unproven === undefined || held.unproven <= shareOf(free - 1, all, unproven);
+      unproven === undefined || held.unproven <= maxShare(free - 1, all, unproven);
     if (!fits(this.total, this.free, this.limit)) return undefined;
     const roomPerEndpoint = (workspace: string) => {
-      const held = this.workspaces.get(workspace) ?? NONE;
+      const held = this.workspaces.get(workspace) ?? NO_HOLDINGS;
       const room = this.roomFor(held);
       const all = held.attempts + room;
-      return room > 0 && fits(held, room, all) ? Math.floor(shareOf(room - 1, all, SHARE)) + 1 : 0;
+      return room > 0 && fits(held, room, all) ? Math.floor(maxShare(room - 1, all, SHARE_FACTOR)) + 1 : 0;
     };
     return queue.next(roomPerEndpoint, ({ attempting }) => attempting);
   }
@@ -124,7 +124,7 @@ export class FairScheduler<E extends Schedulable> {
   private roomFor({ attempts }: Holdings): number {
     // The last of them begins beside attempts + room - 1 and leaves free - room, which is at least the root of
     // attempts + free - left - 1 = share of left.
-    const part = SHARE / this.limit;
+    const part = SHARE_FACTOR / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);
   }

@@ -31,7 +31,7 @@ const SETTINGS = { recoveryAfterMs: 600_000, random: () => 0 };
 
 /** The endpoint answers an attempt, so many milliseconds after the start. */
 function answer(at: OwnedEndpoint, outcome: AttemptOutcome, ms: number): void {
-  at.state.judged(at.endpoint, outcome, START + ms, START + ms);
+  at.state.recordOutcome(at.endpoint, outcome, START + ms, START + ms);
 }
 
 /** A lease that is held until the test says otherwise. */
@@ -54,7 +54,7 @@ function owned(...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
 
 function ownedUnder(held: Lease, ...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
   const opened = new OwnedEndpoint(ENDPOINT, held, true);
-  opened.state.healthRead(undefined, SETTINGS);
+  opened.state.setHealth(undefined, SETTINGS);
   for (const outcome of outcomes) answer(opened, outcome, 0);
   return opened;
 }
@@ -86,7 +86,7 @@ const replay = (id: string): RunningReplay => ({
   wantsMore: () => false,
   nextMoment: () => undefined,
   takeMore: () => Promise.resolve(true),
-  note: () => undefined,
+  recordAttempt: () => undefined,
   reread: () => undefined,
 });
 
@@ -116,7 +116,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.take(START + 10)?.id).toBe('dlv_0');
     expect(endpoint.nextMoment).toBeLessThanOrEqual(START + 10);
     held.isOver = true;
-    expect(endpoint.isOurs).toBe(false);
+    expect(endpoint.isOwned).toBe(false);
     expect(endpoint.take(START + 10)).toBeUndefined();
     expect(endpoint.nextMoment).toBeUndefined();
   });
@@ -133,7 +133,7 @@ describe('an endpoint that this process owns', () => {
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
     hold('dlv_replayed', { replay_id: 'rpl_1', next_attempt_at: at(1_000) });
-    endpoint.state.replayRead(endpoint.state.replayReadBegan(), replay('rpl_1'));
+    endpoint.state.endReplayRead(endpoint.state.beginReplayRead(), replay('rpl_1'));
     expect(endpoint.canTake(START)).toBe(true);
     expect(endpoint.take(START)?.id).toBe('dlv_replayed');
     expect(endpoint.take(START + 499)).toBeUndefined();
@@ -175,7 +175,7 @@ describe('an endpoint that this process owns', () => {
     const live = timeAt(600_002);
     endpoint.change(delivery('dlv_live', { event_created_at: live, next_attempt_at: live }), 0);
     expect(endpoint.take(START + 600_002)?.id).toBe('dlv_live');
-    endpoint.settled('dlv_failed', undefined, 0, endpoint.room);
+    endpoint.completeAttempt('dlv_failed', undefined, 0, endpoint.room);
     expect([endpoint.attempting, endpoint.hasRecovered]).toEqual([1, true]);
     endpoint.reread();
     expect(endpoint.hasRecovered).toBe(false);
@@ -195,12 +195,12 @@ describe('an endpoint that this process owns', () => {
     answer(endpoint, { ...FAILURE, kind: 'gone' }, 0);
     endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
     expect([endpoint.state.concurrency, endpoint.state.phase]).toEqual([undefined, 'opening']);
-    endpoint.state.healthRead(undefined, SETTINGS);
+    endpoint.state.setHealth(undefined, SETTINGS);
     endpoint.change(document, 0);
     expect([endpoint.keepsUp, endpoint.take(START + 2)?.id]).toEqual([false, undefined]);
     endpoint.endRefill(endpoint.beginRefill(endpoint.room), { scheduled: [document], express: [] }, 0);
     expect(endpoint.take(START + 2)?.id).toBe('dlv_1');
-    endpoint.settled('dlv_1', undefined, 0, endpoint.room);
+    endpoint.completeAttempt('dlv_1', undefined, 0, endpoint.room);
     endpoint.change({ ...document, url_revision: 2, revision: 2 }, 0);
     expect(endpoint.nextMoment).toBe(START + 3_600_000);
   });
@@ -208,7 +208,7 @@ describe('an endpoint that this process owns', () => {
   test('gives live events before replayed deliveries that were attempted at a former URL', () => {
     const endpoint = owned(SUCCESS);
     endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
-    endpoint.state.healthRead(undefined, SETTINGS);
+    endpoint.state.setHealth(undefined, SETTINGS);
     const refill = endpoint.beginRefill(endpoint.room);
     const live = delivery('dlv_live', { event_created_at: timeAt(10), next_attempt_at: timeAt(10) });
     const attempted = { attempts_count: 1, last_attempt_at: timeAt(1) };
@@ -226,7 +226,7 @@ describe('an endpoint that this process owns', () => {
     endpoint.change(newer, 0);
     endpoint.add(newer, 0, endpoint.room);
     expect([endpoint.waiting, endpoint.take(START)]).toEqual([0, undefined]);
-    expect(endpoint.settled(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
+    expect(endpoint.completeAttempt(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
     expect([endpoint.waiting, endpoint.wantsRefill(endpoint.room)]).toEqual([0, true]);
   });
 
@@ -237,27 +237,27 @@ describe('an endpoint that this process owns', () => {
       return { endpoint, after: toDocument({ ...taken, status: 'retrying', revision: 2 }) };
     };
     const { endpoint, after } = retried();
-    expect([endpoint.settled(after.id, after, 0, endpoint.room), endpoint.waiting]).toEqual([true, 1]);
+    expect([endpoint.completeAttempt(after.id, after, 0, endpoint.room), endpoint.waiting]).toEqual([true, 1]);
     const dropped = retried();
     dropped.endpoint.state.drop();
-    expect(dropped.endpoint.settled(after.id, after, 0, 32)).toBe(true);
+    expect(dropped.endpoint.completeAttempt(after.id, after, 0, 32)).toBe(true);
     expect(dropped.endpoint.waiting).toBe(0);
     const deleted = retried();
     deleted.endpoint.setEndpoint({ ...ENDPOINT, deleted: true, revision: 2 });
-    expect(deleted.endpoint.settled(after.id, after, 0, 32)).toBe(false);
+    expect(deleted.endpoint.completeAttempt(after.id, after, 0, 32)).toBe(false);
   });
 
   test('waits five seconds after an attempt that could not be made, and half a second for a missing payload alone', () => {
     const endpoint = wait(owned(), 2);
     const first = endpoint.take(START + 10);
     if (first === undefined) throw new Error('nothing was due');
-    expect(endpoint.notAttempted(first, true, START + 10)).toBe(true);
+    expect(endpoint.returnToWindow(first, true, START + 10)).toBe(true);
     expect(endpoint.take(START + 10)?.id).toBe('dlv_1');
     expect([endpoint.take(START + 509), endpoint.take(START + 510)?.id]).toEqual([undefined, first.id]);
     const blocked = wait(owned(), 2);
     const tried = blocked.take(START + 10);
     if (tried === undefined) throw new Error('nothing was due');
-    expect(blocked.notAttempted(tried, false, START + 10)).toBe(true);
+    expect(blocked.returnToWindow(tried, false, START + 10)).toBe(true);
     expect(blocked.nextMoment).toBe(START + 5_010);
     expect(blocked.take(START + 5_010)?.id).toBe('dlv_0');
   });
@@ -265,8 +265,8 @@ describe('an endpoint that this process owns', () => {
   test('attempts the next delivery after a gap if answers come late, and after a hold', () => {
     const gap = 8_000 / (4 * 6);
     const late = new OwnedEndpoint(ENDPOINT, lease(), true);
-    late.state.healthRead(undefined, { ...SETTINGS, random: () => 0.5 });
-    for (const ms of [-16_000, -8_000]) late.state.judged(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
+    late.state.setHealth(undefined, { ...SETTINGS, random: () => 0.5 });
+    for (const ms of [-16_000, -8_000]) late.state.recordOutcome(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
     wait(late, 2);
     expect(late.take(START + 10)?.id).toBe('dlv_0');
     expect(late.nextMoment).toBe(START + 10 + gap);
@@ -287,7 +287,7 @@ describe('an endpoint that this process owns', () => {
     expect([endpoint.hasBeenIdle(0), endpoint.hasBeenIdle(900_000)]).toEqual([false, false]);
     endpoint.take(START);
     expect(endpoint.hasBeenIdle(1_000_000)).toBe(false);
-    endpoint.settled('dlv_0', undefined, 0, endpoint.room);
+    endpoint.completeAttempt('dlv_0', undefined, 0, endpoint.room);
     expect([1_000_001, 1_300_001, 1_300_002].map((now) => endpoint.hasBeenIdle(now))).toEqual([false, false, true]);
   });
 
@@ -295,7 +295,7 @@ describe('an endpoint that this process owns', () => {
     const stored = { held_until: null, failing_since: timeAt(0), recovering_since: null };
     const reason = { code: 'timeout', message: '' };
     const opened = new OwnedEndpoint(ENDPOINT, lease(), true);
-    opened.state.healthRead({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
+    opened.state.setHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
     expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
     opened.add(left, 0, opened.room);

@@ -1,23 +1,23 @@
 import type { Lease } from '@tracking/ports';
-import { isAttempted, urlRevision } from '@tracking/webhooks-domain';
+import { isEnabled, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { type DeliveryDocument, awaitsAttempt, mayGoEarly } from '../store/delivery-document.ts';
-import { positionOf } from '../store/delivery-queues.ts';
+import { type DeliveryDocument, awaitsAttempt, isUntriedReplay } from '../store/delivery-document.ts';
+import { queuePosition } from '../store/delivery-queues.ts';
 import { DeliveryState } from './delivery-state.ts';
 import type { Schedulable } from './fair-scheduler.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 import type { PacedEndpoint } from './timing.ts';
 
 /** Deliveries held in memory for each attempt that may be under way at once. */
-const HELD_PER_ATTEMPT = 64;
+const WINDOW_PER_ATTEMPT = 64;
 /** The same while it is not known whether the endpoint answers at all: more would only wait here. */
-const HELD_PER_PROBE = 8;
+const WINDOW_PER_PROBE = 8;
 /** How soon an attempt is tried again whose payload is missing. */
 const MISSING_PAYLOAD_RETRY_MS = 500;
 /** How long an endpoint waits after a fault of our own kept an attempt from being made. */
-const BLOCKED_MS = 5_000;
+const FAULT_PAUSE_MS = 5_000;
 /** After this long without anything to do an endpoint is dropped from memory. */
-const IDLE_MS = 300_000;
+const MAX_IDLE_MS = 300_000;
 const NEVER = '1970-01-01T00:00:00.000Z';
 
 /**
@@ -39,7 +39,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     empty: boolean,
   ) {
     this.state = new DeliveryState(endpoint);
-    this.window = new PendingWindow(empty, this.mayGo, this.dueOf);
+    this.window = new PendingWindow(empty, this.isDeliverable, this.dueTime);
   }
 
   get id(): string {
@@ -56,7 +56,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   }
 
   /** True if this process owns it at this moment, by its lease: nothing may be sent to it otherwise. */
-  get isOurs(): boolean {
+  get isOwned(): boolean {
     return !this.state.isDropped && this.lease.isHeld();
   }
   /** True if its latest answer was a success. */
@@ -87,14 +87,14 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    */
   get isPaced(): boolean {
     const { concurrency } = this.state;
-    if (concurrency === undefined || this.window.express.some(this.mayGo)) return false;
+    if (concurrency === undefined || this.window.express.some(this.isDeliverable)) return false;
     const next = this.window.scheduled.first?.delivery;
     return this.isFailing || (next !== undefined && Date.parse(next.created_at) < concurrency.closedAt);
   }
 
   /** When its failures are to be reported, in epoch milliseconds; Infinity if not as things are. */
   reportDueAt(afterMs: number): number {
-    if (!this.isOurs) return Infinity;
+    if (!this.isOwned) return Infinity;
     const due = this.state.reportDueAt(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
     // Failures under an earlier owner may be long past unless a delivery is left of them: the next attempt may succeed.
@@ -106,21 +106,21 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     const { scheduled, express, isComplete } = this.window;
     const isIdle = this.state.isIdle && scheduled.size === 0 && express.size === 0 && isComplete;
     this.idleSince = isIdle ? (this.idleSince ?? now) : undefined;
-    return this.idleSince !== undefined && now - this.idleSince > IDLE_MS;
+    return this.idleSince !== undefined && now - this.idleSince > MAX_IDLE_MS;
   }
 
   /** The endpoint was read or written. An older form than the known one changes nothing. */
   setEndpoint(endpoint: EndpointDocument): void {
     // Deliveries that it does not receive wait on disk, for as long as it takes.
-    if (this.state.endpointChanged(endpoint)) this.window.forget();
+    if (this.state.setEndpoint(endpoint)) this.window.reset();
   }
 
   /** Scheduled deliveries to hold in memory; none while the endpoint is not attempted. */
   get room(): number {
-    if (!isAttempted(this.endpoint)) return 0;
+    if (!isEnabled(this.endpoint)) return 0;
     const { concurrency } = this.state;
     const atOnce = concurrency?.allowed ?? this.endpoint.max_concurrency;
-    return atOnce * (concurrency?.circuit === 'closed' ? HELD_PER_ATTEMPT : HELD_PER_PROBE);
+    return atOnce * (concurrency?.circuit === 'closed' ? WINDOW_PER_ATTEMPT : WINDOW_PER_PROBE);
   }
   /** Scheduled deliveries in memory. */
   get waiting(): number {
@@ -136,12 +136,12 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   }
   /** A stored delivery was changed. @param readAt before that, on the process's monotonic clock */
   change(delivery: DeliveryDocument, readAt: number): void {
-    if (this.state.underWay.has(delivery.id)) this.window.passOver(delivery);
+    if (this.state.underWay.has(delivery.id)) this.window.skip(delivery);
     else this.window.change(toPending(delivery, readAt), this.room);
   }
   /** Its stored deliveries may have been changed by another process: they are read again. */
   reread(): void {
-    this.window.forget();
+    this.window.reset();
   }
   wantsRefill(room: number): boolean {
     return this.window.wantsRefill(room);
@@ -160,12 +160,12 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   get nextMoment(): number | undefined {
     const { concurrency, phase, attempting, blockedUntil } = this.state;
     // A lease that was lost does not come back.
-    if (concurrency === undefined || phase !== 'serving' || !this.isOurs) return undefined;
+    if (concurrency === undefined || phase !== 'serving' || !this.isOwned) return undefined;
     if (attempting >= concurrency.limit) return undefined;
-    if (this.window.express.some(this.mayGo)) return blockedUntil;
+    if (this.window.express.some(this.isDeliverable)) return blockedUntil;
     const first = this.window.scheduled.first;
-    if (first === undefined || attempting >= concurrency.allowed || !isAttempted(this.endpoint)) return undefined;
-    const due = this.hasEarly(first) ? -Infinity : first.due;
+    if (first === undefined || attempting >= concurrency.allowed || !isEnabled(this.endpoint)) return undefined;
+    const due = this.hasEarlyDelivery(first) ? -Infinity : first.due;
     return Math.max(due, concurrency.heldUntil, concurrency.restsUntil, blockedUntil);
   }
   canTake(now: number): boolean {
@@ -177,9 +177,9 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     if (!this.canTake(now)) return undefined;
     const { express, scheduled } = this.window;
     const isDue = (scheduled.first?.due ?? now) <= now;
-    const item = express.take(this.mayGo) ?? (isDue ? scheduled.shift() : scheduled.take(this.goesEarly));
+    const item = express.take(this.isDeliverable) ?? (isDue ? scheduled.shift() : scheduled.take(this.canGoEarly));
     if (item === undefined) return undefined;
-    this.state.attemptBegan(item.id, item.due > now && this.failedBeforeRecovery(item), now);
+    this.state.beginAttempt(item.id, item.due > now && this.failedBeforeRecovery(item), now);
     return item;
   }
 
@@ -188,11 +188,11 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    * @param after the delivery as it is stored now; undefined if it no longer exists
    * @returns false if the delivery waits although its endpoint is deleted: it is to be discarded
    */
-  settled(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {
-    this.state.attemptEnded(id);
-    this.window.noteChange(id);
-    this.state.replay?.note(id, after);
-    if (!this.window.isNewest(id, after?.revision)) this.window.forget();
+  completeAttempt(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {
+    this.state.endAttempt(id);
+    this.window.recordChange(id);
+    this.state.replay?.recordAttempt(id, after);
+    if (!this.window.isNewest(id, after?.revision)) this.window.reset();
     else if (after !== undefined && awaitsAttempt(after)) {
       if (this.endpoint.deleted) return false;
       if (!this.state.isDropped) this.window.add(toPending(after, knownAt), room);
@@ -204,20 +204,20 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    * No attempt could be made; the delivery waits again. Without its payload it alone waits a moment, otherwise the endpoint.
    * @returns false if a newer form of the delivery is stored, which is read instead
    */
-  notAttempted(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
-    this.state.attemptEnded(item.id);
+  returnToWindow(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
+    this.state.endAttempt(item.id);
     if (!this.window.isNewest(item.id, item.delivery.revision)) {
-      this.window.forget();
+      this.window.reset();
       return false;
     }
-    if (!isPayloadMissing) this.state.blocked(now + BLOCKED_MS);
+    if (!isPayloadMissing) this.state.block(now + FAULT_PAUSE_MS);
     this.window.putBack(isPayloadMissing ? { ...item, due: now + MISSING_PAYLOAD_RETRY_MS, isDelayed: true } : item);
     return true;
   }
 
   /** Sandbox events go to every endpoint with a verified URL, all other deliveries to enabled ones only. */
-  readonly mayGo = ({ delivery }: PendingDelivery): boolean =>
-    delivery.sandbox ? this.endpoint.verified : isAttempted(this.endpoint);
+  readonly isDeliverable = ({ delivery }: PendingDelivery): boolean =>
+    delivery.sandbox ? this.endpoint.verified : isEnabled(this.endpoint);
 
   /**
    * Returns true if an attempt of the delivery is to be made now. A request of a person is due at once: its time is by the
@@ -226,29 +226,29 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   isDue(delivery: DeliveryDocument, now: number): boolean {
     if (!awaitsAttempt(delivery)) return false;
     if (delivery.sandbox || delivery.manual_at !== null) return true;
-    return this.goesEarly({ delivery }) || this.dueOf(delivery) <= now;
+    return this.canGoEarly({ delivery }) || this.dueTime(delivery) <= now;
   }
 
   /**
    * When a delivery is due, in epoch milliseconds: as stored, or since its latest attempt if that was made at a former URL,
    * whatever that URL asked for. A replayed delivery has had no attempt by its schedule: it stays due after live events.
    */
-  private readonly dueOf = (delivery: DeliveryDocument): number => {
-    const { due } = positionOf(delivery);
-    const isUntried = delivery.attempts_count === 0 || mayGoEarly(delivery);
+  private readonly dueTime = (delivery: DeliveryDocument): number => {
+    const { due } = queuePosition(delivery);
+    const isUntried = delivery.attempts_count === 0 || isUntriedReplay(delivery);
     if (isUntried || urlRevision(delivery) === urlRevision(this.endpoint)) return due;
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
   /** Returns true if a scheduled delivery goes early; few that must wait for their time stand before it. */
-  private hasEarly(first: PendingDelivery): boolean {
-    if (this.goesEarly(first)) return true;
-    return (this.state.replay !== undefined || this.isRecovering) && this.window.scheduled.some(this.goesEarly);
+  private hasEarlyDelivery(first: PendingDelivery): boolean {
+    if (this.canGoEarly(first)) return true;
+    return (this.state.replay !== undefined || this.isRecovering) && this.window.scheduled.some(this.canGoEarly);
   }
 
   /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint recovers. */
-  private readonly goesEarly = (item: Pick<PendingDelivery, 'delivery' | 'isDelayed'>): boolean =>
-    item.isDelayed !== true && (mayGoEarly(item.delivery) || this.failedBeforeRecovery(item));
+  private readonly canGoEarly = (item: Pick<PendingDelivery, 'delivery' | 'isDelayed'>): boolean =>
+    item.isDelayed !== true && (isUntriedReplay(item.delivery) || this.failedBeforeRecovery(item));
 
   /** A delivery that failed again since keeps its schedule. */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {

@@ -2,7 +2,7 @@ import { rounds } from '@tracking/testing';
 import { newDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { type QueuePosition, isAfter, positionOf } from '../store/delivery-queues.ts';
+import { type QueuePosition, isAfter, queuePosition } from '../store/delivery-queues.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -63,7 +63,7 @@ class ShardOwner {
         return;
       default:
         if (value % 10 === 0) {
-          this.window.forget();
+          this.window.reset();
           this.reading = undefined;
         }
     }
@@ -89,7 +89,7 @@ class ShardOwner {
     if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
     if (this.window.wantsRefill(this.room)) return undefined;
     const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
-    const [earliest] = waiting.map(positionOf).sort((one, other) => (isAfter(one, other) ? 1 : -1));
+    const [earliest] = waiting.map(queuePosition).sort((one, other) => (isAfter(one, other) ? 1 : -1));
     return [this.window.scheduled.first?.id, earliest?.id];
   }
 
@@ -117,8 +117,10 @@ class ShardOwner {
   }
 
   private read(after: QueuePosition, limit: number): readonly DeliveryDocument[] {
-    const all = [...this.stored.values()].sort((one, other) => (isAfter(positionOf(one), positionOf(other)) ? 1 : -1));
-    return all.filter((one) => isAfter(positionOf(one), after)).slice(0, limit);
+    const all = [...this.stored.values()].sort((one, other) =>
+      isAfter(queuePosition(one), queuePosition(other)) ? 1 : -1,
+    );
+    return all.filter((one) => isAfter(queuePosition(one), after)).slice(0, limit);
   }
 
   private endReading(): void {
@@ -155,7 +157,7 @@ class ShardOwner {
     if (again === undefined) this.stored.delete(id);
     else this.store(again);
     this.busy.delete(id);
-    this.window.noteChange(id);
+    this.window.recordChange(id);
     if (again !== undefined) this.window.add(toPending(again, 0), this.room);
   }
 }

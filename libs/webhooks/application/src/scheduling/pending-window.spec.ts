@@ -1,6 +1,6 @@
-import { newDelivery, retryRequested } from '@tracking/webhooks-domain';
+import { newDelivery, requestRetry } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { isAfter, positionOf } from '../store/delivery-queues.ts';
+import { isAfter, queuePosition } from '../store/delivery-queues.ts';
 import { PendingWindow, toPending } from './pending-window.ts';
 
 const ROOM = 4;
@@ -32,7 +32,8 @@ class Disk {
   answer(window: PendingWindow, refill: ReturnType<PendingWindow['beginRefill']>): void {
     const { after, limit } = refill;
     const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    const scheduled = after === undefined ? [] : all.filter((one) => isAfter(positionOf(one), after)).slice(0, limit);
+    const scheduled =
+      after === undefined ? [] : all.filter((one) => isAfter(queuePosition(one), after)).slice(0, limit);
     window.endRefill(refill, { scheduled, express: [] }, nobody, 0);
   }
 }
@@ -135,7 +136,7 @@ describe('a pending window', () => {
     const refill = window.beginRefill(ROOM);
     // 1 was under way; it failed, was stored as due after 2, and is read so by this page or not.
     disk.stored.set(delivery(1).id, delivery(1));
-    window.noteChange(delivery(1).id);
+    window.recordChange(delivery(1).id);
     window.add(waiting(2.5), ROOM);
     disk.answer(window, refill);
     disk.stored.delete(delivery(1).id);
@@ -145,7 +146,7 @@ describe('a pending window', () => {
 
   test('knows if the outcome of an attempt is older than a form that it left out during the attempt', () => {
     const window = new PendingWindow(false);
-    const [attempted, retried] = [delivery(1), retryRequested(delivery(1), '2026-01-02T00:00:00.000Z')];
+    const [attempted, retried] = [delivery(1), requestRetry(delivery(1), '2026-01-02T00:00:00.000Z')];
     const read = { scheduled: [retried], express: [] };
     window.endRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
     expect(window.scheduled.size).toBe(0);
@@ -153,7 +154,7 @@ describe('a pending window', () => {
       false,
       true,
     ]);
-    window.passOver(attempted);
+    window.skip(attempted);
     expect(window.isNewest(attempted.id, retried.revision)).toBe(true);
   });
 
@@ -161,7 +162,7 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2);
     const refill = window.beginRefill(ROOM);
-    window.noteChange(delivery(1).id);
+    window.recordChange(delivery(1).id);
     disk.answer(window, refill);
     expect(drain(window)).toEqual([2]);
   });
@@ -186,7 +187,7 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2, 3);
     const refill = window.beginRefill(ROOM);
-    window.forget();
+    window.reset();
     disk.answer(window, refill);
     expect(window.scheduled.size).toBe(0);
     expect(drainWith(window, disk)).toEqual([1, 2, 3]);
@@ -234,7 +235,7 @@ describe('a pending window', () => {
   test('misses no express delivery while a page is being read, however many there are', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
-    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
+    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
     window.endRefill(refill, { scheduled: [], express: [] }, nobody, 0);
     window.express.clear();
     expect(window.wantsRefill(0)).toBe(true);
@@ -242,7 +243,7 @@ describe('a pending window', () => {
 
   test('reads past the express deliveries that are being attempted, and does not read those again', () => {
     const window = new PendingWindow(false);
-    const requested = Array.from({ length: 150 }, (_, n) => toDocument(retryRequested(delivery(n), 'x')));
+    const requested = Array.from({ length: 150 }, (_, n) => toDocument(requestRetry(delivery(n), 'x')));
     const attempted = new Set(requested.slice(0, 100).map(({ id }) => id));
     const read = (stored: readonly DeliveryDocument[]) => {
       const refill = window.beginRefill(ROOM, attempted.size);
@@ -250,14 +251,14 @@ describe('a pending window', () => {
     };
     read(requested.slice(0, 100));
     expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([0, false]);
-    window.forget();
+    window.reset();
     read(requested);
     expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([50, false]);
   });
 
   test('holds express deliveries apart, up to a bound', () => {
     const window = new PendingWindow(true);
-    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(retryRequested(delivery(n), 'x')), 0), ROOM);
+    for (let n = 0; n < 150; n += 1) window.add(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
     expect(window.scheduled.size).toBe(0);
     expect(window.express.size).toBe(100);
     expect(window.wantsRefill(ROOM)).toBe(false);
@@ -270,7 +271,7 @@ describe('a pending window', () => {
     const first = delivery(1);
     const failed = { ...first, revision: 2, status: 'retrying', attempts_count: 1 } as const;
     const retrying = toDocument({ ...failed, next_attempt_at: delivery(5).created_at });
-    const requested = toDocument(retryRequested(retrying, first.created_at));
+    const requested = toDocument(requestRetry(retrying, first.created_at));
     const replayedLater = toDocument({ ...requested, manual_at: null, revision: 4 });
     const held = () => [...window.scheduled, ...window.express].map(({ delivery: { revision } }) => revision);
     for (const [form, expected] of [

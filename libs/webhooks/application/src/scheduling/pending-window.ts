@@ -1,10 +1,10 @@
 import { type DeliveryDocument, expressQueue } from '../store/delivery-document.ts';
-import { BEGINNING, END, type QueuePosition, isAfter, positionOf } from '../store/delivery-queues.ts';
+import { QUEUE_START, QUEUE_END, type QueuePosition, isAfter, queuePosition } from '../store/delivery-queues.ts';
 
 /** Requested retries and sandbox events held in memory for each endpoint. */
-const MAX_EXPRESS = 100;
+const MAX_EXPRESS_SIZE = 100;
 /** Scheduled deliveries in one read: each comes with its latest attempt, which may be large. */
-const MAX_REFILL = 256;
+const MAX_REFILL_SIZE = 256;
 
 /** A delivery that waits in memory for its attempt. */
 export interface PendingDelivery extends QueuePosition {
@@ -19,7 +19,7 @@ export interface PendingDelivery extends QueuePosition {
 export function toPending(stored: DeliveryDocument, knownAt: number): PendingDelivery {
   const { latest_attempt, ...rest } = stored;
   const delivery = latest_attempt === undefined ? stored : rest;
-  return { ...positionOf(stored), delivery, knownAt };
+  return { ...queuePosition(stored), delivery, knownAt };
 }
 
 /** A read of the stored deliveries that is under way. */
@@ -67,15 +67,15 @@ export class PendingWindow {
   constructor(
     empty: boolean,
     private readonly mayGo: (item: PendingDelivery) => boolean = () => true,
-    private readonly dueOf: (delivery: DeliveryDocument) => number = (delivery) => positionOf(delivery).due,
+    private readonly dueOf: (delivery: DeliveryDocument) => number = (delivery) => queuePosition(delivery).due,
   ) {
-    this.horizon = empty ? END : BEGINNING;
+    this.horizon = empty ? QUEUE_END : QUEUE_START;
     this.isExpressRead = empty;
   }
 
   /** Returns true if no stored delivery is known to wait beyond those here. */
   get isComplete(): boolean {
-    return this.horizon === END && this.isExpressRead && this.refill === undefined;
+    return this.horizon === QUEUE_END && this.isExpressRead && this.refill === undefined;
   }
 
   /**
@@ -85,7 +85,7 @@ export class PendingWindow {
   add(given: PendingDelivery, room: number): void {
     const item = this.takeNewest({ ...given, due: this.dueOf(given.delivery) });
     if (isExpress(item)) this.addExpress(item);
-    else if (isAfter(item, this.horizon)) this.miss(item);
+    else if (isAfter(item, this.horizon)) this.addMissed(item);
     else {
       this.scheduled.add(item);
       if (this.scheduled.size > room) this.horizon = dropLast(this.scheduled);
@@ -99,12 +99,12 @@ export class PendingWindow {
 
   /** Takes in a delivery that was just changed in the store. */
   change(item: PendingDelivery, room: number): void {
-    this.noteChange(item.id);
+    this.recordChange(item.id);
     this.add(item, room);
   }
 
   /** Leaves out a delivery that is being attempted, perhaps in an earlier form: the end of that attempt decides. */
-  passOver({ id, revision }: DeliveryDocument): void {
+  skip({ id, revision }: DeliveryDocument): void {
     this.passedOver.set(id, Math.max(revision, this.passedOver.get(id) ?? 0));
   }
 
@@ -119,15 +119,15 @@ export class PendingWindow {
   }
 
   /** An attempt changed the stored form of a delivery. */
-  noteChange(id: string): void {
+  recordChange(id: string): void {
     this.refill?.changed.add(id);
   }
 
   /** Forgets everything: it is stored, and may have been changed there. */
-  forget(): void {
+  reset(): void {
     this.scheduled.clear();
     this.express.clear();
-    this.horizon = BEGINNING;
+    this.horizon = QUEUE_START;
     this.isExpressRead = false;
     this.refill = undefined;
   }
@@ -144,13 +144,13 @@ export class PendingWindow {
    */
   beginRefill(room: number, underWay = 0): Refill {
     const after = this.wantsScheduled(room) ? this.horizon : undefined;
-    const limit = Math.max(1, Math.min(MAX_REFILL, room - this.scheduled.size));
+    const limit = Math.max(1, Math.min(MAX_REFILL_SIZE, room - this.scheduled.size));
     this.refill = {
       after,
       limit,
-      expressLimit: this.wantsExpress() ? MAX_EXPRESS + underWay : 0,
+      expressLimit: this.wantsExpress() ? MAX_EXPRESS_SIZE + underWay : 0,
       missed: new PriorityQueue(),
-      end: END,
+      end: QUEUE_END,
       missedExpress: false,
       changed: new Set(),
     };
@@ -175,7 +175,7 @@ export class PendingWindow {
     if (this.refill !== refill) return;
     this.refill = undefined;
     const isLeftToAttempt = (delivery: DeliveryDocument) => {
-      if (underWay.has(delivery.id)) this.passOver(delivery);
+      if (underWay.has(delivery.id)) this.skip(delivery);
       return underWay.has(delivery.id);
     };
     const isFresh = (delivery: DeliveryDocument) => !refill.changed.has(delivery.id) && !isLeftToAttempt(delivery);
@@ -187,7 +187,7 @@ export class PendingWindow {
     if (refill.after === undefined || refill.after !== this.horizon) return;
     // Missed deliveries belong in the window too: it could otherwise be full without them for hours.
     const lastRead = scheduled.at(-1);
-    const readTo = lastRead === undefined || scheduled.length < refill.limit ? END : positionOf(lastRead);
+    const readTo = lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END : queuePosition(lastRead);
     const end = isAfter(readTo, refill.end) ? refill.end : readTo;
     const found = scheduled.filter(isFresh).map((delivery) => {
       return { ...toPending(delivery, knownAt), due: this.dueOf(delivery) };
@@ -198,7 +198,7 @@ export class PendingWindow {
   }
 
   private wantsScheduled(room: number): boolean {
-    return this.horizon !== END && room > 0 && this.scheduled.size <= room / 2;
+    return this.horizon !== QUEUE_END && room > 0 && this.scheduled.size <= room / 2;
   }
 
   private wantsExpress(): boolean {
@@ -212,20 +212,20 @@ export class PendingWindow {
 
   /** Removes the held form of a delivery; returns that form if it is newer than the given one. */
   private takeNewest(item: PendingDelivery): PendingDelivery {
-    return newestOf(item, this.scheduled.remove(item.id), this.express.remove(item.id));
+    return newerOf(item, this.scheduled.remove(item.id), this.express.remove(item.id));
   }
 
   private addExpress(item: PendingDelivery): void {
     if (!this.mayGo(item)) return;
-    if (this.express.size < MAX_EXPRESS) return this.express.add(item);
+    if (this.express.size < MAX_EXPRESS_SIZE) return this.express.add(item);
     this.isExpressRead = false;
     if (this.refill !== undefined) this.refill.missedExpress = true;
   }
 
-  private miss(given: PendingDelivery): void {
+  private addMissed(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
-    const item = newestOf(given, refill.missed.remove(given.id));
+    const item = newerOf(given, refill.missed.remove(given.id));
     if (isAfter(item, refill.end)) return;
     refill.missed.add(item);
     if (refill.missed.size > refill.limit) refill.end = dropLast(refill.missed);
@@ -237,7 +237,7 @@ function isExpress({ delivery }: PendingDelivery): boolean {
 }
 
 /** Returns the given form unless another one is newer. */
-function newestOf(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
+function newerOf(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
   return others.reduce<PendingDelivery>(
     (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
     given,
@@ -247,10 +247,10 @@ function newestOf(given: PendingDelivery, ...others: readonly (PendingDelivery |
 /** Leaves the last delivery to the disk; returns how far the rest reaches. */
 function dropLast(list: PriorityQueue): QueuePosition {
   const dropped = list.pop();
-  const { due, id } = list.last ?? BEGINNING;
+  const { due, id } = list.last ?? QUEUE_START;
   if (dropped === undefined) return { due, id };
   // A delivery that was put back is due later here than in the store.
-  const stored = positionOf(dropped.delivery);
+  const stored = queuePosition(dropped.delivery);
   return isAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
 }
 

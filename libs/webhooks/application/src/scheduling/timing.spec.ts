@@ -21,51 +21,51 @@ describe('delay queue', () => {
   describe('a delay queue', () => {
     test('wakes items in the order of their moments, in whatever order they were added', async () => {
       const moments = Array.from({ length: 50 }, (_, index) => 1_001 + ((index * 37) % 50));
-      for (const moment of moments) delays.at(String(moment), moment);
+      for (const moment of moments) delays.schedule(String(moment), moment);
       now = 2_000;
-      delays.at('last', 1_999);
+      delays.schedule('last', 1_999);
       await eventually(() => expect(woken).toHaveLength(51));
       expect(woken).toEqual([...moments.toSorted((a, b) => a - b).map(String), 'last']);
     });
 
     test('wakes an item once, at the earliest moment asked for', async () => {
-      delays.at('a', 5_000);
-      delays.at('a', 1_010);
-      delays.at('a', 3_000);
+      delays.schedule('a', 5_000);
+      delays.schedule('a', 1_010);
+      delays.schedule('a', 3_000);
       now = 1_020;
-      delays.at('b', 1_020);
+      delays.schedule('b', 1_020);
       await eventually(() => expect(woken).toEqual(['a', 'b']));
       now = 10_000;
-      delays.at('c', 10_000);
+      delays.schedule('c', 10_000);
       await eventually(() => expect(woken).toContain('c'));
       expect(woken).toEqual(['a', 'b', 'c']);
     });
 
     test('does not wake an item that was removed', async () => {
-      delays.at('a', 1_000);
+      delays.schedule('a', 1_000);
       delays.remove('a');
-      delays.at('b', 1_000);
+      delays.schedule('b', 1_000);
       await eventually(() => expect(woken).toEqual(['b']));
     });
 
     test('keeps the order after some items were removed', async () => {
       const moments = Array.from({ length: 100 }, (_, index) => 1_001 + ((index * 37) % 100));
-      for (const moment of moments) delays.at(String(moment), moment);
+      for (const moment of moments) delays.schedule(String(moment), moment);
       const [gone, kept] = [moments.filter((at) => at % 3 === 0), moments.filter((at) => at % 3 !== 0)];
       for (const moment of gone) delays.remove(String(moment));
       now = 2_000;
-      delays.at('last', 1_999);
+      delays.schedule('last', 1_999);
       await eventually(() => expect(woken).toContain('last'));
       expect(woken).toEqual([...kept.toSorted((a, b) => a - b).map(String), 'last']);
     });
 
     test('holds an item once, however often it is woken before a moment far ahead', async () => {
       for (let round = 1; round <= 20; round += 1) {
-        delays.at('a', 100_000_000);
-        delays.at('a', now);
+        delays.schedule('a', 100_000_000);
+        delays.schedule('a', now);
         await eventually(() => expect(woken).toHaveLength(round));
       }
-      delays.at('a', 100_000_000);
+      delays.schedule('a', 100_000_000);
       expect(delays.size).toBe(1);
     });
 
@@ -74,12 +74,12 @@ describe('delay queue', () => {
         () => now,
         (item) => {
           woken.push(item);
-          if (woken.length < 6) again.at('a', 1_000);
+          if (woken.length < 6) again.schedule('a', 1_000);
         },
         setSystemTimer,
       );
-      again.at('a', 1_000);
-      again.at('b', 1_001);
+      again.schedule('a', 1_000);
+      again.schedule('b', 1_001);
       now = 2_000;
       await eventually(() => expect(woken).toContain('b'));
       expect(woken.slice(0, 2)).toEqual(['a', 'b']);
@@ -96,7 +96,7 @@ describe('delay queue', () => {
           return () => undefined;
         },
       );
-      driven.at('a', 1_000 + 3_600_000);
+      driven.schedule('a', 1_000 + 3_600_000);
       timers[0]?.ring();
       expect(woken).toEqual([]);
       now += 3_600_000;

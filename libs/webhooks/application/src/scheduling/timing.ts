@@ -34,7 +34,7 @@ export class DelayQueue<T> {
   }
 
   /** Wakes the item at this moment, unless it is to be woken before. */
-  at(item: T, moment: number): void {
+  schedule(item: T, moment: number): void {
     const known = this.entries.get(item);
     if (known !== undefined && known.at <= moment) return;
     const entry = known ?? { at: moment, item, index: this.heap.length };
@@ -68,10 +68,10 @@ export class DelayQueue<T> {
     this.cancelTimer?.();
     this.timerAt = first.at;
     const wait = Math.max(0, Math.min(first.at - this.now(), MAX_TIMER_MS));
-    this.cancelTimer = this.setTimer(() => this.ring(), wait);
+    this.cancelTimer = this.setTimer(() => this.fire(), wait);
   }
 
-  private ring(): void {
+  private fire(): void {
     this.timerAt = Infinity;
     const now = this.now();
     const due: T[] = [];
@@ -155,12 +155,12 @@ export class Pacing<E extends PacedEndpoint> {
   /** Returns true if its next attempt may begin now. Otherwise {@link next} returns the endpoint later. */
   admits(endpoint: E, now: LoopTime): boolean {
     if (!endpoint.isPaced) return true;
-    return this.pays(endpoint, endpoint.isFailing ? PROBE_MS : ATTEMPT_MS, now);
+    return this.trySpend(endpoint, endpoint.isFailing ? PROBE_MS : ATTEMPT_MS, now);
   }
 
   /** Returns true if its replay may take deliveries now. Otherwise {@link next} returns the endpoint later. */
   admitsReplay(endpoint: E, now: LoopTime): boolean {
-    return this.pays(endpoint, REPLAY_MS, now);
+    return this.trySpend(endpoint, REPLAY_MS, now);
   }
 
   /** Removes and returns the next endpoint that waits, if there is time to spare. */
@@ -176,7 +176,7 @@ export class Pacing<E extends PacedEndpoint> {
     this.waiting.remove(endpoint.workspace, endpoint);
   }
 
-  private pays(endpoint: E, price: number, now: LoopTime): boolean {
+  private trySpend(endpoint: E, price: number, now: LoopTime): boolean {
     if (this.spare.spend(price, now)) return true;
     this.waiting.add(endpoint.workspace, endpoint);
     return false;
@@ -184,7 +184,7 @@ export class Pacing<E extends PacedEndpoint> {
 }
 
 /** The part of all time that can be spent even if the loop is never idle, so that no endpoint waits for ever. */
-const MIN_SHARE = 0.05;
+const MIN_SPARE_SHARE = 0.05;
 /** Most time saved, in milliseconds: spent at once, it is what others wait for. */
 const MAX_SAVED_MS = 10 * ATTEMPT_MS;
 
@@ -196,7 +196,7 @@ export class SpareTime {
 
   /** Returns true if there is enough for an attempt. */
   isEnough(now: LoopTime): boolean {
-    this.saved += now.idle - this.known.idle + MIN_SHARE * (now.elapsed - this.known.elapsed);
+    this.saved += now.idle - this.known.idle + MIN_SPARE_SHARE * (now.elapsed - this.known.elapsed);
     this.saved = Math.min(MAX_SAVED_MS, this.saved);
     this.known = now;
     return this.saved >= ATTEMPT_MS;

@@ -1,5 +1,5 @@
 import type { Collection, CountOptions, Filter } from '@tracking/ports';
-import { discarded } from '@tracking/webhooks-domain';
+import { markDiscarded } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { WebhooksTestStage } from '../../test/stage.ts';
 import {
@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 const log = (parts: object) => {
-  const watermark = { before: () => Promise.resolve('') };
+  const watermark = { read: () => Promise.resolve('') };
   return new HourLog({ deliveries, attempts, watermark, clock: () => new Date(AT), ...parts } as HourLogParts);
 };
 
@@ -54,7 +54,7 @@ test('all attempts of an hour are counted, and read few at once: each may have a
 
 test('discards of an hour are counted without a look at those of other hours, or at sandbox events', async () => {
   const made = await storeDeadLetters(stage, 60, { endpoint_id, at: EARLIER });
-  const given = made.map((each, n) => toDocument({ ...discarded(each, n < 50 ? EARLIER : AT), sandbox: n > 56 }));
+  const given = made.map((each, n) => toDocument({ ...markDiscarded(each, n < 50 ? EARLIER : AT), sandbox: n > 56 }));
   await deliveries.writeMany(given.map((document) => ({ kind: 'upsert', document })));
   let looked = 0;
   const count = async (filter: Filter, options: CountOptions) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CollectionSpec, Document } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
-import { HourCounter, type HourCounts, hourAfter, hourOf, shardOf } from '@tracking/webhooks-domain';
+import { HourCounter, type HourCounts, startOfNextHour, startOfHour, shardOf } from '@tracking/webhooks-domain';
 import {
   type AttemptDocument,
   type DeliveryDocument,
@@ -43,13 +43,13 @@ export const HOURS: CollectionSpec = {
  * Attempts are counted again after their owner crashed. Discards are counted again whenever a delivery is discarded, and
  * whenever a discarded one is replayed or delivered: any process may do that.
  */
-type Recounted = 'attempts' | 'discards';
+type RecountedPart = 'attempts' | 'discards';
 
 /** A part of an hour's counts that may be wrong: the endpoint's owner is to count it again. */
 export interface RecountDocument extends Document {
   readonly endpoint_id: string;
   readonly hour: Timestamp;
-  readonly part: Recounted;
+  readonly part: RecountedPart;
   readonly shard: number;
   /** Of the latest request: a request is deleted only in the form in which it was read. */
   readonly token: string;
@@ -69,37 +69,40 @@ export function hourId(endpointId: string, hour: Timestamp): string {
 }
 
 /** Requests to count an hour again, made when its counts may be wrong. */
-export class Recounts {
+export class RecountRequests {
   constructor(readonly documents: Collection<RecountDocument>) {}
 
   /** Stored when it resolves: the hour is counted after that, whether or not it is being counted now. */
-  async request(part: Recounted, endpointId: string, hour: Timestamp): Promise<void> {
-    await this.documents.upsert(requestOf(part, endpointId, hour));
+  async request(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
+    await this.documents.upsert(createRequest(part, endpointId, hour));
   }
 
   /** Requests the hours that a former owner left open, before the caller counts anything in them. */
-  async leftOpen(hours: readonly Pick<HourDocument, 'endpoint_id' | 'hour'>[]): Promise<void> {
+  async requestOpenHours(hours: readonly Pick<HourDocument, 'endpoint_id' | 'hour'>[]): Promise<void> {
     await this.documents.writeMany(
-      hours.map(({ endpoint_id, hour }) => ({ kind: 'insert', document: requestOf('attempts', endpoint_id, hour) })),
+      hours.map(({ endpoint_id, hour }) => ({
+        kind: 'insert',
+        document: createRequest('attempts', endpoint_id, hour),
+      })),
     );
   }
 
   /** Call it before deliveries of these endpoints are discarded at that time: they are counted in any case. */
-  async beforeDiscards(endpointIds: readonly string[], at: Timestamp): Promise<void> {
-    for (const id of new Set(endpointIds)) await this.request('discards', id, hourOf(at));
+  async requestForDiscards(endpointIds: readonly string[], at: Timestamp): Promise<void> {
+    for (const id of new Set(endpointIds)) await this.request('discards', id, startOfHour(at));
   }
 
   /** Call it before a discarded one of these deliveries is replayed or stored as delivered. */
-  async beforeRestoring(deliveries: readonly DeliveryDocument[]): Promise<void> {
+  async requestForRestored(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const discarded = deliveries.flatMap(({ endpoint_id, discarded_at: at }) => (at ? [{ endpoint_id, at }] : []));
-    const requests = discarded.map(({ endpoint_id, at }) => requestOf('discards', endpoint_id, hourOf(at)));
+    const requests = discarded.map(({ endpoint_id, at }) => createRequest('discards', endpoint_id, startOfHour(at)));
     for (const request of new Map(requests.map((each) => [each.id, each])).values()) {
       await this.documents.upsert(request);
     }
   }
 }
 
-function requestOf(part: Recounted, endpoint_id: string, hour: Timestamp): RecountDocument {
+function createRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): RecountDocument {
   const id = `${hourId(endpoint_id, hour)}.${part}`;
   return { id, endpoint_id, hour, part, shard: shardOf(endpoint_id), token: randomUUID() };
 }
@@ -107,19 +110,19 @@ function requestOf(part: Recounted, endpoint_id: string, hour: Timestamp): Recou
 const DELIVERIES_PER_READ = 100;
 const ATTEMPTS_PER_READ = 200;
 /** Largest share of the time that counting from the log may take: deliveries come first. */
-const MAX_SHARE = 0.2;
+const MAX_RECOUNT_SHARE = 0.2;
 /** Largest difference between the clocks of one owner and the next. */
 const MAX_CLOCK_DIFFERENCE_MS = 600_000;
 
 type LoggedAttempt = Omit<StoredAttempt, 'response'>;
 
 /** The log no longer holds all attempts of the hour. */
-export class NotInLog extends Error {
-  override readonly name = 'NotInLog';
+export class LogIncomplete extends Error {
+  override readonly name = 'LogIncomplete';
 }
 /** A delivery was attempted again meanwhile, and it is unknown whether it was counted before. */
-export class Disturbed extends Error {
-  override readonly name = 'Disturbed';
+export class ConcurrentAttempt extends Error {
+  override readonly name = 'ConcurrentAttempt';
 }
 
 export interface HourLogParts {
@@ -131,7 +134,7 @@ export interface HourLogParts {
 
 /** Counts hours from the log of deliveries and attempts. */
 export class HourLog {
-  private readonly pace = new DutyCycle({ share: MAX_SHARE });
+  private readonly pace = new DutyCycle({ share: MAX_RECOUNT_SHARE });
 
   constructor(private readonly parts: HourLogParts) {}
 
@@ -157,8 +160,8 @@ export class HourLog {
           index: 'attempted',
           ...resume,
         });
-        for (const [delivery, attempts] of await this.withAttempts(found)) {
-          const counted = inHour(attempts, hour);
+        for (const [delivery, attempts] of await this.readWithAttempts(found)) {
+          const counted = attemptsInHour(attempts, hour);
           if (seen.isNew(delivery, counted)) for (const attempt of counted) counter.count(attempt);
         }
         return found;
@@ -169,27 +172,27 @@ export class HourLog {
       if (last === undefined) break;
       after = [last.last_attempt_at ?? '', last.id];
     }
-    await this.requireKept(hour);
+    await this.requireRetained(hour);
     return counter.counts;
   }
 
   /** Counts deliveries that were discarded within the hour, as the log has them now. @throws NotInLog */
   async discards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
-    const filter = { endpoint_id, discarded_at: { gte: hour, lt: hourAfter(hour) } };
+    const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
     const count = await this.pace.run(() => this.parts.deliveries.count(filter, { index: 'discards' }), ending);
-    await this.requireKept(hour);
+    await this.requireRetained(hour);
     return count;
   }
 
-  private async requireKept(hour: Timestamp): Promise<void> {
-    if ((await this.parts.watermark.before()) > hour) throw new NotInLog(hour);
+  private async requireRetained(hour: Timestamp): Promise<void> {
+    if ((await this.parts.watermark.read()) > hour) throw new LogIncomplete(hour);
   }
 
   /** The deliveries, each with its attempts in the order of their numbers. */
-  private async withAttempts(found: readonly DeliveryDocument[]) {
+  private async readWithAttempts(found: readonly DeliveryDocument[]) {
     const deliveries = found.filter(({ sandbox }) => !sandbox);
     const ids = deliveries.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
-    const byDelivery = Map.groupBy(await this.earlier(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
+    const byDelivery = Map.groupBy(await this.readEarlier(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
     return deliveries.map((delivery) => {
       const { id, attempts_count, latest_attempt } = delivery;
       // After an interruption of its move an attempt is in both places.
@@ -200,7 +203,7 @@ export class HourLog {
   }
 
   /** Reads few attempts at once, and drops the answers, which may be large. */
-  private async earlier(ids: readonly string[]): Promise<readonly (LoggedAttempt & Document)[]> {
+  private async readEarlier(ids: readonly string[]): Promise<readonly (LoggedAttempt & Document)[]> {
     const found: (LoggedAttempt & Document)[] = [];
     for (let at = 0; at < ids.length; at += ATTEMPTS_PER_READ) {
       const some = await this.parts.attempts.getMany(ids.slice(at, at + ATTEMPTS_PER_READ));
@@ -211,14 +214,14 @@ export class HourLog {
 }
 
 /** The attempts of the hour. @throws NotInLog if the log may have dropped others between them */
-function inHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
-  const end = hourAfter(hour);
+function attemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
+  const end = startOfNextHour(hour);
   const isGap = attempts.some((attempt, n) => {
     const next = attempts[n + 1];
     return next !== undefined && next.number > attempt.number + 1 && attempt.at < end && next.at >= hour;
   });
-  if (isGap) throw new NotInLog(hour);
-  return attempts.filter(({ at }) => hourOf(at) === hour);
+  if (isGap) throw new LogIncomplete(hour);
+  return attempts.filter(({ at }) => startOfHour(at) === hour);
 }
 
 /**
@@ -236,7 +239,7 @@ class SeenDeliveries {
     if (counted.length === 0 || this.retrying.has(id)) return false;
     if (status !== 'succeeded') this.retrying.add(id);
     const succeeded = counted.some(({ number, error }) => error === null && number < attempts_count);
-    if (succeeded && (last_attempt_at ?? '') >= this.begun) throw new Disturbed(id);
+    if (succeeded && (last_attempt_at ?? '') >= this.begun) throw new ConcurrentAttempt(id);
     return true;
   }
 }

@@ -1,11 +1,11 @@
 import type { FieldError, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import type { DutyCycle } from '@tracking/resilience';
-import { hourOf, percentile } from '@tracking/webhooks-domain';
+import { startOfHour, percentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { GetStats, WebhookHour, WebhookStats } from '../requests-and-answers.ts';
+import type { GetStats, WebhookHour, WebhookStats } from '../operation-types.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
-import { type WebhookStatistics, invalid } from '../webhooks-api.ts';
+import { type WebhookStatistics, validationFailed } from '../webhooks-api.ts';
 import {
   HOURS,
   type HourDocument,
@@ -13,7 +13,7 @@ import {
   type HourLogParts,
   RECOUNTS,
   type RecountDocument,
-  Recounts,
+  RecountRequests,
 } from './hour-log.ts';
 import { StatsKeeper, type StatsKeeperParts } from './stats-keeper.ts';
 
@@ -34,14 +34,14 @@ export class Statistics implements WebhookStatistics {
     const { endpoints, queries, clock } = this.parts;
     const { until = clock().toISOString() } = request;
     const { since = new Date(Date.parse(until) - DAY_MS).toISOString() } = request;
-    const errors = errorsOf(since, until);
-    if (errors.length > 0) throw invalid(errors);
+    const errors = validatePeriod(since, until);
+    if (errors.length > 0) throw validationFailed(errors);
     const { id } = await endpoints.require(request, request.endpoint_id);
     return queries.stats(id, since, until);
   }
 }
 
-function errorsOf(since: string, until: string): readonly FieldError[] {
+function validatePeriod(since: string, until: string): readonly FieldError[] {
   const error = (message: string) => [{ param: 'since', code: 'invalid_value' as const, message }];
   if (since >= until) return error('must be before until');
   const isLonger = Date.parse(until) - Date.parse(since) > MAX_DAYS * DAY_MS;
@@ -65,10 +65,10 @@ class StatsQueries {
 
   async stats(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
     const [hours, waiting, lastSuccess, lastError] = await Promise.all([
-      this.hours(endpoint_id, hourOf(since), until),
+      this.hours(endpoint_id, startOfHour(since), until),
       this.waiting(endpoint_id),
-      this.latestWith(endpoint_id, 'last_success_at'),
-      this.latestWith(endpoint_id, 'last_error_at'),
+      this.findLatestWith(endpoint_id, 'last_success_at'),
+      this.findLatestWith(endpoint_id, 'last_error_at'),
     ]);
     return {
       ...{ endpoint_id, since, until, hours, waiting },
@@ -103,7 +103,7 @@ class StatsQueries {
   }
 
   /** The latest hour that has one. */
-  private async latestWith(
+  private async findLatestWith(
     endpoint_id: string,
     field: 'last_success_at' | 'last_error_at',
   ): Promise<HourDocument | undefined> {
@@ -138,9 +138,9 @@ interface EndpointStatisticsParts extends HourLogParts, Omit<StatsKeeperParts, '
 export interface EndpointStatistics {
   readonly keeper: StatsKeeper;
   readonly queries: StatsQueries;
-  readonly recounts: Recounts;
+  readonly recounts: RecountRequests;
   /** Deletes hours that were over by then. */
-  forget(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void>;
+  deleteHours(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void>;
 }
 
 export async function openStatistics({ store, ...parts }: EndpointStatisticsParts): Promise<EndpointStatistics> {
@@ -148,34 +148,34 @@ export async function openStatistics({ store, ...parts }: EndpointStatisticsPart
     store.collection<HourDocument>(HOURS),
     store.collection<RecountDocument>(RECOUNTS),
   ]);
-  const recounts = new Recounts(documents);
+  const recounts = new RecountRequests(documents);
   return {
     keeper: new StatsKeeper({ ...parts, hours, recounts, log: new HourLog(parts) }),
     queries: new StatsQueries({ ...parts, hours, recounts: documents }),
     recounts,
-    forget: (before, pace, ending) => forgetHours(hours, before, pace, ending),
+    deleteHours: (before, pace, ending) => deleteHoursBefore(hours, before, pace, ending),
   };
 }
 
 /** An hour that begins before the returned time is over by the given one. */
-function hourBefore(at: Timestamp): Timestamp {
+function previousHour(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - HOUR_MS).toISOString();
 }
 
 /** Deletes hours that were over by then. */
-export async function forgetHours(
+export async function deleteHoursBefore(
   hours: Collection<HourDocument>,
   before: Timestamp,
   pace: DutyCycle,
   ending: AbortSignal,
 ): Promise<void> {
   let found = 1;
-  while (found > 0 && !ending.aborted) found = await pace.run(() => forgetPage(hours, before), ending);
+  while (found > 0 && !ending.aborted) found = await pace.run(() => deletePage(hours, before), ending);
 }
 
 /** @returns how many it deleted */
-async function forgetPage(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
-  const filter = { hour: { lt: hourBefore(before) } };
+async function deletePage(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
+  const filter = { hour: { lt: previousHour(before) } };
   const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: HOURS_PER_DELETION, index: 'hour' });
   if (old.length > 0) await hours.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
   return old.length;

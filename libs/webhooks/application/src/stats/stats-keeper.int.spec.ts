@@ -73,7 +73,7 @@ describe('who counts', () => {
   test('what an owner stores that has lost its shard is counted anew by the next one', async () => {
     const former = await owner(lease(1));
     const first = lease(1);
-    const count = await former.keeper.before({ id: ENDPOINT, lease: first }, AT);
+    const count = await former.keeper.startCounting({ id: ENDPOINT, lease: first }, AT);
     const next = await owner(lease(2));
     // It finds the hour open, and nothing of it in the log.
     await eventually(async () =>
@@ -83,7 +83,7 @@ describe('who counts', () => {
     count(attempt);
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
     // Another one, which begins only now.
-    const late = await former.keeper.before({ id: ENDPOINT, lease: first }, AT);
+    const late = await former.keeper.startCounting({ id: ENDPOINT, lease: first }, AT);
     await store('dlv_2');
     late(attempt);
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 2 } }]);
@@ -91,7 +91,7 @@ describe('who counts', () => {
 
   test('an hour is not closed while an outcome of it is being stored', async () => {
     const one = await owner(lease(1));
-    const count = await one.keeper.before({ id: ENDPOINT, lease: lease(1) }, AT);
+    const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
     await store('dlv_1');
     await one.keeper.finish();
     const next = await owner(lease(2));
@@ -101,8 +101,8 @@ describe('who counts', () => {
 
   test('an owner that acquires its shard again counts anew what it had not written', async () => {
     const one = await owner(lease(1));
-    const count = await one.keeper.before({ id: ENDPOINT, lease: lease(1) }, AT);
-    const again = await one.keeper.before({ id: ENDPOINT, lease: lease(2) }, AT);
+    const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
+    const again = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(2) }, AT);
     await store('dlv_1');
     count(attempt);
     again(undefined);

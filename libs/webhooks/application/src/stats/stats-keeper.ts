@@ -1,9 +1,9 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
 import { pause } from '@tracking/resilience';
-import { type CountedAttempt, hourAfter, hourOf, shardOf } from '@tracking/webhooks-domain';
-import { type HourDocument, type HourLog, type Recounts, hourId } from './hour-log.ts';
-import { type CountedEndpoint, OpenHour, Recounting } from './recounting.ts';
+import { type CountedAttempt, startOfNextHour, startOfHour, shardOf } from '@tracking/webhooks-domain';
+import { type HourDocument, type HourLog, type RecountRequests, hourId } from './hour-log.ts';
+import { type CountedEndpoint, OpenHour, HourRecounter } from './hour-recounter.ts';
 
 /** Most hours written in a round, which bounds the cost of statistics however many endpoints are attempted. */
 const HOURS_PER_ROUND = 64;
@@ -17,7 +17,7 @@ interface OwnedShards {
 
 export interface StatsKeeperParts {
   readonly hours: Collection<HourDocument>;
-  readonly recounts: Recounts;
+  readonly recounts: RecountRequests;
   readonly log: HourLog;
   readonly shards: OwnedShards;
   readonly clock: Clock;
@@ -44,15 +44,15 @@ export class StatsKeeper {
   private readonly open = new Map<string, OpenHour>();
   /** The lease epoch under which each shard was searched for hours that were left open. */
   private readonly searched = new Map<number, number>();
-  private readonly recounting: Recounting;
+  private readonly recounting: HourRecounter;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
   /** Requests to count lost hours again. */
   private readonly requests = new Set<Promise<void>>();
 
   constructor(private readonly parts: StatsKeeperParts) {
-    this.recounting = new Recounting(parts, {
-      use: (endpoint, hour) => this.use(endpoint, hour),
+    this.recounting = new HourRecounter(parts, {
+      use: (endpoint, hour) => this.acquireHour(endpoint, hour),
       write: (hour) => this.write(hour, true),
     });
   }
@@ -80,17 +80,17 @@ export class StatsKeeper {
    * @param at begin of the attempt
    * @throws Unavailable: then it may be called again
    */
-  async before(endpoint: CountedEndpoint, at: Timestamp): Promise<CountOutcome> {
-    const hour = await this.use(endpoint, hourOf(at));
+  async startCounting(endpoint: CountedEndpoint, at: Timestamp): Promise<CountOutcome> {
+    const hour = await this.acquireHour(endpoint, startOfHour(at));
     return (attempt) => {
       hour.storing -= 1;
       if (attempt !== undefined) hour.count(attempt);
-      if (hour.isLost) this.request(hour);
+      if (hour.isLost) this.requestRecount(hour);
     };
   }
 
   /** Returns the hour, stored as open, and not closed until `storing` is counted down again. */
-  private async use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour> {
+  private async acquireHour(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour> {
     const id = hourId(endpoint.id, hour);
     for (;;) {
       const known = this.open.get(id);
@@ -99,27 +99,27 @@ export class StatsKeeper {
       else if (known.endpoint.lease.epoch === endpoint.lease.epoch) {
         known.storing += 1;
         return known;
-      } else await this.lose(known);
+      } else await this.markLost(known);
     }
     const used = new OpenHour(id, endpoint, hour);
     this.open.set(id, used);
     used.storing += 1;
-    const opening = this.begin(used);
-    used.settling = settled(opening).then(() => (used.settling = undefined));
+    const opening = this.openHour(used);
+    used.settling = ignoreFailure(opening).then(() => (used.settling = undefined));
     await opening;
     return used;
   }
 
-  private async begin(hour: OpenHour): Promise<void> {
+  private async openHour(hour: OpenHour): Promise<void> {
     const { hours, recounts } = this.parts;
     const { id, lease } = hour.endpoint;
     try {
       const stored = await hours.get(hour.id);
       if (stored !== undefined) hour.continueFrom(stored);
       // The owner that left it open may have stored outcomes that it did not count.
-      if (stored?.open_in !== undefined) await recounts.leftOpen([stored]);
+      if (stored?.open_in !== undefined) await recounts.requestOpenHours([stored]);
       const written = await hours.upsert(hour.document(shardOf(id)), { epoch: { lte: lease.epoch } });
-      if (!written || !lease.isHeld()) await this.lose(hour);
+      if (!written || !lease.isHeld()) await this.markLost(hour);
     } catch (error) {
       this.forget(hour);
       throw error;
@@ -131,8 +131,8 @@ export class StatsKeeper {
     const { logger, countRetry } = this.parts;
     while (!signal.aborted) {
       try {
-        await this.findLeftOpen();
-        await this.writeSome();
+        await this.findOpenHours();
+        await this.writeDue();
         await this.recounting.round(this.parts.shards.leases, signal);
       } catch (error) {
         if (signal.aborted) return;
@@ -144,7 +144,7 @@ export class StatsKeeper {
   }
 
   /** Finds hours that former owners of newly acquired shards left open. */
-  private async findLeftOpen(): Promise<void> {
+  private async findOpenHours(): Promise<void> {
     const acquired = [...this.parts.shards.leases].filter(([shard, { epoch }]) => this.searched.get(shard) !== epoch);
     const epochs = new Map(acquired.map(([shard, { epoch }]) => [shard, epoch]));
     const filter = { open_in: { in: [...epochs.keys()] } };
@@ -153,7 +153,7 @@ export class StatsKeeper {
       const resume = after === undefined ? {} : { after };
       const found = await this.parts.hours.find({ filter, sort: { fields: ['id'] }, limit: HOURS_PER_READ, ...resume });
       const left = found.filter(({ open_in = -1, epoch }) => epoch < (epochs.get(open_in) ?? epoch));
-      if (left.length > 0) await this.parts.recounts.leftOpen(left);
+      if (left.length > 0) await this.parts.recounts.requestOpenHours(left);
       const last = found.at(-1);
       if (last === undefined) break;
       after = [last.id];
@@ -161,27 +161,27 @@ export class StatsKeeper {
     for (const [shard, epoch] of epochs) this.searched.set(shard, epoch);
   }
 
-  private async writeSome(): Promise<void> {
+  private async writeDue(): Promise<void> {
     const now = this.parts.clock().toISOString();
-    const due = [...this.open.values()].filter((hour) => hour.isDirty || this.mayClose(hour, now));
+    const due = [...this.open.values()].filter((hour) => hour.isDirty || this.canClose(hour, now));
     const written = await Promise.allSettled(
       due
         .slice(0, HOURS_PER_ROUND)
-        .map((hour) => (this.mayClose(hour, now) ? this.close(hour) : this.write(hour, true))),
+        .map((hour) => (this.canClose(hour, now) ? this.close(hour) : this.write(hour, true))),
     );
     for (const one of written) if (one.status === 'rejected') throw one.reason;
   }
 
-  private mayClose(hour: OpenHour, now: Timestamp): boolean {
+  private canClose(hour: OpenHour, now: Timestamp): boolean {
     if (hour.storing > 0 || hour.settling !== undefined) return false;
-    return hourAfter(hour.hour) <= now || performance.now() - hour.usedAt >= this.parts.idleMs;
+    return startOfNextHour(hour.hour) <= now || performance.now() - hour.usedAt >= this.parts.idleMs;
   }
 
   /** Closes the hour, unless an outcome of it is being stored. */
   private async close(hour: OpenHour): Promise<void> {
     if (hour.storing > 0) return this.write(hour, true);
     const closing = this.write(hour, false).then(() => void this.forget(hour));
-    hour.settling = settled(closing).then(() => (hour.settling = undefined));
+    hour.settling = ignoreFailure(closing).then(() => (hour.settling = undefined));
     await closing;
   }
 
@@ -190,7 +190,7 @@ export class StatsKeeper {
     hour.isDirty = false;
     try {
       const document = hour.document(staysOpen ? shardOf(id) : undefined);
-      if (!(await this.parts.hours.upsert(document, { epoch: { lte: lease.epoch } }))) return await this.lose(hour);
+      if (!(await this.parts.hours.upsert(document, { epoch: { lte: lease.epoch } }))) return await this.markLost(hour);
     } catch (error) {
       hour.isDirty = true;
       throw error;
@@ -199,7 +199,7 @@ export class StatsKeeper {
   }
 
   /** Only this process knows the counts since the last write, and the outcomes that are still being stored. */
-  private async lose(hour: OpenHour): Promise<void> {
+  private async markLost(hour: OpenHour): Promise<void> {
     hour.isLost = true;
     this.forget(hour);
     await this.parts.recounts.request('attempts', hour.endpoint.id, hour.hour);
@@ -210,8 +210,8 @@ export class StatsKeeper {
     return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }
 
-  private request(hour: OpenHour): void {
-    const request = this.lose(hour).catch((error: unknown) => {
+  private requestRecount(hour: OpenHour): void {
+    const request = this.markLost(hour).catch((error: unknown) => {
       this.parts.logger.warn({ reason: String(error), hour: hour.id }, 'webhooks: an hour is not counted anew');
     });
     this.requests.add(request);
@@ -220,6 +220,6 @@ export class StatsKeeper {
 }
 
 /** Resolves when the work has ended, also if it failed. */
-function settled(work: Promise<void>): Promise<void> {
+function ignoreFailure(work: Promise<void>): Promise<void> {
   return work.catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { eventually, propertyRun, silentLogger, tempFolder } from '@tracking/testing';
-import { discarded, newDelivery, shardOf } from '@tracking/webhooks-domain';
+import { markDiscarded, newDelivery, shardOf } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { counted, countedLog } from '../../test/counted-log.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
@@ -146,7 +146,7 @@ class CountingRun {
     const log = { at, duration_ms: ms, status_code: ok ? 200 : 500, error, response: null, manual: false };
     await owner.process.orDead(
       (async () => {
-        const tell = await owner.statistics.keeper.before({ id: endpoint, lease: owner.lease }, at);
+        const tell = await owner.statistics.keeper.startCounting({ id: endpoint, lease: owner.lease }, at);
         await meanwhile?.();
         tell(await this.store(owner, step, log));
       })(),
@@ -186,8 +186,8 @@ class CountingRun {
     const discarding = (async () => {
       const delivery = await deliveries.get(this.made.get(endpoint)?.at(-1) ?? '');
       if (delivery === undefined) return;
-      await owner.statistics.recounts.beforeDiscards([endpoint], at);
-      const after = discarded(delivery, at);
+      await owner.statistics.recounts.requestForDiscards([endpoint], at);
+      const after = markDiscarded(delivery, at);
       if (after !== delivery) await deliveries.replace(toDocument(after), { revision: delivery.revision });
     })();
     await owner.process.orDead(discarding);

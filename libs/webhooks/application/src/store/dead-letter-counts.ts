@@ -1,6 +1,6 @@
 import type { Scope, Timestamp } from '@tracking/contracts';
 import type { Bounds, Collection, Filter } from '@tracking/ports';
-import type { DeadLetterFilter } from '../requests-and-answers.ts';
+import type { DeadLetterFilter } from '../operation-types.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
 
 /** The fields that dead letters counted together have in common. */
@@ -29,10 +29,10 @@ interface CountLimits {
 }
 const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 };
 
-const INDEX = 'dead_letters';
-const ORDER = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
+const INDEX_NAME = 'dead_letters';
+const INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
 /** Sorts after every time. */
-const END = '~';
+const MAX_KEY = '~';
 
 /** Counts the dead letters of a scope by reason, endpoint and event type, in whose order an index has them. */
 export class DeadLetterCounts {
@@ -42,7 +42,7 @@ export class DeadLetterCounts {
   ) {}
 
   /** Counts the dead letters that match the filter, by kind. Reads at most three rows for each kind, and `inAll` rows. */
-  async groups(scope: Scope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
+  async countGroups(scope: Scope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;
@@ -60,12 +60,12 @@ export class DeadLetterCounts {
   }
 
   /** The endpoints with dead letters that match, each with the time of its newest event. */
-  async newest(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
+  async findNewestEvents(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
     for await (const kind of this.kinds(scope, filter)) {
       if (!matches(kind, filter)) continue;
-      const query = { filter: ofKind(scope, kind, filter), sort, limit: 1, index: INDEX };
+      const query = { filter: kindFilter(scope, kind, filter), sort, limit: 1, index: INDEX_NAME };
       for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
         if (at > (newest.get(endpoint_id) ?? '')) newest.set(endpoint_id, at);
       }
@@ -79,23 +79,23 @@ export class DeadLetterCounts {
     let after: readonly string[] | undefined;
     for (;;) {
       const resume = after === undefined ? {} : { after };
-      const query = { filter, sort: { fields: ORDER }, limit: 1, index: INDEX, ...resume };
+      const query = { filter, sort: { fields: INDEX_FIELDS }, limit: 1, index: INDEX_NAME, ...resume };
       const [first] = await this.deliveries.find(query);
       if (first?.reason === undefined) return;
       const { reason, endpoint_id, event_type } = first;
       const kind = { reason, endpoint_id, event_type };
       yield kind;
-      after = placeBeforeNext(kind, asked);
+      after = positionBeforeNext(kind, asked);
       if (after === undefined) return;
     }
   }
 
   private count(scope: Scope, kind: DeadLetterKind, filter: DeadLetterFilter, atMost: number): Promise<number> {
-    return this.deliveries.count(ofKind(scope, kind, filter), { atMost, index: INDEX });
+    return this.deliveries.count(kindFilter(scope, kind, filter), { atMost, index: INDEX_NAME });
   }
 }
 
-function ofKind(
+function kindFilter(
   { workspace_id, environment }: Scope,
   { reason, endpoint_id, event_type }: DeadLetterKind,
   { since, until }: DeadLetterFilter,
@@ -106,25 +106,25 @@ function ofKind(
 }
 
 function matches(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
-  return parts(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
+  return kindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
 }
 
 /** The place in the index after which the next matching kind lies; undefined after the last. */
-function placeBeforeNext(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
+function positionBeforeNext(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
   const place: string[] = [];
-  for (const { value, wanted } of parts(kind, asked)) {
+  for (const { value, wanted } of kindFields(kind, asked)) {
     if (wanted !== undefined && !wanted.includes(value)) {
       const [next] = wanted.filter((each) => each > value).toSorted();
-      if (next !== undefined) return filled([...place, next], '');
-      return place.length === 0 ? undefined : filled(place, END);
+      if (next !== undefined) return padPosition([...place, next], '');
+      return place.length === 0 ? undefined : padPosition(place, MAX_KEY);
     }
     place.push(value);
   }
-  return filled(place, END);
+  return padPosition(place, MAX_KEY);
 }
 
 /** The fields of a kind, in the order of the index, with the values that match; all if undefined. */
-function parts(
+function kindFields(
   { reason, endpoint_id, event_type }: DeadLetterKind,
   asked: DeadLetterFilter,
 ): readonly { readonly value: string; readonly wanted: readonly string[] | undefined }[] {
@@ -135,6 +135,6 @@ function parts(
   ];
 }
 
-function filled(place: readonly string[], by: string): readonly string[] {
-  return [...place, ...ORDER.slice(place.length).map(() => by)];
+function padPosition(place: readonly string[], by: string): readonly string[] {
+  return [...place, ...INDEX_FIELDS.slice(place.length).map(() => by)];
 }

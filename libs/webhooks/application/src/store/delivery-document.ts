@@ -3,7 +3,7 @@ import type { ApiVersion, Timestamp } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 import { type Delivery, type NewDelivery, isScheduled, newDelivery } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
-import type { WebhookAttempt, WebhookDelivery } from '../requests-and-answers.ts';
+import type { WebhookAttempt, WebhookDelivery } from '../operation-types.ts';
 
 /** An attempt as it is logged. */
 export interface StoredAttempt extends WebhookAttempt {
@@ -27,16 +27,16 @@ export interface DeliveryDocument extends Document, Delivery {
   readonly changed_by?: string;
 }
 
-const ORDER = ['created_at', 'id'];
+const SORT_FIELDS = ['created_at', 'id'];
 /** Other fields that lists filter by: an engine skips what does not match in the index, without reading the deliveries. */
-const FILTERED = ['event_type', 'event_created_at', 'reason'];
+const FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
 
 export const DELIVERIES: CollectionSpec = {
   name: 'webhook_deliveries',
   indexes: [
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
-    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...ORDER, ...FILTERED] },
-    { name: 'endpoint', fields: ['endpoint_id', 'status', ...ORDER, ...FILTERED] },
+    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...SORT_FIELDS, ...FILTER_FIELDS] },
+    { name: 'endpoint', fields: ['endpoint_id', 'status', ...SORT_FIELDS, ...FILTER_FIELDS] },
     { name: 'event', fields: ['event_id', 'payload_id'] },
     // For the attempts of statistics. A new delivery is not in it, which saves a write.
     { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'], only: 'last_attempt_at' },
@@ -74,7 +74,7 @@ export function expressQueue(endpointId: string): string {
   return `${endpointId}!`;
 }
 /** The queue of dead letters that are not announced yet. */
-export const ANNOUNCEMENTS = 'dead-letters';
+export const ANNOUNCEMENT_QUEUE = 'dead-letters';
 
 const UNKNOWN_REASON = 'unknown';
 
@@ -84,28 +84,28 @@ export function endpointOfQueue(queue: string): string {
 
 /** Returns true if an attempt is to be made. */
 export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
-  return queue !== undefined && queue !== ANNOUNCEMENTS;
+  return queue !== undefined && queue !== ANNOUNCEMENT_QUEUE;
 }
 
 /** A replayed delivery is due after live events, and goes early if none of them is due. */
-export function mayGoEarly({ replay_id, first_attempt_at }: Delivery): boolean {
+export function isUntriedReplay({ replay_id, first_attempt_at }: Delivery): boolean {
   return replay_id !== undefined && first_attempt_at === null;
 }
 
 export function toDocument(delivery: Delivery): DeliveryDocument {
   const { queue: _queue, due_at: _due, reason: _reason, discarded_at: _at, ...rest } = delivery as DeliveryDocument;
-  return { ...rest, ...marks(rest), ...queueing(rest) };
+  return { ...rest, ...indexFields(rest), ...queueFields(rest) };
 }
 
 /** The fields of a delivery that describe its event. */
-export type AboutEvent = Pick<
+export type EventFields = Pick<
   NewDelivery,
   'workspace_id' | 'environment' | 'event_id' | 'event_type' | 'event_created_at' | 'origin'
 >;
 
 /** The delivery of an event to an endpoint, as it is recorded. */
-export function recordedDelivery(
-  about: AboutEvent,
+export function createDeliveryDocument(
+  about: EventFields,
   endpoint_id: string,
   payload_id: string,
   at: Timestamp,
@@ -115,17 +115,17 @@ export function recordedDelivery(
 }
 
 /** The fields of dead letters and discarded deliveries that have an index of their own. */
-function marks(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
+function indexFields(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
   const { status, sandbox, last_error, completed_at: at } = delivery;
   if (status === 'dead_lettered') return { reason: last_error?.code ?? UNKNOWN_REASON };
   return status === 'discarded' && !sandbox && at !== null ? { discarded_at: at } : {};
 }
 
-function queueing(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
+function queueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
   const { endpoint_id, status, manual_at, next_attempt_at, completed_at, announced_at } = delivery;
   if (manual_at !== null) return { queue: expressQueue(endpoint_id), due_at: manual_at };
   if (status === 'dead_lettered' && completed_at !== null && announced_at === null) {
-    return { queue: ANNOUNCEMENTS, due_at: completed_at };
+    return { queue: ANNOUNCEMENT_QUEUE, due_at: completed_at };
   }
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
@@ -194,7 +194,7 @@ export function payloadId(eventId: string, apiVersion: ApiVersion): string {
 }
 
 /** The id of the event whose body it is. */
-export function eventOfPayload(payloadId: string): string {
+export function payloadEventId(payloadId: string): string {
   return payloadId.slice(0, payloadId.lastIndexOf('.'));
 }
 
@@ -216,7 +216,7 @@ export class Payloads {
   }
 
   /** The ids among these that are stored. */
-  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async findStoredIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
 
@@ -225,19 +225,19 @@ export class Payloads {
   }
 
   /** Keeps a stored body in memory for its attempts, which follow at once. */
-  keep(id: string, body: string): void {
+  addToCache(id: string, body: string): void {
     if (!this.cache.has(id)) this.cache.set(id, Buffer.from(body));
   }
 
   /** The body from memory. */
-  atHand(id: string): Buffer | undefined {
+  getCached(id: string): Buffer | undefined {
     return this.cache.get(id);
   }
 
   async read(id: string): Promise<Buffer | undefined> {
     const document = await this.documents.get(id);
     if (document === undefined) return undefined;
-    this.keep(id, document.body);
+    this.addToCache(id, document.body);
     return this.cache.get(id) ?? Buffer.from(document.body);
   }
 }

@@ -15,7 +15,7 @@ import type {
   WebhookAttempt,
   WebhookDelivery,
   WebhookDeliveryDetail,
-} from '../requests-and-answers.ts';
+} from '../operation-types.ts';
 import { noSuchDelivery } from '../webhooks-api.ts';
 import {
   type AttemptDocument,
@@ -27,7 +27,7 @@ import {
   toDelivery,
 } from './delivery-document.ts';
 
-const ORDER = ['created_at', 'id'] as const;
+const SORT_FIELDS = ['created_at', 'id'] as const;
 /** More than an event can have deliveries. */
 const MAX_DELIVERIES_OF_EVENT = 5_000;
 /** Largest difference between the clocks of the processes that make and record an event. */
@@ -44,12 +44,12 @@ export class DeliveryQueries {
   /** @throws not_found if it is of none of these scopes */
   async require(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
     const found = await this.deliveries.get(id);
-    if (found === undefined || !isInOneOf(scopes, found)) throw noSuchDelivery();
+    if (found === undefined || !isInAnyScope(scopes, found)) throw noSuchDelivery();
     return found;
   }
 
   /** The recorded deliveries with these ids. */
-  existing(ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
+  findByIds(ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.getMany(ids);
   }
 
@@ -90,15 +90,15 @@ export class DeliveryQueries {
     descending = true,
   ): Promise<readonly DeliveryDocument[]> {
     const { event_id, endpoint_id, since } = filter;
-    const statuses = statusesOf(filter);
+    const statuses = selectedStatuses(filter);
     const direction = descending ? -1 : 1;
-    const sort = { fields: ORDER, descending };
+    const sort = { fields: SORT_FIELDS, descending };
     const resume = after === undefined ? {} : { after };
     // No delivery was recorded before its event, so older ones are skipped. An ascending page that continues is past them.
     const isBounded = since !== undefined && (descending || after === undefined);
-    const within = isBounded ? { created_at: { gte: earlier(since) } } : {};
+    const within = isBounded ? { created_at: { gte: subtractClockDifference(since) } } : {};
     const find = (part: Filter) =>
-      this.deliveries.find({ filter: { ...conditions(filter), ...within, ...part }, sort, limit, ...resume });
+      this.deliveries.find({ filter: { ...indexConditions(filter), ...within, ...part }, sort, limit, ...resume });
     const ofStatus = async (status: DeliveryStatus): Promise<readonly DeliveryDocument[]> => {
       // All deliveries of an endpoint are of one scope.
       if (endpoint_id !== undefined) return find({ endpoint_id, status });
@@ -106,19 +106,19 @@ export class DeliveryQueries {
       return (await Promise.all(ofScopes)).flat();
     };
     const found: DeliveryDocument[] = [];
-    if (event_id !== undefined) found.push(...(await this.ofEvent(event_id)));
-    else for (const status of inTurn(statuses)) found.push(...(await ofStatus(status)));
+    if (event_id !== undefined) found.push(...(await this.findByEvent(event_id)));
+    else for (const status of readOrder(statuses)) found.push(...(await ofStatus(status)));
     // The later form of a delivery that was found twice counts.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
-      .filter((delivery) => isInOneOf(scopes, delivery) && matches(delivery, filter))
-      .filter((delivery) => after === undefined || direction * compare(keyOf(delivery), after.join(' ')) > 0)
-      .sort((one, other) => direction * compare(keyOf(one), keyOf(other)))
+      .filter((delivery) => isInAnyScope(scopes, delivery) && matches(delivery, filter))
+      .filter((delivery) => after === undefined || direction * compareText(sortKey(delivery), after.join(' ')) > 0)
+      .sort((one, other) => direction * compareText(sortKey(one), sortKey(other)))
       .slice(0, limit);
   }
 
   /** Few deliveries: one for each endpoint of a scope. */
-  private ofEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
+  private findByEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT });
   }
 }
@@ -134,27 +134,27 @@ function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
     (endpoint_id === undefined || delivery.endpoint_id === endpoint_id) &&
     (event_type === undefined || delivery.event_type === event_type) &&
     (reason === undefined || delivery.reason === reason) &&
-    statusesOf(filter).includes(delivery.status) &&
+    selectedStatuses(filter).includes(delivery.status) &&
     (since === undefined || delivery.event_created_at >= since) &&
     (until === undefined || delivery.event_created_at <= until)
   );
 }
 
-const WAITING: readonly DeliveryStatus[] = ['pending', 'retrying'];
+const WAITING_STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying'];
 
 /** Deliveries that have ended may be sent again: they wait then, as before. */
-function inTurn(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
+function readOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
   const statuses = DELIVERY_STATUSES.filter((status) => asked.includes(status));
-  const hasEnded = statuses.some((status) => !WAITING.includes(status));
-  return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING.includes(status))] : statuses;
+  const hasEnded = statuses.some((status) => !WAITING_STATUSES.includes(status));
+  return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING_STATUSES.includes(status))] : statuses;
 }
 
 /** Only dead letters have a reason. */
-function statusesOf({ statuses = DELIVERY_STATUSES, reason }: DeliveryFilter): readonly DeliveryStatus[] {
+function selectedStatuses({ statuses = DELIVERY_STATUSES, reason }: DeliveryFilter): readonly DeliveryStatus[] {
   return reason === undefined ? statuses : statuses.filter((status) => status === 'dead_lettered');
 }
 
-function conditions({ endpoint_id, event_type, reason, since, until }: DeliveryFilter): Filter {
+function indexConditions({ endpoint_id, event_type, reason, since, until }: DeliveryFilter): Filter {
   const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) };
   return {
     ...(endpoint_id === undefined ? {} : { endpoint_id }),
@@ -164,19 +164,19 @@ function conditions({ endpoint_id, event_type, reason, since, until }: DeliveryF
   };
 }
 
-function earlier(at: Timestamp): Timestamp {
+function subtractClockDifference(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
 }
 
-function isInOneOf(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
+function isInAnyScope(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
   return scopes.some((scope) => isInScope(delivery, scope));
 }
 
-function keyOf({ created_at, id }: DeliveryDocument): string {
+function sortKey({ created_at, id }: DeliveryDocument): string {
   return `${created_at} ${id}`;
 }
 
-function compare(left: string, right: string): number {
+function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
@@ -186,7 +186,7 @@ export interface WatermarkDocument extends Document {
 
 export const RETENTION_WATERMARK: CollectionSpec = { name: 'webhook_forgotten', indexes: [] };
 
-const ID = 'deliveries';
+const WATERMARK_ID = 'deliveries';
 
 /**
  * How far the log of deliveries has been deleted. It is unknown whether an event from before was delivered, so it is not
@@ -198,12 +198,12 @@ export class RetentionWatermark {
   constructor(private readonly documents: Collection<WatermarkDocument>) {}
 
   /** The empty text, before every timestamp, if nothing has been deleted. */
-  async before(): Promise<Timestamp> {
-    return (await this.documents.get(ID))?.before ?? '';
+  async read(): Promise<Timestamp> {
+    return (await this.documents.get(WATERMARK_ID))?.before ?? '';
   }
 
   /** Store it before the first of these deliveries is deleted. */
   async raise(before: Timestamp): Promise<void> {
-    await this.documents.upsert({ id: ID, before }, { before: { lt: before } });
+    await this.documents.upsert({ id: WATERMARK_ID, before }, { before: { lt: before } });
   }
 }

@@ -1,7 +1,7 @@
 import type { Collection, Document } from '@tracking/ports';
-import { abandoned } from '@tracking/webhooks-domain';
+import { markAbandoned } from '@tracking/webhooks-domain';
 import {
-  ANNOUNCEMENTS,
+  ANNOUNCEMENT_QUEUE,
   type DeliveryDocument,
   endpointOfQueue,
   expressQueue,
@@ -15,18 +15,18 @@ export interface QueuePosition {
   readonly due: number;
   readonly id: string;
 }
-export const BEGINNING: QueuePosition = { due: -Infinity, id: '' };
-export const END: QueuePosition = { due: Infinity, id: '' };
+export const QUEUE_START: QueuePosition = { due: -Infinity, id: '' };
+export const QUEUE_END: QueuePosition = { due: Infinity, id: '' };
 
 export function isAfter(one: QueuePosition, other: QueuePosition): boolean {
   return one.due === other.due ? one.id > other.id : one.due > other.due;
 }
 
-export function positionOf({ id, due_at, created_at }: DeliveryDocument): QueuePosition {
+export function queuePosition({ id, due_at, created_at }: DeliveryDocument): QueuePosition {
   return { due: Date.parse(due_at ?? created_at), id };
 }
 
-const IN_ORDER = { fields: ['due_at', 'id'] } as const;
+const DUE_ORDER = { fields: ['due_at', 'id'] } as const;
 
 /** The stored deliveries that wait for attempts. */
 export class DeliveryQueues {
@@ -34,7 +34,7 @@ export class DeliveryQueues {
 
   /** The scheduled deliveries of an endpoint that come due after a position, in that order. */
   scheduledAfter({ due, id }: QueuePosition, endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
-    const after = due === BEGINNING.due ? undefined : [new Date(due).toISOString(), id];
+    const after = due === QUEUE_START.due ? undefined : [new Date(due).toISOString(), id];
     return this.find(scheduledQueue(endpointId), after, limit);
   }
 
@@ -46,16 +46,16 @@ export class DeliveryQueues {
   /** The sandbox events among these; skips retries that were requested before their endpoint was disabled. */
   sandbox(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     const filter = { queue: expressQueue(endpointId), sandbox: true };
-    return this.deliveries.find({ filter, sort: IN_ORDER, limit, index: 'queue' });
+    return this.deliveries.find({ filter, sort: DUE_ORDER, limit, index: 'queue' });
   }
 
   /** Every endpoint for which a delivery waits. */
   async *endpoints(): AsyncIterable<string> {
     let endpoint = '';
-    for await (const { queue } of firstOfEach(this.deliveries, ['queue', 'due_at', 'id'])) {
+    for await (const { queue } of firstPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
       if (queue === undefined) return;
       const found = endpointOfQueue(queue);
-      if (found !== endpoint && queue !== ANNOUNCEMENTS) yield found;
+      if (found !== endpoint && queue !== ANNOUNCEMENT_QUEUE) yield found;
       endpoint = found;
     }
   }
@@ -67,7 +67,7 @@ export class DeliveryQueues {
     // A delivery that changed since is found again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
-        const document = toDocument(abandoned(delivery, at));
+        const document = toDocument(markAbandoned(delivery, at));
         return { kind: 'upsert', document, guard: { revision: delivery.revision } };
       }),
     );
@@ -76,7 +76,7 @@ export class DeliveryQueues {
 
   private find(queue: string, after: readonly string[] | undefined, limit: number) {
     const resume = after === undefined ? {} : { after };
-    return this.deliveries.find({ filter: { queue }, sort: IN_ORDER, limit, ...resume });
+    return this.deliveries.find({ filter: { queue }, sort: DUE_ORDER, limit, ...resume });
   }
 }
 
@@ -84,7 +84,7 @@ export class DeliveryQueues {
  * The first document for each value of the first of these fields, which is a text. Skips from value to value along the index
  * of these fields.
  */
-export async function* firstOfEach<F extends string, T extends Document & { readonly [K in F]?: string }>(
+export async function* firstPerValue<F extends string, T extends Document & { readonly [K in F]?: string }>(
   collection: Collection<T>,
   fields: readonly [F, ...string[]],
 ): AsyncIterable<T> {

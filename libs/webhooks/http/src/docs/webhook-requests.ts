@@ -41,7 +41,7 @@ function headersFor(type: string) {
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 /** Responses of a receiver, and their effect. */
-const ANSWERS = {
+const RECEIVER_RESPONSES = {
   '2XX': { description: 'Delivered. Answer it only once the id of the event is stored.' },
   '410': { description: 'The endpoint is gone: it is disabled, and the delivery a dead letter.' },
   '429': {
@@ -53,7 +53,7 @@ const ANSWERS = {
   },
 };
 
-const described = (type: string, summary: string, description: string, schema: object) => ({
+const describeRequest = (type: string, summary: string, description: string, schema: object) => ({
   post: {
     operationId: `on_${type.replaceAll('.', '_')}`,
     tags: ['Webhooks'],
@@ -62,11 +62,11 @@ const described = (type: string, summary: string, description: string, schema: o
     security: [],
     parameters: headersFor(type),
     requestBody: { required: true, content: { 'application/json': { schema } } },
-    responses: ANSWERS,
+    responses: RECEIVER_RESPONSES,
   },
 });
 
-const CHALLENGE = {
+const CHALLENGE_SCHEMA = {
   type: 'object',
   description: 'Asks an endpoint whether it wants what is posted to it.',
   properties: {
@@ -78,7 +78,7 @@ const CHALLENGE = {
   },
   required: ['id', 'type', 'created_at', 'api_version', 'data'],
 };
-const CONFIRMED = {
+const CHALLENGE_RESPONSE = {
   description:
     'The token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`: the URL is verified.',
   content: {
@@ -94,30 +94,30 @@ const CONFIRMED = {
   },
 };
 
-const OF_SHIPMENTS =
+const SHIPMENT_EVENT_DESCRIPTION =
   'Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.';
-const OF_ENDPOINTS =
+const ENDPOINT_EVENT_DESCRIPTION =
   'Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.';
 
 /** Describes the requests to webhook endpoints: the challenge and every event. */
 export function describeWebhooks(document: OpenAPIObject): void {
   const events = EVENT_TYPES.map((type) => [
     type,
-    described(
+    describeRequest(
       type,
       `Receive ${type}`,
-      isEndpointEvent(type) ? OF_ENDPOINTS : OF_SHIPMENTS,
+      isEndpointEvent(type) ? ENDPOINT_EVENT_DESCRIPTION : SHIPMENT_EVENT_DESCRIPTION,
       schemaRef(eventSchemaName(type)),
     ),
   ]);
-  Object.assign(document.components?.schemas ?? {}, { EndpointVerification: CHALLENGE });
-  const challenge = described(
+  Object.assign(document.components?.schemas ?? {}, { EndpointVerification: CHALLENGE_SCHEMA });
+  const challenge = describeRequest(
     'endpoint.verification',
     'Receive the challenge',
     'Posted where `verifyWebhookEndpoint` is asked for.',
     schemaRef('EndpointVerification'),
   );
-  const responses = { '2XX': CONFIRMED, default: { description: 'Not verified; ask for another challenge.' } };
+  const responses = { '2XX': CHALLENGE_RESPONSE, default: { description: 'Not verified; ask for another challenge.' } };
   document.webhooks = Object.fromEntries([
     ...events,
     ['endpoint.verification', { post: { ...challenge.post, responses } }],

@@ -4,7 +4,7 @@ import { describeWebhooks } from './webhook-requests.ts';
 import { webhooksPage } from './webhooks-page.ts';
 
 /** Error codes of webhooks. */
-const ERRORS = {
+const WEBHOOK_ERRORS = {
   endpoint_not_verified: entry(
     'The URL of the webhook endpoint has not answered a challenge yet.',
     'POST /v1/webhook_endpoints/whe_…/enable',
@@ -44,7 +44,7 @@ const ERRORS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes with which operations refuse by rules of their own. */
-const REFUSALS = {
+const WEBHOOK_REFUSALS = {
   createWebhookEndpoint: ['limit_exceeded'],
   verifyWebhookEndpoint: ['secret_unreadable'],
   enableWebhookEndpoint: ['endpoint_not_verified', 'secret_unreadable'],
@@ -58,13 +58,13 @@ const REFUSALS = {
   resumeWebhookReplay: ['endpoint_not_enabled', 'replay_running', 'replay_completed'],
 } as const satisfies FeatureDocs['refusals'];
 
-const AT = '2026-11-23T09:30:00.000Z';
-const samples = eventSamples(AT, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
+const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
+const samples = eventSamples(EXAMPLE_TIME, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
 const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
 const EVENT = {
   id: EVENT_ID,
   type: 'milestone.recorded',
-  created_at: AT,
+  created_at: EXAMPLE_TIME,
   api_version: NEWEST_API_VERSION,
   environment: 'live',
   workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd',
@@ -104,7 +104,7 @@ const SAMPLES = {
   EndpointVerification: {
     id: EVENT_ID,
     type: 'endpoint.verification',
-    created_at: AT,
+    created_at: EXAMPLE_TIME,
     api_version: NEWEST_API_VERSION,
     data: { challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u' },
   },
@@ -129,8 +129,8 @@ const RESOURCES = {
 
 /** The feature's part of the documentation. */
 export const DOCS: FeatureDocs = {
-  errors: ERRORS,
-  refusals: REFUSALS,
+  errors: WEBHOOK_ERRORS,
+  refusals: WEBHOOK_REFUSALS,
   resources: RESOURCES,
   samples: SAMPLES,
   values: VALUES,

@@ -11,12 +11,12 @@ import type { EventType, PublicAddresses } from '@tracking/contracts';
 import { documentationPage, jsonBlock } from '@tracking/http';
 
 /** The date of the example events. */
-const AT = '2026-11-23T09:30:00.000Z';
+const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
 
 /** `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
 export function webhooksPage(addresses: PublicAddresses): string {
   const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
-  return documentationPage('Webhooks', [rules, typesTable(), ...payloads(addresses)].join('\n\n'));
+  return documentationPage('Webhooks', [rules, typesTable(), ...payloadSections(addresses)].join('\n\n'));
 }
 
 function typesTable(): string {
@@ -35,7 +35,7 @@ ${rows.join('\n')}
 </div>`;
 }
 
-function payloads(addresses: PublicAddresses): readonly string[] {
+function payloadSections(addresses: PublicAddresses): readonly string[] {
   return [
     `## Payloads
 
@@ -54,10 +54,10 @@ function samplePayload(type: EventType, addresses: PublicAddresses): object {
   return {
     id: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
     type,
-    created_at: AT,
+    created_at: EXAMPLE_TIME,
     api_version: NEWEST_API_VERSION,
     environment: 'live',
     workspace_id: 'wsp_sandbox',
-    data: sandboxData(type, eventSamples(AT, addresses)),
+    data: sandboxData(type, eventSamples(EXAMPLE_TIME, addresses)),
   };
 }

@@ -107,13 +107,13 @@ export interface DeadLetterSummary extends DeadLetterCount {
   readonly by_event_type: readonly (DeadLetterCount & { readonly event_type: string })[];
 }
 /** Dead letters to be delivered again, or discarded: `until` is the command's time by default. */
-export interface SettleDeadLetters extends WebhookCommand {
+export interface DeadLettersCommand extends WebhookCommand {
   readonly filter: DeadLetterFilter & {
     /** Only these deliveries. */
     readonly delivery_ids?: readonly string[];
   };
 }
-export interface SettledDeadLetters {
+export interface DeadLettersResult {
   /** A job for each endpoint that has matching dead letters. */
   readonly replays: readonly WebhookReplay[];
   /** Endpoints with matching dead letters for which no job was begun. */

@@ -35,7 +35,7 @@ export interface FinishedAttempt {
   readonly urlRevision: number;
 }
 
-export interface SettleContext {
+export interface AttemptContext {
   readonly policy: RetryPolicy;
   /** When the endpoint could not be attempted: windows stand still meanwhile. */
   readonly pauses: readonly Period[];
@@ -49,7 +49,7 @@ export interface SettleContext {
  * in fact delivered. If the endpoint got another URL during the attempt, only a success counts: the next attempt, at that
  * URL, is due at once.
  */
-export function settle(delivery: Delivery, attempt: FinishedAttempt, context: SettleContext): Delivery {
+export function applyAttempt(delivery: Delivery, attempt: FinishedAttempt, context: AttemptContext): Delivery {
   const { outcome, startedAt, endedAt, manual, urlRevision } = attempt;
   const attempted: Delivery = {
     ...delivery,
@@ -61,26 +61,26 @@ export function settle(delivery: Delivery, attempt: FinishedAttempt, context: Se
     last_error: outcome.kind === 'success' ? null : outcome.error,
     revision: delivery.revision + 1,
   };
-  if (outcome.kind === 'success') return completed(attempted, 'succeeded', endedAt);
+  if (outcome.kind === 'success') return complete(attempted, 'succeeded', endedAt);
   if (delivery.status === 'succeeded') return { ...attempted, last_error: delivery.last_error };
   if (!isScheduled(delivery)) return attempted;
-  if (delivery.sandbox) return completed(attempted, 'discarded', endedAt);
+  if (delivery.sandbox) return complete(attempted, 'discarded', endedAt);
   if (urlRevision !== context.urlRevision) return { ...attempted, status: 'retrying', next_attempt_at: endedAt };
-  if (outcome.kind === 'gone') return completed(attempted, 'dead_lettered', endedAt);
+  if (outcome.kind === 'gone') return complete(attempted, 'dead_lettered', endedAt);
   if (manual) return attempted;
-  return rescheduled(attempted, attempt, outcome, context);
+  return reschedule(attempted, attempt, outcome, context);
 }
 
-function rescheduled(
+function reschedule(
   attempted: Delivery,
   { startedAt, endedAt }: FinishedAttempt,
   outcome: Exclude<AttemptOutcome, { kind: 'success' | 'gone' }>,
-  { policy, pauses, random }: SettleContext,
+  { policy, pauses, random }: AttemptContext,
 ): Delivery {
   const ended = Date.parse(endedAt);
-  const windowEndsAt = windowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
+  const windowEndsAt = retryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
   // The begin decides: after an attempt that began inside the window the last one is still to be made.
-  if (Date.parse(startedAt) >= windowEndsAt) return completed(attempted, 'dead_lettered', endedAt);
+  if (Date.parse(startedAt) >= windowEndsAt) return complete(attempted, 'dead_lettered', endedAt);
   // A hold uses up no attempt of the schedule. Beyond the window it defers the last attempt.
   const failures = outcome.kind === 'hold' ? attempted.failures : attempted.failures + 1;
   const next =
@@ -90,7 +90,7 @@ function rescheduled(
   return { ...attempted, status: 'retrying', failures, next_attempt_at: new Date(next).toISOString() };
 }
 
-function completed(delivery: Delivery, status: 'succeeded' | 'dead_lettered' | 'discarded', at: Timestamp): Delivery {
+function complete(delivery: Delivery, status: 'succeeded' | 'dead_lettered' | 'discarded', at: Timestamp): Delivery {
   const keepsManual = delivery.manual_at !== null && status !== 'succeeded';
   return {
     ...delivery,
@@ -117,7 +117,7 @@ export function backoffMs(policy: RetryPolicy, failures: number, random: Random)
  * When the last attempt is due, in epoch milliseconds: one window after the first attempt began, pauses of the endpoint
  * not counted. Infinity while the endpoint is paused: its deliveries' windows stand still.
  */
-export function windowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: readonly Period[]): number {
+export function retryWindowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: readonly Period[]): number {
   return endAfterPauses(firstAttemptAt, policy.windowMs, pauses);
 }
 

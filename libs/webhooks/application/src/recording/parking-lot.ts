@@ -20,8 +20,8 @@ import {
   type Metrics,
   type ReceivedMessage,
 } from '@tracking/ports';
-import type { LogPlace, RequestOrigin } from '@tracking/webhooks-domain';
-import type { ParkedMessage } from '../requests-and-answers.ts';
+import type { LogPosition, RequestOrigin } from '@tracking/webhooks-domain';
+import type { ParkedMessage } from '../operation-types.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 import { traceFields } from '../tracing.ts';
 import { type ParkedMessages, noSuchParkedMessage } from '../webhooks-api.ts';
@@ -31,12 +31,12 @@ export interface ParkedDocument extends Document, ReceivedMessage {
   readonly parked_at: Timestamp;
 }
 
-export const PARKED: CollectionSpec = {
+export const PARKED_MESSAGES: CollectionSpec = {
   name: 'webhook_parked_messages',
   indexes: [{ name: 'order', fields: ['parked_at', 'id'] }],
 };
 
-interface ParkingParts {
+interface ParkingLotParts {
   readonly documents: Collection<ParkedDocument>;
   readonly broker: MessageBroker;
   readonly clock: Clock;
@@ -45,10 +45,10 @@ interface ParkingParts {
 }
 
 /** Parks messages that are no events, so that the others continue: in a metric, a topic and a list. */
-export class Parking {
+export class ParkingLot {
   private readonly parked: Counter;
 
-  constructor(private readonly parts: ParkingParts) {
+  constructor(private readonly parts: ParkingLotParts) {
     const help = 'Messages that could not be taken for events';
     this.parked = parts.metrics.counter('webhook_parked_messages_total', help);
   }
@@ -67,7 +67,7 @@ export class Parking {
       return;
     this.parked.add();
     this.parts.logger.error(
-      { topic, partition, offset, ...eventFields(message), reason: error },
+      { topic, partition, offset, ...eventLogFields(message), reason: error },
       'webhooks: a message was parked',
     );
   }
@@ -78,7 +78,7 @@ export class Parking {
       await this.parts.broker.publish(PARKED_TOPIC, [message]);
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
-      const about = { ...eventFields(message), reason: error.message };
+      const about = { ...eventLogFields(message), reason: error.message };
       this.parts.logger.warn(about, 'webhooks: the topic of parked messages refused one');
     }
   }
@@ -107,17 +107,17 @@ export class Parking {
 }
 
 /** Log fields of the event that a message names in its headers. */
-function eventFields({ headers }: Message): object {
+function eventLogFields({ headers }: Message): object {
   const { [EVENT_HEADERS.id]: event } = headers;
-  const origin = originIn(headers);
+  const origin = parseOrigin(headers);
   return event === undefined ? {} : { event, ...traceFields({ event_id: event, origin }) };
 }
 
 /** The use cases of parked messages. */
-export class ParkedMessageCases implements ParkedMessages {
+export class ParkedMessageUseCases implements ParkedMessages {
   /** @param recorder stores the deliveries of messages */
   constructor(
-    private readonly parking: Parking,
+    private readonly parking: ParkingLot,
     private readonly versions: PayloadVersions,
     private readonly recorder: { consume(messages: readonly ReceivedMessage[]): Promise<void> },
   ) {}
@@ -129,7 +129,7 @@ export class ParkedMessageCases implements ParkedMessages {
   async retry({ id }: { readonly id: string }): Promise<{ readonly recorded: boolean }> {
     const message = await this.parking.get(id);
     try {
-      consumedEvent(message, this.versions);
+      parseMessage(message, this.versions);
     } catch {
       return { recorded: false };
     }
@@ -141,7 +141,7 @@ export class ParkedMessageCases implements ParkedMessages {
 
 /** An event with the headers of its message. */
 export interface ConsumedEvent extends PublishedEvent {
-  readonly place: LogPlace;
+  readonly place: LogPosition;
   /** Undefined if the message names none. */
   readonly origin: RequestOrigin | undefined;
 }
@@ -151,19 +151,19 @@ export interface ConsumedEvent extends PublishedEvent {
  * @throws Error as {@link parseEvent}; for a payload version that this process does not know; if the event cannot be made in
  * every older version, to which an endpoint may be pinned; and if the message has no log position
  */
-export function consumedEvent(
+export function parseMessage(
   { value, headers }: Pick<Message, 'value' | 'headers'>,
   versions: PayloadVersions,
 ): ConsumedEvent {
   const event = parseEvent(value);
   if (versions.find(event.api_version) === undefined) throw new Error('its api_version is not known here');
-  requireOlderForms(event, versions);
+  requireOlderVersions(event, versions);
   const place = headers[EVENT_HEADERS.position] ?? '';
   if (place === '') throw new Error('the position is missing');
-  return { ...event, place, origin: originIn(headers) };
+  return { ...event, place, origin: parseOrigin(headers) };
 }
 
-function requireOlderForms(event: PublishedEvent, versions: PayloadVersions): void {
+function requireOlderVersions(event: PublishedEvent, versions: PayloadVersions): void {
   try {
     versions.dataIn(event, versions.oldest);
   } catch (error) {
@@ -172,7 +172,7 @@ function requireOlderForms(event: PublishedEvent, versions: PayloadVersions): vo
 }
 
 /** The request that a message names as the origin of its event; undefined if it names none. */
-function originIn(headers: Message['headers']): RequestOrigin | undefined {
+function parseOrigin(headers: Message['headers']): RequestOrigin | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
     ...(request_id !== undefined && { request_id }),

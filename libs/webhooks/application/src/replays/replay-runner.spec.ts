@@ -1,10 +1,10 @@
 import { Busy, type Lease, Unavailable } from '@tracking/ports';
-import { NEW_ENDPOINT, newDelivery, replayed } from '@tracking/webhooks-domain';
+import { NEW_ENDPOINT, newDelivery, restartSchedule } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { replayDocument } from './replay-store.ts';
-import { Replaying, type ReplayingParts, Resending } from './replaying.ts';
+import { newReplayDocument } from './replay-store.ts';
+import { ReplayRunner, type ReplayRunnerParts, ReplaySender } from './replay-runner.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
@@ -23,10 +23,10 @@ const DEAD = toDocument({
 /** An endpoint whose replay finds one dead letter. @param sending called while the replay sends it */
 async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<OwnedEndpoint> {
   const owned = new OwnedEndpoint(ENDPOINT as unknown as EndpointDocument, { isHeld: () => true } as Lease, true);
-  owned.state.healthRead(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
+  owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
   const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
-  let stored = replayDocument({ ...about, ...filter }, AT);
+  let stored = newReplayDocument({ ...about, ...filter }, AT);
   const store = {
     runningFor: () => Promise.resolve(stored),
     get: () => Promise.resolve(stored),
@@ -35,11 +35,11 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   const queries = { find: () => Promise.resolve([DEAD]), existing: () => Promise.resolve([DEAD]) };
   const send = () => {
     sending(owned);
-    const sent: [string, DeliveryDocument][] = [['dlv_1', toDocument(replayed(DEAD, AT, 'rpl_1'))]];
+    const sent: [string, DeliveryDocument][] = [['dlv_1', toDocument(restartSchedule(DEAD, AT, 'rpl_1'))]];
     return Promise.resolve(new Map(sent));
   };
   const parts = { store, queries, resending: { send }, clock: () => new Date(AT) };
-  await new Replaying(parts as unknown as ReplayingParts).refresh(owned);
+  await new ReplayRunner(parts as unknown as ReplayRunnerParts).refresh(owned);
   await owned.state.replay?.takeMore();
   return owned;
 }
@@ -59,7 +59,7 @@ describe('a replay that has taken all it finds', () => {
 test('a batch of which some deliveries were written has an unknown outcome, whatever kept the others', async () => {
   const others = [DEAD, { ...DEAD, id: 'dlv_2', event_id: 'evt_2' }];
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
-  const replay = replayDocument({ ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay', ...filter }, AT);
+  const replay = newReplayDocument({ ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay', ...filter }, AT);
   const written: string[] = [];
   const replace = async ({ id }: DeliveryDocument) => {
     if (id === 'dlv_2') throw new Busy('document store', 'too much waits');
@@ -69,7 +69,7 @@ test('a batch of which some deliveries were written has an unknown outcome, what
   };
   const recounts = { beforeRestoring: () => Promise.resolve() };
   const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
-  const resending = new Resending(parts as unknown as ConstructorParameters<typeof Resending>[0]);
+  const resending = new ReplaySender(parts as unknown as ConstructorParameters<typeof ReplaySender>[0]);
   const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));
   const sent = resending.send(replay, ENDPOINT as unknown as EndpointDocument, found, found);
   const error = await sent.catch((thrown: unknown) => thrown);

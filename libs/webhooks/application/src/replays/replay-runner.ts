@@ -3,28 +3,28 @@ import { type Clock, type Collection, isKnownUndone, withUnknownOutcome } from '
 import { retryConflicts } from '@tracking/resilience';
 import {
   type Delivery,
-  isAttempted,
+  isEnabled,
   isScheduled,
   renderBody,
   replayOutcome,
-  replayed,
+  restartSchedule,
 } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { RunningReplay } from '../scheduling/delivery-state.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import type { Recounts } from '../stats/hour-log.ts';
+import type { RecountRequests } from '../stats/hour-log.ts';
 import {
   type DeliveryDocument,
   type PayloadDocument,
   type Payloads,
   payloadId,
-  recordedDelivery,
+  createDeliveryDocument,
   toDocument,
 } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import {
   type EventLog,
-  type Found,
+  type FoundItem,
   type LoggedEventRow,
   ReplaySource,
   type ReplaySourceParts,
@@ -36,30 +36,30 @@ import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.
  * Most deliveries that a replay has under way: this many may be sent twice if the process dies, and live events wait for
  * this many at once.
  */
-const MAX_UNDER_WAY = 8;
+const MAX_IN_FLIGHT = 8;
 /** Beside live events that leave an endpoint no rest, a replay still takes its turn and stores its progress this often. */
-const MAX_WAIT_MS = 1_000;
+const MAX_TURN_WAIT_MS = 1_000;
 /**
  * A replayed delivery is due this much later, and goes earlier if nothing else is due. So a live event waits at most for
  * attempts under way, and a replay at most this long if live events leave it no room.
  */
-const LIVE_FIRST_MS = 1_000;
+const REPLAY_DELAY_MS = 1_000;
 
-export interface ReplayingParts extends ReplaySourceParts {
+export interface ReplayRunnerParts extends ReplaySourceParts {
   readonly store: ReplayStore;
-  readonly resending: Resending;
+  readonly resending: ReplaySender;
   readonly clock: Clock;
 }
 
 /** Opens the replays that run for the endpoints of this process. */
-export class Replaying {
-  constructor(private readonly parts: ReplayingParts) {}
+export class ReplayRunner {
+  constructor(private readonly parts: ReplayRunnerParts) {}
 
   /** Reads the replay that runs for the endpoint: another one, or the present one, which may have changed. @throws Unavailable */
   async refresh(owned: OwnedEndpoint): Promise<void> {
-    const read = owned.state.replayReadBegan();
-    const running = await this.parts.store.runningFor(owned.id);
-    owned.state.replayRead(read, running && new EndpointReplay(running, owned, this.parts));
+    const read = owned.state.beginReplayRead();
+    const running = await this.parts.store.findRunning(owned.id);
+    owned.state.endReplayRead(read, running && new EndpointReplay(running, owned, this.parts));
   }
 }
 
@@ -87,7 +87,7 @@ class EndpointReplay implements RunningReplay {
   constructor(
     private document: ReplayDocument,
     private readonly owned: OwnedEndpoint,
-    private readonly parts: ReplayingParts,
+    private readonly parts: ReplayRunnerParts,
   ) {
     this.source = new ReplaySource(document, parts);
   }
@@ -97,14 +97,14 @@ class EndpointReplay implements RunningReplay {
   }
 
   wantsMore(now: number): boolean {
-    const { isOurs, endpoint, state } = this.owned;
-    if (!isOurs || !isAttempted(endpoint) || state.concurrency === undefined) return false;
+    const { isOwned: isOwned, endpoint, state } = this.owned;
+    if (!isOwned || !isEnabled(endpoint) || state.concurrency === undefined) return false;
     return !this.isCurrent || this.hasRoom(now);
   }
 
   /** While the last ones take long, it stores how many others had their attempt. */
   nextMoment(now: number): number | undefined {
-    const moment = this.takenAt + MAX_WAIT_MS;
+    const moment = this.takenAt + MAX_TURN_WAIT_MS;
     return this.hasCounted && moment > now ? moment : undefined;
   }
 
@@ -113,7 +113,7 @@ class EndpointReplay implements RunningReplay {
     this.isCurrent = false;
   }
 
-  note(id: string, after: DeliveryDocument | undefined): void {
+  recordAttempt(id: string, after: DeliveryDocument | undefined): void {
     // An attempt that was under way before the delivery was taken does not count.
     if (after !== undefined && after.replay_id !== this.id) return;
     this.count(id, after === undefined ? 'failed' : replayOutcome(after));
@@ -122,7 +122,7 @@ class EndpointReplay implements RunningReplay {
   async takeMore(): Promise<boolean> {
     const { rereads } = this;
     if (!this.isCurrent) {
-      if (!(await this.readAgain())) return false;
+      if (!(await this.reload())) return false;
       this.isCurrent = this.rereads === rereads;
       if (!this.hasRoom(this.parts.clock().getTime())) return true;
     }
@@ -131,11 +131,11 @@ class EndpointReplay implements RunningReplay {
     const room = this.maxUnderWay - this.underWay.size;
     const { found, cursor, ended } = await this.source.next(this.owned.endpoint, room);
     // If an engine was away for long, another process may have continued the replay.
-    if (!this.owned.isOurs) return true;
+    if (!this.owned.isOwned) return true;
     for (const { id, event_id } of found) this.underWay.set(id, { id, event_id });
     const isCompleted = ended && this.underWay.size === 0;
     const { done, failed, document } = this;
-    const stored = await this.parts.store.advance(document, {
+    const stored = await this.parts.store.storeProgress(document, {
       ...{ cursor, under_way: [...this.underWay.values()], matched: document.matched + found.length },
       ...{ done: document.done + done, failed: document.failed + failed },
       ...(isCompleted && ({ status: 'completed', completed_at: this.parts.clock().toISOString() } as const)),
@@ -153,7 +153,7 @@ class EndpointReplay implements RunningReplay {
   }
 
   private hasRoom(now: number): boolean {
-    const hasWaited = now - this.takenAt >= MAX_WAIT_MS;
+    const hasWaited = now - this.takenAt >= MAX_TURN_WAIT_MS;
     if (hasWaited && this.hasCounted) return true;
     if (this.hasEnded) return this.underWay.size === 0;
     if (this.underWay.size > this.maxUnderWay / 2) return false;
@@ -166,11 +166,11 @@ class EndpointReplay implements RunningReplay {
   }
 
   private get maxUnderWay(): number {
-    return Math.min(MAX_UNDER_WAY, 2 * (this.owned.state.concurrency?.allowed ?? 1));
+    return Math.min(MAX_IN_FLIGHT, 2 * (this.owned.state.concurrency?.allowed ?? 1));
   }
 
   /** Counts the attempts made meanwhile, and sends what was not sent yet. Returns false if the replay has ended. */
-  private async readAgain(): Promise<boolean> {
+  private async reload(): Promise<boolean> {
     const document = await this.parts.store.get(this.id);
     if (document?.status !== 'running') return false;
     this.document = document;
@@ -182,8 +182,8 @@ class EndpointReplay implements RunningReplay {
     return true;
   }
 
-  private async send(taken: readonly TakenDelivery[], found: readonly Found[] = []): Promise<void> {
-    if (taken.length === 0 || !this.owned.isOurs) return;
+  private async send(taken: readonly TakenDelivery[], found: readonly FoundItem[] = []): Promise<void> {
+    if (taken.length === 0 || !this.owned.isOwned) return;
     const readAt = performance.now();
     const sent = await this.parts.resending.send(this.document, this.owned.endpoint, taken, found);
     for (const [id, delivery] of sent) {
@@ -202,10 +202,10 @@ class EndpointReplay implements RunningReplay {
   }
 }
 
-interface ResendingParts {
+interface ReplaySenderParts {
   readonly queries: DeliveryQueries;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly recounts: Recounts;
+  readonly recounts: RecountRequests;
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly log: EventLog;
@@ -213,8 +213,8 @@ interface ResendingParts {
 }
 
 /** Gives the deliveries that a replay took a new schedule, and records missed events. */
-export class Resending {
-  constructor(private readonly parts: ResendingParts) {}
+export class ReplaySender {
+  constructor(private readonly parts: ReplaySenderParts) {}
 
   /**
    * Idempotent, also if another process does the same at the same time: each delivery gets its schedule once. A delivery
@@ -227,26 +227,26 @@ export class Resending {
     replay: ReplayDocument,
     endpoint: EndpointDocument,
     taken: readonly TakenDelivery[],
-    found: readonly Found[] = [],
+    found: readonly FoundItem[] = [],
   ): Promise<ReadonlyMap<string, DeliveryDocument | undefined>> {
     const rows = found.flatMap(({ event }) => event ?? []);
     const atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
     // Each is due a millisecond after the one before, which keeps their order.
-    const first = this.parts.clock().getTime() + LIVE_FIRST_MS;
+    const first = this.parts.clock().getTime() + REPLAY_DELAY_MS;
     const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
     const sent = new Map<string, DeliveryDocument | undefined>();
     let left = taken;
     let isFirst = true;
     await retryConflicts(`deliveries of replay ${replay.id}`, async () => {
-      const stored = (isFirst ? atHand : undefined) ?? (await this.parts.queries.existing(left.map(({ id }) => id)));
+      const stored = (isFirst ? atHand : undefined) ?? (await this.parts.queries.findByIds(left.map(({ id }) => id)));
       isFirst = false;
       const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
-      const missed = await this.missed(
+      const missed = await this.createMissed(
         endpoint,
         left.filter(({ id }) => !known.has(id)),
         rows,
       );
-      await this.parts.recounts.beforeRestoring(stored);
+      await this.parts.recounts.requestForRestored(stored);
       const write = async ({ id }: TakenDelivery) => {
         const [delivery, at = ''] = [known.get(id), due.get(id)];
         if (delivery !== undefined) return this.replace(replay, delivery, at);
@@ -274,7 +274,7 @@ export class Resending {
   private async replace(replay: ReplayDocument, before: DeliveryDocument, at: string) {
     const isSent = before.replay_id === replay.id;
     if (isSent || !(isScheduled(before) || matchesReplay(replay, before))) return { is: before };
-    const after = toDocument(replayed(before, at, replay.id));
+    const after = toDocument(restartSchedule(before, at, replay.id));
     return (await this.parts.deliveries.replace(after, { revision: before.revision })) ? { is: after } : 'changed';
   }
 
@@ -284,7 +284,7 @@ export class Resending {
   }
 
   /** Stores the bodies of missed events that can be made again, and returns their deliveries. */
-  private async missed(
+  private async createMissed(
     endpoint: EndpointDocument,
     taken: readonly TakenDelivery[],
     rows: readonly LoggedEventRow[],
@@ -304,7 +304,7 @@ export class Resending {
     const madeById = new Map(made.map((one) => [one.event.id, one]));
     const at = clock().toISOString();
     // A stored body stays as it is, even if it would be made differently today.
-    const stored = await payloads.existing(made.map(({ payload_id }) => payload_id));
+    const stored = await payloads.findStoredIds(made.map(({ payload_id }) => payload_id));
     const bodies: PayloadDocument[] = [];
     const deliveries = new Map<string, Delivery>();
     for (const { id, event_id } of taken) {
@@ -312,12 +312,12 @@ export class Resending {
       if (one === undefined) continue;
       const { event, version, payload_id } = one;
       const about = { workspace_id, environment, event_id, event_type: event.type, event_created_at: event.created_at };
-      deliveries.set(id, recordedDelivery(about, endpoint_id, payload_id, at));
+      deliveries.set(id, createDeliveryDocument(about, endpoint_id, payload_id, at));
       if (stored.has(payload_id)) continue;
       bodies.push({ id: payload_id, body: renderBody(event, version, false, versions), created_at: at });
     }
     await payloads.store(bodies);
-    for (const { id, body } of bodies) payloads.keep(id, body);
+    for (const { id, body } of bodies) payloads.addToCache(id, body);
     return deliveries;
   }
 }

@@ -1,9 +1,9 @@
 import { type Clock, type Collection, type Leases, type Logger, type Metrics, retryCounter } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
-import { discarded } from '@tracking/webhooks-domain';
+import { markDiscarded } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
-import type { Recounts } from '../stats/hour-log.ts';
+import type { RecountRequests } from '../stats/hour-log.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { ReplaySource, type ReplaySourceParts } from './replay-source.ts';
@@ -13,14 +13,14 @@ import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 const DEAD_LETTERS_PER_TURN = 200;
 const DISCARDS_PER_READ = 100;
 /** How often the jobs look for work that other processes requested. */
-const EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 /** Largest share of the time that discards take: deliveries go first. */
 const MAX_DISCARDING_SHARE = 0.5;
 
-interface DiscardingParts extends ReplaySourceParts {
+interface DeadLetterDiscarderParts extends ReplaySourceParts {
   readonly store: ReplayStore;
   readonly endpoints: EndpointStore;
-  readonly recounts: Recounts;
+  readonly recounts: RecountRequests;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly clock: Clock;
   readonly leases: Leases;
@@ -32,11 +32,11 @@ interface DiscardingParts extends ReplaySourceParts {
  * Discards dead letters, a page of each discard in turn. The dead letters of a page are stored before they are discarded, and
  * counted afterwards: the process that continues after a crash counts each once.
  */
-export class Discarding {
+export class DeadLetterDiscarder {
   readonly job: LeaderElectedJob;
   private readonly pace = new DutyCycle({ share: MAX_DISCARDING_SHARE });
 
-  constructor(private readonly parts: DiscardingParts) {
+  constructor(private readonly parts: DeadLetterDiscarderParts) {
     const { leases, logger, metrics } = parts;
     this.job = new LeaderElectedJob({
       leases,
@@ -44,14 +44,14 @@ export class Discarding {
       logger,
       countRetry: retryCounter(metrics),
       description: 'discarding dead letters',
-      intervalMs: EVERY_MS,
+      intervalMs: POLL_MS,
       round: (ending) => this.round(ending),
     });
   }
 
   private async round(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const running = await this.parts.store.discards(DISCARDS_PER_READ);
+      const running = await this.parts.store.listDiscards(DISCARDS_PER_READ);
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
@@ -61,18 +61,18 @@ export class Discarding {
   }
 
   private async advance(replay: ReplayDocument): Promise<void> {
-    const taken = replay.under_way.length > 0 ? replay : await this.take(replay);
+    const taken = replay.under_way.length > 0 ? replay : await this.takePage(replay);
     if (taken !== undefined && taken.under_way.length > 0) await this.discard(taken);
   }
 
   /** Takes the next page. Returns undefined if the discard was canceled meanwhile. */
-  private async take(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
+  private async takePage(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.parts;
     const endpoint = await endpoints.get(replay.endpoint_id);
     if (endpoint === undefined) throw new Error(`${replay.endpoint_id} has dead letters and is not stored`);
     const { found, cursor, ended } = await new ReplaySource(replay, this.parts).next(endpoint, DEAD_LETTERS_PER_TURN);
     const isCompleted = ended && found.length === 0;
-    return store.advance(replay, {
+    return store.storeProgress(replay, {
       cursor,
       under_way: found.map(({ id, event_id }) => ({ id, event_id })),
       matched: replay.matched + found.length,
@@ -84,18 +84,18 @@ export class Discarding {
     const { store, queries, deliveries, recounts, clock } = this.parts;
     const ids = taken.under_way.map(({ id }) => id);
     for (;;) {
-      const now = await queries.existing(ids);
+      const now = await queries.findByIds(ids);
       const dead = now.filter(({ status }) => status === 'dead_lettered');
       if (dead.length === 0) {
         const done = now.filter(({ status, replay_id }) => status === 'discarded' && replay_id === taken.id).length;
-        return store.settle(taken, { done, failed: ids.length - done });
+        return store.storeOutcomes(taken, { done, failed: ids.length - done });
       }
       const at = clock().toISOString();
-      await recounts.beforeDiscards([taken.endpoint_id], at);
+      await recounts.requestForDiscards([taken.endpoint_id], at);
       // A dead letter that changes meanwhile, for example because it is announced, is found again.
       await deliveries.writeMany(
         dead.map((each) => {
-          const document = toDocument(discarded(each, at, taken.id));
+          const document = toDocument(markDiscarded(each, at, taken.id));
           return { kind: 'upsert', document, guard: { revision: each.revision } };
         }),
       );
@@ -109,7 +109,7 @@ const ENDPOINTS_PER_READ = 100;
 /** Largest share of the time that the backlogs of deleted endpoints take. */
 const MAX_BACKLOG_SHARE = 0.2;
 
-interface BacklogDiscardingParts {
+interface BacklogDiscarderParts {
   readonly endpoints: EndpointStore;
   readonly queues: DeliveryQueues;
   readonly replays: ReplayStore;
@@ -123,11 +123,11 @@ interface BacklogDiscardingParts {
  * Discards deliveries that wait for deleted endpoints and cancels their replays, a page of each endpoint in turn. The
  * endpoint's document is marked until no delivery waits, so that any process can continue after a crash.
  */
-export class BacklogDiscarding {
+export class BacklogDiscarder {
   readonly job: LeaderElectedJob;
   private readonly pace = new DutyCycle({ share: MAX_BACKLOG_SHARE });
 
-  constructor(private readonly parts: BacklogDiscardingParts) {
+  constructor(private readonly parts: BacklogDiscarderParts) {
     const { leases, logger, metrics } = parts;
     this.job = new LeaderElectedJob({
       leases,
@@ -135,7 +135,7 @@ export class BacklogDiscarding {
       logger,
       countRetry: retryCounter(metrics),
       description: 'discarding the backlog of a deleted endpoint',
-      intervalMs: EVERY_MS,
+      intervalMs: POLL_MS,
       round: (ending) => this.round(ending),
     });
   }
@@ -148,19 +148,19 @@ export class BacklogDiscarding {
 
   private async round(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const deleted = await this.parts.endpoints.withBacklog(ENDPOINTS_PER_READ);
+      const deleted = await this.parts.endpoints.findWithBacklog(ENDPOINTS_PER_READ);
       if (deleted.length === 0) return;
       for (const endpoint of deleted) {
         if (ending.aborted) return;
-        await this.pace.run(() => this.discardSome(endpoint), ending);
+        await this.pace.run(() => this.discardPage(endpoint), ending);
       }
     }
   }
 
-  private async discardSome(endpoint: EndpointDocument): Promise<void> {
+  private async discardPage(endpoint: EndpointDocument): Promise<void> {
     const { endpoints, queues, replays, clock } = this.parts;
     const at = clock().toISOString();
-    await replays.cancelFor(endpoint.id, at);
+    await replays.cancelRunning(endpoint.id, at);
     const found = await queues.discard(endpoint.id, at, DELIVERIES_PER_WRITE);
     // A mark that was set again since the endpoint was read stays.
     if (found === 0) await endpoints.clearBacklog(endpoint);

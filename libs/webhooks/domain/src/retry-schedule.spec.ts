@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY_POLICY, backoffMs, nextAttemptAt, windowEnd } from './settle.ts';
+import { DEFAULT_RETRY_POLICY, backoffMs, nextAttemptAt, retryWindowEnd } from './retry-schedule.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -26,7 +26,7 @@ describe('the retry schedule', () => {
 
   test('makes the last attempt exactly 72 h after the first began, without jitter', () => {
     const firstAttemptAt = Date.parse('2026-03-01T08:00:00.000Z');
-    const end = windowEnd(DEFAULT_RETRY_POLICY, firstAttemptAt, []);
+    const end = retryWindowEnd(DEFAULT_RETRY_POLICY, firstAttemptAt, []);
     expect(new Date(end).toISOString()).toBe('2026-03-04T08:00:00.000Z');
     for (const random of [() => 0, () => 0.999]) {
       expect(
@@ -38,13 +38,13 @@ describe('the retry schedule', () => {
   test('lets an endpoint’s pauses stretch the window, and stand still while one is open', () => {
     const first = Date.parse('2026-03-01T00:00:00.000Z');
     const pause = { from: '2026-03-02T00:00:00.000Z', to: '2026-03-02T10:00:00.000Z' };
-    expect(windowEnd(DEFAULT_RETRY_POLICY, first, [pause])).toBe(first + 82 * HOUR);
-    expect(windowEnd(DEFAULT_RETRY_POLICY, first, [{ ...pause, to: null }])).toBe(Infinity);
+    expect(retryWindowEnd(DEFAULT_RETRY_POLICY, first, [pause])).toBe(first + 82 * HOUR);
+    expect(retryWindowEnd(DEFAULT_RETRY_POLICY, first, [{ ...pause, to: null }])).toBe(Infinity);
   });
 
   test('has thirteen attempts by default', () => {
     let attempts = 1;
-    const end = windowEnd(DEFAULT_RETRY_POLICY, 0, []);
+    const end = retryWindowEnd(DEFAULT_RETRY_POLICY, 0, []);
     for (let at = 0; at < end; attempts += 1)
       at = nextAttemptAt(DEFAULT_RETRY_POLICY, { failures: attempts, endedAt: at, windowEndsAt: end }, withoutJitter);
     expect(attempts).toBe(13);

@@ -1,19 +1,19 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Lease } from '@tracking/ports';
-import { type CountedAttempt, HourCounter, type HourCounts, hourAfter } from '@tracking/webhooks-domain';
+import { type CountedAttempt, HourCounter, type HourCounts, startOfNextHour } from '@tracking/webhooks-domain';
 import {
-  Disturbed,
+  ConcurrentAttempt,
   type HourDocument,
   type HourLog,
-  NotInLog,
+  LogIncomplete,
   type RecountDocument,
-  type Recounts,
+  type RecountRequests,
 } from './hour-log.ts';
 
 const REQUESTS_PER_READ = 100;
 
-interface RecountingParts {
-  readonly recounts: Recounts;
+interface HourRecounterParts {
+  readonly recounts: RecountRequests;
   readonly log: HourLog;
   readonly clock: Clock;
   /** A request must stand for this long, in milliseconds: what it was made for has happened by then, or never does. */
@@ -21,7 +21,7 @@ interface RecountingParts {
 }
 
 /** The hours in which this process counts. */
-interface CountedHours {
+interface HourAccess {
   /** Returns the hour, which stays open until `storing` is counted down again. */
   use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
   write(hour: OpenHour): Promise<void>;
@@ -31,15 +31,15 @@ interface CountedHours {
  * Counts requested hours again from the log: one hour at a time, and only while nothing is counted in it. An hour with
  * attempts all the time is counted when it is over.
  */
-export class Recounting {
+export class HourRecounter {
   /** Since when each request has been unchanged, on the monotonic clock: clocks of processes are never compared. */
   private unchanged = new Map<string, { readonly token: string; readonly since: number }>();
   /** Id of the request that was read last. */
   private after: string | undefined;
 
   constructor(
-    private readonly parts: RecountingParts,
-    private readonly hours: CountedHours,
+    private readonly parts: HourRecounterParts,
+    private readonly hours: HourAccess,
   ) {}
 
   /** Carries out some of the requests for the endpoints of these shards. */
@@ -53,12 +53,12 @@ export class Recounting {
     for (const request of found) {
       const lease = owned.get(request.shard);
       if (ending.aborted) return;
-      if (lease?.isHeld() === true && this.isSettled(request)) await this.carryOut(request, lease, ending);
+      if (lease?.isHeld() === true && this.isStable(request)) await this.carryOut(request, lease, ending);
     }
-    if (from === '' && this.after === undefined) this.forget(found);
+    if (from === '' && this.after === undefined) this.forgetDeleted(found);
   }
 
-  private isSettled({ id, token }: RecountDocument): boolean {
+  private isStable({ id, token }: RecountDocument): boolean {
     const known = this.unchanged.get(id);
     if (known?.token === token) return performance.now() - known.since >= this.parts.settleMs;
     this.unchanged.set(id, { token, since: performance.now() });
@@ -66,7 +66,7 @@ export class Recounting {
   }
 
   /** Forgets requests that no longer exist. */
-  private forget(found: readonly RecountDocument[]): void {
+  private forgetDeleted(found: readonly RecountDocument[]): void {
     const there = new Set(found.map(({ id }) => id));
     for (const id of this.unchanged.keys()) if (!there.has(id)) this.unchanged.delete(id);
   }
@@ -100,16 +100,16 @@ export class Recounting {
         open.replace({ attempts });
       }
     } catch (error) {
-      if (error instanceof Disturbed) return false;
-      if (!(error instanceof NotInLog)) throw error;
-      open.giveUp();
+      if (error instanceof ConcurrentAttempt) return false;
+      if (!(error instanceof LogIncomplete)) throw error;
+      open.markIncomplete();
     }
     return true;
   }
 
   private isBusy({ storing, counted, usedAt, hour }: OpenHour): boolean {
     if (storing > 1) return true;
-    const isOver = hourAfter(hour) <= this.parts.clock().toISOString();
+    const isOver = startOfNextHour(hour) <= this.parts.clock().toISOString();
     return !isOver && counted > 0 && performance.now() - usedAt < this.parts.settleMs;
   }
 }
@@ -164,7 +164,7 @@ export class OpenHour {
   }
 
   /** The log no longer holds the missing attempts. */
-  giveUp(): void {
+  markIncomplete(): void {
     this.isIncomplete = true;
     this.isDirty = true;
   }
