@@ -1,4 +1,4 @@
-/** Environment of the demo's server: how to find programs, and no other settings of this process. */
+/** Environment variables of the demo's server: only those that locate programs. */
 export function inheritedSettings(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Record<string, string> {

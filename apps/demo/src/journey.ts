@@ -14,9 +14,9 @@ interface Journey {
 }
 
 /**
- * One container from Shanghai to Rotterdam by way of Algeciras: a connection missed, four days late, held by customs until its
- * free days are over, and delivered.
- * @param today everything that happened lies before it
+ * A container journey from Shanghai to Rotterdam via Algeciras with a missed connection, a delay of four days, a
+ * customs hold past the free days, and the delivery.
+ * @param today date before which all actual milestones occur
  */
 export function oceanJourney(today: Date): Journey {
   const at = (day: number, hour = 8) => new Date(Math.floor(today.getTime() / DAY) * DAY + day * DAY + hour * HOUR);
@@ -68,7 +68,7 @@ export function oceanJourney(today: Date): Journey {
     steps: [
       step('The carrier confirms the booking', ['booking_confirmed', -58, 'CNSHA']),
       step('An empty container is picked up', ['empty_picked_up', -53, 'CNSHA']),
-      step('Gated in, laden', ['gated_in', -50, 'CNSHA']),
+      step('The loaded container enters the terminal', ['gated_in', -50, 'CNSHA']),
       step('Loaded on the first vessel', ['loaded_on_vessel', -49, 'CNSHA'], {
         vessel: 'Maersk Semarang',
         voyage: '644W',
@@ -76,7 +76,7 @@ export function oceanJourney(today: Date): Journey {
       step('The vessel departs', ['vessel_departed', -48, 'CNSHA'], { vessel: 'Maersk Semarang', voyage: '644W' }),
       step('Arrival at Algeciras; the next vessel has left without it', ['transshipment_arrived', -16, 'ESALG']),
       step('Discharged at Algeciras', ['transshipment_discharged', -15, 'ESALG']),
-      step('Loaded on a later vessel: the connection is made', ['transshipment_loaded', -14, 'ESALG'], {
+      step('Loaded on a later vessel', ['transshipment_loaded', -14, 'ESALG'], {
         vessel: 'Marit Maersk',
         voyage: '647W',
       }),
@@ -84,7 +84,7 @@ export function oceanJourney(today: Date): Journey {
         vessel: 'Marit Maersk',
         voyage: '647W',
       }),
-      step('It is late: a new estimate, four days on', ['vessel_arrived', -8, 'NLRTM'], { classifier: 'estimated' }),
+      step('A new estimate, four days later', ['vessel_arrived', -8, 'NLRTM'], { classifier: 'estimated' }),
       step('Arrival at Rotterdam', ['vessel_arrived', -8, 'NLRTM'], { vessel: 'Marit Maersk', voyage: '647W' }),
       step('Discharged at Rotterdam; four days later it is still there', ['discharged', -7, 'NLRTM']),
       step('Customs puts it on hold', ['customs_hold', -6, 'NLRTM'], { reason_code: 'customs_exam' }),
@@ -101,7 +101,7 @@ interface LateDeparture {
   readonly departure: MilestoneFields;
 }
 
-/** A shipment that nobody tells anything about: its departure will be twelve hours late in so many milliseconds. */
+/** A shipment without milestones, whose departure becomes twelve hours overdue in the given milliseconds. */
 export function lateDeparture(now: Date, inMs: number): LateDeparture {
   const etd = new Date(now.getTime() + inMs - 12 * HOUR);
   return {

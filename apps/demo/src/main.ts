@@ -12,9 +12,9 @@ const say = (line = '') => process.stdout.write(`${line}\n`);
 
 interface ReceivedEvents {
   readonly deliveries: ReceivedDelivery[];
-  /** Resolves when this many different events have come. @throws after 30 s */
+  /** Resolves when this many different events have arrived. @throws Error after 30 s */
   reached(count: number): Promise<void>;
-  /** Resolves when one of this type has come that tells of the shipment. @throws after 30 s */
+  /** Resolves when an event of this type has arrived for the shipment. @throws Error after 30 s */
   told(type: string, shipmentId: string): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ function collect(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
     reached: (count) =>
       until(
         () => different() >= count,
-        () => `only ${different()} of ${count} events came`,
+        () => `received only ${different()} of ${count} events`,
       ),
     told: (type, shipmentId) =>
       until(
@@ -78,7 +78,7 @@ function published(client: TrackingClient): Promise<TrackingEvent[]> {
 
 const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
 try {
-  say('Starting a server of its own on a temporary folder …');
+  say('Starting a server with a temporary folder …');
   const server = await startServer(dataDir, inheritedSettings());
   const received = collect();
   const receiver = await startReceiver({}, received.add);
@@ -109,7 +109,7 @@ try {
     }
 
     await received.reached((await published(client)).length);
-    say('  19 ► The proof of delivery is uploaded, and approved');
+    say('  19 ► The proof of delivery is uploaded and approved');
     const { id: proof } = await documents.upload(id, {
       type: 'proof_of_delivery',
       file: Buffer.from(`Received in good order: container ${journey.shipment.container_numbers?.join(', ')}.\n`),
@@ -120,19 +120,19 @@ try {
     say(`        ${verdict}, ${content_type}, documents ${(await shipments.get(id)).documents_count}`);
 
     await received.reached((await published(client)).length);
-    say('\n  20 ► Another shipment should have left twelve hours ago, in two seconds: the clock alone tells');
+    say('\n  20 ► In two seconds, another shipment is twelve hours overdue; the clock alone detects this');
     const { shipment: late, departure } = lateDeparture(new Date(), 2_000);
     const waiting = await shipments.upsert(late);
     await received.told('exception.opened', waiting.id);
     for await (const one of exceptions.list({ status: ['open'], sort: '-severity' }))
       say(`        to do: ${one.severity} ${one.type}. ${one.detail ?? one.title}`);
-    say('     ► Its departure is told');
+    say('     ► Its departure is recorded');
     await milestones.record(waiting.id, departure);
     await received.told('exception.resolved', waiting.id);
 
     const events = await published(client);
     await received.reached(events.length);
-    say('\nWhat was published, and what the receiver got:\n');
+    say('\nPublished events and the deliveries at the receiver:\n');
     say('  event                 published   received   repeated   signature valid');
     for (const type of [...new Set(events.map((event) => event.type))]) {
       const came = received.deliveries.filter((delivery) => delivery.event.type === type);

@@ -8,12 +8,12 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 interface DemoServer {
   readonly url: string;
-  /** Runs the command line against it; answers what it printed. */
+  /** Runs the command line against the demo's server. Returns its output. */
   cli(...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** The product on a data folder of its own, with receivers on loopback allowed. */
+/** The demo's server with its own data folder. Receivers on loopback are allowed. */
 export async function startServer(dataDir: string, inherited: Record<string, string>): Promise<DemoServer> {
   const env = { ...inherited, DATA_DIR: dataDir };
   const child = spawn(process.execPath, [`${root}apps/standalone/dist/main.js`], {
@@ -32,7 +32,7 @@ export async function startServer(dataDir: string, inherited: Record<string, str
       if (line.startsWith('{') && line.includes('"msg":"listening"'))
         resolve((JSON.parse(line) as { url: string }).url);
     });
-    void ended.then(() => reject(new Error('the server ended before it listened')));
+    void ended.then(() => reject(new Error('the server ended before it was ready')));
   });
   return {
     url,

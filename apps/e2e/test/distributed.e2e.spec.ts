@@ -13,8 +13,8 @@ import { journeys } from './journeys/index.ts';
 import { SETTINGS } from './shared-standalone.ts';
 import { NO_ENGINES, startServices, type Services } from './subject.ts';
 
-// Everything that needs a distributed system, in one file so that it runs one after the other: two such systems starve each
-// other on two cores, and their engines then answer later than they may.
+// All tests that need a distributed system. They share one file so that they run one after another: two such systems at
+// once overload two cores, and their engines respond too late.
 
 function journeysOfServices(): void {
   let services: Services;

@@ -1,4 +1,4 @@
-// Loads the hooks that compile TypeScript.
+// Registers the hooks that compile TypeScript.
 import '../../../tools/jest-runtime.mjs';
 
 export default async function setup() {

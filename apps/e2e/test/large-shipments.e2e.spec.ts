@@ -1,5 +1,7 @@
 import { COMPOSE_HEAP, largeShipments } from './large-shipments.ts';
 import { startStandalone } from './subject.ts';
 
-/** More than two pages of a list; `large-shipments.soak.spec.ts` has many more, and the services. */
+/**
+ * Fills more than two pages of a list. `large-shipments.soak.spec.ts` tests many more shipments, also with services.
+ */
 describe('the largest legal shipments, standalone', () => largeShipments(() => startStandalone(COMPOSE_HEAP), 12));

@@ -1,7 +1,7 @@
 import { COMPOSE_HEAP, largeShipments } from './large-shipments.ts';
 import { NO_ENGINES, startServices, startStandalone } from './subject.ts';
 
-/** Six hundred large events, and more than ten pages of a list. */
+/** Creates 600 large events and fills more than ten pages of a list. */
 const COUNT = 120;
 
 describe('the largest legal shipments, standalone', () => largeShipments(() => startStandalone(COMPOSE_HEAP), COUNT));

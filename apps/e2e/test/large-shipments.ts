@@ -9,21 +9,21 @@ import { cli, cliJson, startStandalone, type OwnSubject } from './subject.ts';
 import { all, newKey, newTenant, type Tenant } from './tenant.ts';
 import { download, put, requestUpload, send } from './uploads.ts';
 
-/** The heap that V8 takes by default within the 1 GiB that docker-compose.yml gives each service. */
+/** V8's default heap size within the 1 GiB that docker-compose.yml gives each service. */
 export const COMPOSE_HEAP = { NODE_OPTIONS: '--max-old-space-size=512', RATE_LIMIT_PER_MINUTE: '1000000' };
 const COMPOSE_KB = 1_048_576;
 const PATIENT = { deadlineMs: 180_000 };
-/** Of all requests of a suite. */
+/** Maximum repeats of all requests of a suite. */
 const MOST_REPEATS = 100;
 
-/** Shipments all of whose container numbers have a wrong check digit, so that most of their containers have an exception. */
+/** Shipments whose container numbers all have a wrong check digit, so that most containers have an exception. */
 const FAULTY = 6;
 
 const many = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n));
-/** The longest text that a client may give, of characters that take three bytes. */
+/** The longest allowed text, of characters that take three bytes. */
 const text = (character: string, n: number) => `${character.repeat(990)}${n}`.padEnd(1_000, character);
 
-/** A container number of these six digits with the check digit of ISO 6346, or with a wrong one. */
+/** Returns a container number with these six digits and the check digit of ISO 6346, or a wrong one. */
 function containerNumber(n: number, isFaulty: boolean): string {
   const number = `MSCU${100_000 + n}`;
   const valueOf = (character: string) => {
@@ -48,11 +48,11 @@ const body = (external_id: string, isFaulty: boolean) => ({
     destination_port: 'NLRTM',
   })),
 });
-/** Too much for the request that creates the shipment: one write stores at most 1 MB. */
+/** Fields that do not fit in the request that creates the shipment: one write stores at most 1 MB. */
 const references = many(50, (n) => ({ type: text('港', n), value: text('海', n) }));
 const metadata = Object.fromEntries(many(50, (n) => [text('貨', n), text('物', n)]));
 
-/** Repeats what is answered 503, as clients do: so large requests take their time on a busy machine. */
+/** Repeats requests that get 503, like clients do. Large requests take longer on a busy machine. */
 function repeating(api: AxiosInstance): AxiosInstance {
   let repeats = 0;
   api.interceptors.response.use(async (answer) => {
@@ -67,7 +67,7 @@ function repeating(api: AxiosInstance): AxiosInstance {
 
 type Call = <T>(method: string, path: string, data?: object) => Promise<T>;
 
-/** Sends requests of a tenant. @throws Error unless they succeed */
+/** Sends requests of a tenant. @throws Error if a request fails */
 function callOf({ api }: Pick<Tenant, 'api'>): Call {
   return async (method, url, data) => {
     const answer = await api.request({ method, url, data, headers: { 'Idempotency-Key': randomUUID() } });
@@ -76,7 +76,7 @@ function callOf({ api }: Pick<Tenant, 'api'>): Call {
   };
 }
 
-/** Creates and changes such shipments, five writes each. @returns their ids */
+/** Creates and changes large shipments with five writes each. @returns their ids */
 async function createLarge(call: Call, count: number, prefix = 'LARGE'): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -91,18 +91,18 @@ async function createLarge(call: Call, count: number, prefix = 'LARGE'): Promise
 }
 
 /**
- * The largest shipments that are legal: on every operation that concerns shipments, in lists, streams, deliveries, rebuilds,
+ * Tests the largest allowed shipments with every operation on shipments, in lists, streams, deliveries, rebuilds,
  * export and import.
  */
 export function largeShipments(start: () => Promise<OwnSubject>, count: number): void {
-  /** Of tests whose work grows with the number of shipments. */
+  /** Timeout of tests whose work grows with the number of shipments. */
   const timeout = patient(240_000 + 4_000 * count);
   let subject: OwnSubject;
   let tenant: Tenant;
   let receiver: HookServer;
   let call: Call;
   const ids: string[] = [];
-  /** Ids of the events of a stream that is open all the time. */
+  /** Ids of the events of a stream that stays open. */
   const streamed: string[] = [];
   const connection = new AbortController();
   beforeAll(async () => {
@@ -115,7 +115,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     void (async () => {
       for await (const { id } of stream) streamed.push(id);
     })().catch(() => undefined);
-    // The stream has begun when it has a place.
+    // The stream has started once it has an event id.
     await eventually(() => expect(stream.lastEventId).toBeDefined(), PATIENT);
   }, patient(240_000));
   afterAll(async () => {
@@ -130,7 +130,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       expect([spec.name, kb < COMPOSE_KB ? 'within its memory' : `${kb} kB`]).toEqual([spec.name, 'within its memory']);
     }
   });
-  /** Stores a document, replaces it by one that comes by a URL, judges both and deletes one. */
+  /** Uploads a document, replaces it through an upload URL, reviews both and deletes one. */
   async function documentsOf(shipment: string): Promise<void> {
     const { api } = tenant;
     const id = shipment.slice('/v1/shipments/'.length);
@@ -163,7 +163,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'have each event once in lists of events and in a stream',
+    'appear once per event in lists of events and in a stream',
     async () => {
       const types = ['shipment.created', 'shipment.updated'];
       const [listed, ofTypes] = [await idsOfEvents(tenant), await idsOfEvents(tenant, types)];
@@ -176,7 +176,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'take milestones, exceptions and documents, and are cancelled and reopened',
+    'accept milestones, exceptions and documents, and are cancelled and reopened',
     async () => {
       const [id = ''] = ids;
       const of = `/v1/shipments/${id}`;
@@ -199,7 +199,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'are read in every way, now and as of a time',
+    'are read by every operation, now and as of a time',
     async () => {
       const { api } = tenant;
       for (const id of ids.slice(0, 3)) {
@@ -230,7 +230,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'are listed by many clients at once',
+    'are listed by many concurrent clients',
     async () => {
       const lists = many(12, async (n) => {
         const found = await all<Shipment>(tenant.api, '/v1/shipments', n % 3 === 0 ? { sort: 'eta' } : {});
@@ -244,7 +244,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'each take a milestone in one request',
+    'each accept a milestone in one request',
     async () => {
       const milestones = ids.map((shipment_id) => ({
         shipment_id,
@@ -280,7 +280,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'are exported and imported elsewhere, and imported from elsewhere',
+    'are exported and imported elsewhere, and imported from there',
     async () => {
       const folder = await tempFolder();
       const target = await startStandalone(COMPOSE_HEAP);
@@ -314,7 +314,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 }
 
-/** Keeps the ids only: the events together are larger than the memory of this process. */
+/** Keeps only the ids. All events together exceed the memory of this process. */
 async function idsOfEvents({ api }: Tenant, types: readonly string[] = []): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = null; ;) {

@@ -5,26 +5,26 @@ import { takeTime } from '@tracking/testing';
 const CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'transshipment_arrived', 'vessel_arrived'] as const;
 const FIRST_TIME = Date.UTC(2025, 0, 1);
 
-/** What was acknowledged of one shipment. Only one client writes to it, one request at a time. */
+/** Acknowledged state of one shipment. Only one client writes to it, one request at a time. */
 export interface Acknowledged {
   readonly id: string;
-  /** Every content that it had, the last one last. */
+  /** All house bills that the shipment had, latest last. */
   readonly bills: string[];
   readonly milestones: Set<string>;
 }
 
-/** Clients that write steadily, each to shipments of its own, and repeat a write until it is acknowledged. */
+/** Clients that write steadily to their own shipments and repeat a write until it is acknowledged. */
 export class Load {
   readonly shipments = new Map<string, Acknowledged>();
   acknowledged = 0;
-  /** Answers that say "not now": connections refused or broken, and 503. */
+  /** Number of temporary failures: refused or broken connections, and 503. */
   refusals = 0;
-  /** Answers that no fault of an engine or a replica explains. */
+  /** Responses that no fault of an engine or a replica explains. */
   readonly unexpected: string[] = [];
   private isOver = false;
   private readonly clients: readonly Promise<void>[];
 
-  /** @param paceMs between an answer and the client's next write, in milliseconds */
+  /** @param paceMs milliseconds between a response and the client's next write */
   constructor(
     private readonly api: AxiosInstance,
     clients: number,

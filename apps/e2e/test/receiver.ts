@@ -5,61 +5,61 @@ import { verifySignature } from '@tracking/receiver';
 import type { AxiosInstance } from 'axios';
 import { takeTime } from '@tracking/testing';
 
-/** A request as it came to an endpoint. */
+/** A request that arrived at an endpoint. */
 export interface Arrival {
-  /** Of the event that it says it brings. */
+  /** Event id in the request's headers. */
   readonly eventId: string;
-  /** Of the sender's end of the connection. */
+  /** Port of the sender. */
   readonly port: number;
-  /** By the receiver's clock, in epoch milliseconds. */
+  /** Arrival in epoch milliseconds of the receiver's clock. */
   readonly at: number;
-  /** Requests under way at this endpoint then, this one included. */
+  /** Number of concurrent requests at the endpoint on arrival, including this one. */
   readonly underWay: number;
-  /** Deliveries that this endpoint had answered 2xx by then. */
+  /** Number of deliveries with a 2xx response before this one. */
   readonly succeeded: number;
-  /** Until it is answered, or its sender is gone. */
+  /** True until the request has a response or its sender disconnects. */
   isOpen: boolean;
 }
 
-/** A status, with headers where there are any. */
+/** Status and optional headers of a response. */
 export type Answer = number | { readonly status: number; readonly headers: OutgoingHttpHeaders };
 
-/** What a client's endpoint does with a delivery: answers, perhaps after some work. */
+/** Decides the response to a delivery, perhaps after some work. */
 export type Behaviour = (event: EventEnvelope, came: number, arrival: Arrival) => Answer | Promise<Answer>;
 
-/** One endpoint and what came to it. */
+/** An endpoint and its deliveries. */
 export interface Hook {
   readonly id: string;
-  /** Any of these may have signed what comes. */
+  /** Secrets that may sign a delivery. */
   readonly secrets: string[];
-  /** By event id, the headers with which it came last. */
+  /** Headers of the last delivery by event id. */
   readonly headers: Map<string, IncomingHttpHeaders>;
-  /** By event id, how often it came with a valid signature. */
+  /** Number of deliveries with a valid signature by event id. */
   readonly came: Map<string, number>;
-  /** By event id, the `traceparent` of each of them. */
+  /** The `traceparent` headers of deliveries by event id. */
   readonly traces: Map<string, readonly string[]>;
   readonly underWay: ReadonlySet<Arrival>;
-  /** Most requests under way at once. */
+  /** Highest number of concurrent requests. */
   mostAtOnce: number;
-  /** Whenever more were under way than its owner allows: which, and since when. */
+  /** Requests that exceeded the allowed concurrency, each with its start. */
   readonly excesses: readonly string[];
-  /** Deliveries answered 2xx. */
+  /** Number of deliveries with a 2xx response. */
   succeeded: number;
   behave: Behaviour;
 }
 
 interface Registered extends Hook {
-  /** Most requests at once that its owner allows. */
+  /** Maximum concurrency of the endpoint. */
   readonly limit: number;
   readonly underWay: Set<Arrival>;
   readonly excesses: string[];
 }
 
-/** A client's server with any number of endpoints: it tells a valid signature from others, and remembers what came. */
+/** A client's server with any number of endpoints. Verifies signatures and records deliveries. */
 export class HookServer {
-  /** By event id, as it came first. */
+  /** First body received by event id. */
   readonly bodies = new Map<string, string>();
-  /** What no receiver should see. */
+  /** Violations of the delivery contract. */
   readonly faults: string[] = [];
   private readonly hooks = new Map<string, Registered>();
 
@@ -89,7 +89,7 @@ export class HookServer {
     });
   }
 
-  /** @param workMs how long it takes over each delivery */
+  /** @param workMs milliseconds that the server takes per delivery */
   static async start(workMs = 0): Promise<HookServer> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -100,7 +100,7 @@ export class HookServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`;
   }
 
-  /** Makes an endpoint of this path, as yet neither verified nor enabled. */
+  /** Creates an endpoint with this path, neither verified nor enabled. */
   async register(api: AxiosInstance, path: string, fields: object = {}): Promise<Hook> {
     const made = await api.post('/v1/webhook_endpoints', { url: this.urlOf(path), event_types: ['*'], ...fields });
     if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
@@ -122,7 +122,7 @@ export class HookServer {
     return hook;
   }
 
-  /** Makes one that gets live events. */
+  /** Creates an enabled endpoint. */
   async enabled(api: AxiosInstance, path: string, fields: object = {}): Promise<Hook> {
     const hook = await this.register(api, path, fields);
     for (const step of ['verify', 'enable']) {
@@ -132,7 +132,7 @@ export class HookServer {
     return hook;
   }
 
-  /** @throws where this event came in another form, or not at all */
+  /** @throws Error if the event arrived with different bytes, or not at all */
   event(id: string): EventEnvelope {
     return JSON.parse(this.bodies.get(id) ?? 'null') as EventEnvelope;
   }

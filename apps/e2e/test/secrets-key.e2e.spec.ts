@@ -11,7 +11,7 @@ import { ENGINES_DIR, NO_ENGINES, ROOT } from './subject.ts';
 jest.setTimeout(120_000);
 
 type Service = 'gateway' | 'webhooks';
-/** Nobody answers there: what is tested comes before. */
+/** Address without a server. The secrets key is checked before this address is used. */
 const NOWHERE = '127.0.0.1:1';
 
 interface Started {
@@ -62,7 +62,7 @@ function tests() {
         SECRETS_KEY: key.toString('base64'),
         ...more,
       },
-      // It is refused, or waits for the other engines.
+      // A process counts as started once it is refused or waits for the other engines.
       ready: /"msg":"ready"/,
       logFile,
     });
@@ -78,7 +78,7 @@ function tests() {
       () => true,
       () => false,
     );
-  /** The key that the database is used with, once it is another one than `lost`. */
+  /** Waits until the database uses a key other than `lost`. Returns the key's id. */
   const keyInUse = (database: string, lost = '') =>
     eventually(
       async () => {
@@ -101,7 +101,7 @@ function tests() {
     ['gateway', 'webhooks'],
     ['webhooks', 'webhooks'],
     ['gateway', 'gateway'],
-  ] as const)('a %s and a %s that start at once with two keys: one goes on, the other is refused', async (a, b) => {
+  ] as const)('one of a %s and a %s with different keys continues, and the other is refused', async (a, b) => {
     const keys = [randomBytes(32), randomBytes(32)];
     const database = `race-${a}-${b}`;
     const both = await Promise.all([a, b].map((service, index) => start(service, database, keys[index] as Buffer)));
@@ -117,7 +117,7 @@ function tests() {
   });
 
   it.each(['gateway', 'webhooks'] as const)(
-    'a %s with another key than before is refused, until that is lost',
+    'a %s with a different key is refused until the old key is declared lost',
     async (service) => {
       const [key, other] = [randomBytes(32), randomBytes(32)];
       const database = `later-${service}`;

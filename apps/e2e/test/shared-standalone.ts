@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startStandalone, type OwnSubject } from './subject.ts';
 
-/** Settings on which the journeys rely. */
+/** Settings that the journeys require. */
 export const SETTINGS = {
   WEBHOOKS_RETRY_FIRST: '100ms',
   WEBHOOKS_RETRY_FACTOR: '2',
@@ -37,7 +37,7 @@ export class SharedStandalone {
     return shared;
   }
 
-  /** @throws Error where the server ended although nobody stopped it */
+  /** @throws Error if the server ended unexpectedly */
   async stop(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();

@@ -12,35 +12,35 @@ import { MongoClient } from 'mongodb';
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const PATH = { PATH: process.env['PATH'] ?? '' };
-/** Receivers are on loopback here. */
+/** The receivers listen on loopback. */
 const RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
-/** How to reach a running product: plain data, which suites in several processes share. */
+/** Addresses of a running product, as plain data that suites in several processes share. */
 export interface SubjectAddress {
   /** Base URLs of the API, one per gateway. */
   readonly urls: readonly string[];
   /** Base URLs of metrics and health, one per process. */
   readonly managementUrls: readonly string[];
-  /** Environment in which the command line tool finds the product. */
+  /** Environment variables with which the command line finds the product. */
   readonly operator: Readonly<Record<string, string>>;
-  /** Brokers of its topics; absent where they cannot be read from outside. */
+  /** Kafka brokers. Absent if the topics cannot be read from outside. */
   readonly kafkaBrokers?: string;
-  /** Where its object store keeps objects. */
+  /** Location of the object store. */
   readonly objectStore: { readonly folder: string } | { readonly mongoUrl: string };
 }
 
-/** A running product, as its users and operators reach it. */
+/** A running product with the interfaces of its users and operators. */
 export interface Subject extends SubjectAddress {
-  /** Ids of all whole objects in its object store. */
+  /** Ids of all complete objects in the object store. */
   objects(): Promise<readonly string[]>;
 }
 
-/** A product that one suite or the run starts and stops. */
+/** A product that one suite, or the whole run, starts and stops. */
 export interface OwnSubject extends Subject {
   readonly address: SubjectAddress;
-  /** All of its processes except the engines. */
+  /** All processes except the engines. */
   readonly processes: readonly ManagedProcess[];
-  /** Processes that ended although nobody stopped them, with their exit codes. */
+  /** Processes that ended unexpectedly, with their exit codes. */
   readonly deaths: string[];
   stop(): Promise<void>;
 }
@@ -54,15 +54,15 @@ function subjectAt(address: SubjectAddress): Subject {
 }
 
 /**
- * The standalone server that suites of this run share. Each suite works in workspaces of its own, and leaves processes and
- * what belongs to no workspace alone.
+ * The standalone server that the suites of this run share. Each suite uses its own workspaces, and leaves processes and
+ * global data alone.
  */
 export async function sharedStandalone(): Promise<Subject> {
   const { data } = await axios.get<SubjectAddress>(String(process.env['E2E_STANDALONE']), { proxy: false });
   return subjectAt(data);
 }
 
-/** Starts everything in one process, on its own data folder. */
+/** Starts everything in one process with its own data folder. */
 export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<OwnSubject> {
   const folder = await tempFolder();
   const [port, managementPort] = [await freePort(), await freePort()];
@@ -106,14 +106,14 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
 }
 
 const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
-/** Why the event store cannot be killed; undefined where it can. */
+/** Reason why the event store cannot be killed. Undefined if it can. */
 export const NOT_KILLED =
   EVENTSTOREDB_URL !== undefined && EVENTSTOREDB_START === undefined
     ? 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started'
     : undefined;
 
 export const ENGINES_DIR = resolve(ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
-/** Why the distributed system cannot be started on this machine; undefined where it can. */
+/** Reason why the distributed system cannot start on this machine. Undefined if it can. */
 export const NO_ENGINES = whyNoEngines();
 
 function whyNoEngines(): string | undefined {
@@ -121,15 +121,15 @@ function whyNoEngines(): string | undefined {
   return spawnSync('java', ['-version']).error && 'the engines need java';
 }
 
-/** Two replicas of each service, and their engines. */
+/** Two replicas of each service, with their engines. */
 export interface Services extends OwnSubject {
   readonly system: DistributedSystem;
-  /** Keeps the logs, until it is stopped. */
+  /** Folder of the logs. Removed when the services stop. */
   readonly folder: string;
 }
 
 export async function startServices(settings: Readonly<Record<string, string>>): Promise<Services> {
-  // Where told, logs outlive the run.
+  // With E2E_LOGS, the logs outlive the run.
   const kept = process.env['E2E_LOGS'];
   const folder = kept === undefined ? await tempFolder() : undefined;
   const path = folder?.path ?? resolve(kept ?? '', String(process.pid));
@@ -166,7 +166,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
   };
 }
 
-/** Chunks too, so that none outlives its file. */
+/** Includes chunks, so that none outlives its file. */
 async function objectsIn(mongoUrl: string): Promise<readonly string[]> {
   const mongo = await MongoClient.connect(mongoUrl);
   try {
@@ -177,14 +177,14 @@ async function objectsIn(mongoUrl: string): Promise<readonly string[]> {
   }
 }
 
-/** What a metric of a replica stands at, all its labels together. */
+/** Value of a replica's metric, summed over all labels. */
 export async function measured({ managementUrl }: Replica, metric: string): Promise<number> {
   const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false, timeout: 5_000 });
   const lines = data.split('\n').filter((line) => line.startsWith(metric));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-/** Runs the command line tool; answers what it printed. @throws where it fails */
+/** Runs the command line. Returns its output. @throws Error if the command fails */
 export async function cli({ operator }: Subject, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'apps/cli/dist/main.js'), ...args], {
     cwd: ROOT,
@@ -194,7 +194,7 @@ export async function cli({ operator }: Subject, ...args: string[]): Promise<str
   return stdout.trim();
 }
 
-/** The same with `--json`. */
+/** Runs the command line with `--json`. Returns the parsed output. */
 export async function cliJson<T>(subject: Subject, ...args: string[]): Promise<T> {
   return JSON.parse(await cli(subject, ...args, '--json')) as T;
 }

@@ -4,23 +4,23 @@ import type { EventEnvelope } from '@tracking/contracts';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { cli, type Subject } from './subject.ts';
 
-/** A workspace of one journey's own, with a key. */
+/** The workspace of one journey, with a key. */
 export interface Tenant {
   readonly workspace: string;
   readonly key: string;
-  /** Goes from gateway to gateway, request by request. */
+  /** A client whose requests go to the next gateway each time. */
   readonly api: AxiosInstance;
-  /** The same key at each gateway. */
+  /** Clients with the same key, one per gateway. */
   readonly gateways: readonly AxiosInstance[];
-  /** The published client, which goes from gateway to gateway, too. */
+  /** The published client, whose requests go to the next gateway each time. */
   readonly client: TrackingClient;
-  /** One at each gateway, of which none knows what another wrote. */
+  /** Published clients, one per gateway. None knows the writes of the others. */
   readonly clients: readonly TrackingClient[];
 }
 
 export type Role = 'viewer' | 'operator' | 'feed' | 'developer' | 'admin';
 
-/** Creates a workspace; returns its name, which is unique in a system that suites share. */
+/** Creates a workspace. Returns its name, which is unique in a system that suites share. */
 export async function newWorkspace(subject: Subject, name: string): Promise<string> {
   const workspace = `${name}-${randomBytes(4).toString('hex')}`;
   await cli(subject, 'workspaces', 'create', '--name', workspace);
@@ -51,7 +51,7 @@ export async function newKey(
   };
 }
 
-/** The published client, which asks the next of these addresses each time. */
+/** The published client, whose requests go to the next of these addresses each time. */
 function trackingClient(urls: readonly string[], apiKey: string): TrackingClient {
   const [baseUrl = ''] = urls;
   const send = axios.getAdapter('http');
@@ -63,12 +63,12 @@ function trackingClient(urls: readonly string[], apiKey: string): TrackingClient
   return new TrackingClient({ baseUrl, apiKey, transport: { proxy: false, adapter } });
 }
 
-/** A client that never throws on a status, and asks the next of these addresses each time. */
+/** A client that never throws on a status. Its requests go to the next of these addresses each time. */
 export function client(urls: readonly string[], key: string, timeout = 30_000): AxiosInstance {
   return clientWith(urls, { authorization: `Bearer ${key}` }, timeout);
 }
 
-/** The same, with these headers on each request. */
+/** A client of several addresses that sends these headers with each request. */
 export function clientWith(
   urls: readonly string[],
   headers: Readonly<Record<string, string>>,
@@ -88,12 +88,12 @@ export function clientWith(
   return api;
 }
 
-/** What makes a read see a write, wherever it is asked. */
+/** Headers that let a read at any gateway see the write. */
 export function after(write: AxiosResponse): Record<string, string> {
   return { 'Consistency-Token': String(write.headers['consistency-token']) };
 }
 
-/** Makes a shipment; answers the event of it. @throws where it is not made */
+/** Creates a shipment. Returns its event. @throws Error if the shipment is not created */
 export async function shipmentEvent(api: AxiosInstance, external_id: string, headers = {}): Promise<EventEnvelope> {
   const made = await api.post<{ readonly id: string }>('/v1/shipments', { external_id }, { headers });
   if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
@@ -101,7 +101,7 @@ export async function shipmentEvent(api: AxiosInstance, external_id: string, hea
   return created as EventEnvelope;
 }
 
-/** Every item of a list, page by page. @throws where one is not answered */
+/** Returns every item of a list, page by page. @throws Error if a page is not returned */
 export async function all<T>(
   api: AxiosInstance,
   path: string,

@@ -10,7 +10,7 @@ export function kafkaAt(brokers: string): Kafka {
   return new Kafka({ clientId: 'journeys', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
 }
 
-/** Everything in a topic now, in order within each partition. */
+/** Reads all current messages of a topic, in order within each partition. */
 export async function readTopic(brokers: string, topic: string): Promise<readonly TopicMessage[]> {
   const kafka = kafkaAt(brokers);
   const admin = kafka.admin();

@@ -15,7 +15,7 @@ export type RequestedUpload = ShipmentDocument & {
 /** A client without a key, like that of a person who is given a URL. */
 const withoutKey = axios.create({ validateStatus: () => true, proxy: false, maxBodyLength: Infinity, timeout: 60_000 });
 
-/** Sends a document with its fields. */
+/** Uploads a document with its fields. */
 export function send(
   api: AxiosInstance,
   shipmentId: string,

@@ -15,7 +15,7 @@ describeInBrowser('a new user', () => {
     await browser?.close();
   });
 
-  it('accepts an invitation, makes a key, and sees what a system sends with it', async () => {
+  it('accepts an invitation, creates a key, and sees the shipment that a system sends with it', async () => {
     const email = emailOf('new');
     const workspace = await newWorkspace(subject, 'first-use');
     const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', workspace);
@@ -28,7 +28,7 @@ describeInBrowser('a new user', () => {
     await page.getByText('No shipments yet').waitFor();
 
     await page.getByRole('link', { name: 'Settings' }).click();
-    // An empty list has such a button, too, and stands until the page of the keys is there.
+    // The empty shipment list has a button of the same name and stays until the keys page is loaded.
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');

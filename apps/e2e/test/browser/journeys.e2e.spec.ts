@@ -7,7 +7,7 @@ import { shipmentJourney } from './shipment-journey.ts';
 import { staged } from './stage.ts';
 import { webhooksJourney } from './webhooks-journey.ts';
 
-// The same journeys on services: distributed.e2e.spec.ts.
+// distributed.e2e.spec.ts runs the same journeys on services.
 for (const { name, tests, isFirstStart } of [webhooksJourney, shipmentImport, shipmentJourney]) {
   describeInBrowser(`${name}, standalone`, () => {
     let subject: Subject;

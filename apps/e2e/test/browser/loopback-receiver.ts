@@ -8,7 +8,7 @@ interface Came {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A developer's server, which answers whatever it is told to: a challenge with its token, or always the same. */
+/** A receiver on loopback. Answers a challenge with its token, or every request with a fixed response. */
 export class ReceiverOnLoopback {
   answer: 'token' | { readonly status: number; readonly body: string } = 'token';
   private readonly came: Came[] = [];
@@ -37,7 +37,7 @@ export class ReceiverOnLoopback {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
   }
 
-  /** Events that came with a valid signature, in their order. */
+  /** Events that arrived with a valid signature, in order of arrival. */
   signed(secret: string): readonly (EventEnvelope & { readonly headers: IncomingHttpHeaders })[] {
     return this.came
       .filter(({ body, headers }) => {

@@ -2,7 +2,7 @@ import { eventually } from '@tracking/testing';
 import type { Locator, Page, Request, Response } from 'playwright-core';
 import type { Window } from './browser.ts';
 
-/** What a page may ask of a form before it sends it. */
+/** Values for required fields, by input type. */
 const SOMETHING: Readonly<Record<string, string>> = {
   email: 'somebody@example.com',
   password: 'a sentence that nobody guesses',
@@ -11,15 +11,15 @@ const SOMETHING: Readonly<Record<string, string>> = {
   number: '1',
   url: 'https://example.com/hooks',
 };
-/** What is pressed on a page where it is about that alone. */
+/** Selector of the buttons to press. */
 const PRESSED = 'button:visible:not([disabled]):not([aria-disabled=true])';
-/** How long one try at what may go away meanwhile takes. */
+/** Timeout for actions on elements that may disappear, in milliseconds. */
 const BRIEFLY_MS = 2_000;
 
 /**
- * Presses each button on a page, each item of the menus that open and what is last in each dialog, as somebody would who tries
- * everything that they are offered. Buttons of the same name count as one.
- * @param known names of buttons that are not pressed again
+ * Presses every button of a page, every item of each menu, and the last button of each dialog, like a user who tries
+ * everything. Buttons of the same name count as one.
+ * @param known names of buttons to skip
  */
 export async function refusedOf(
   window: Window,
@@ -27,7 +27,7 @@ export async function refusedOf(
   known: ReadonlySet<string>,
 ): Promise<{
   readonly names: readonly string[];
-  /** What the API refused as not allowed. */
+  /** Requests that the API rejected with 403. */
   readonly refused: readonly string[];
 }> {
   const { page } = window;
@@ -35,7 +35,7 @@ export async function refusedOf(
   let pressing = 'opened';
   const asked = new Set<Request>();
   const ask = (request: Request): void => {
-    // The one that does not end.
+    // The event stream never ends.
     if (request.url().includes('/v1/') && !request.url().includes('/events/stream')) asked.add(request);
   };
   const end = (request: Request): void => void asked.delete(request);
@@ -65,7 +65,7 @@ export async function refusedOf(
   return { names, refused };
 }
 
-/** @returns how many items the menu has that it opened; 0 where it opened none */
+/** @returns the number of items in the menu that the button opened; 0 if it opened none */
 async function press(window: Window, path: string, name: string, item?: number): Promise<number> {
   const { page } = window;
   await window.goto(path);
@@ -73,9 +73,9 @@ async function press(window: Window, path: string, name: string, item?: number):
     .locator(`main ${PRESSED}`)
     .and(page.getByRole('button', { name, exact: true }))
     .first();
-  // What was done with another button took it away.
+  // An earlier action may have removed the button.
   if ((await button.count()) === 0) return 0;
-  // Pressed, it may be gone.
+  // The button may disappear when it is pressed.
   const opensMenu = (await button.getAttribute('aria-haspopup')) === 'menu';
   await button.click();
   const items = page.locator('[role=menu]:visible [role=menuitem]:not([aria-disabled=true]):not([data-disabled])');
@@ -91,12 +91,12 @@ async function press(window: Window, path: string, name: string, item?: number):
   return 0;
 }
 
-/** Fills in what a dialog must be told, and presses what is last in it: that is how it is gone through with. */
+/** Fills in the required fields of a dialog and presses its last button. */
 async function goOn(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog').last();
   if ((await dialog.count()) === 0) return;
   const last = dialog.locator(PRESSED).last();
-  // One that tells how far something is ends by itself.
+  // A dialog that shows progress closes by itself.
   const unlessGone = (action: () => Promise<void>) =>
     eventually(async () => ((await dialog.isVisible()) ? action() : undefined));
   await unlessGone(() => last.waitFor({ timeout: BRIEFLY_MS }));
@@ -113,7 +113,7 @@ async function namesOf(buttons: Locator): Promise<readonly string[]> {
   const all = await buttons.evaluateAll((elements) =>
     elements.map((element) => element.getAttribute('aria-label') ?? element.textContent?.trim() ?? ''),
   );
-  // Rows differ by the name of what they are about.
+  // Buttons of several rows differ only by the name of the row.
   const byKind = new Map(all.filter((name) => name !== '').map((name) => [name.replace(/\d+/g, ''), name]));
   return [...byKind.values()];
 }

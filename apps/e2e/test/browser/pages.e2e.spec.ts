@@ -7,7 +7,10 @@ import { NARROW, WIDE, Window, startBrowser, describeInBrowser } from './browser
 import { shipmentScene } from './shipment-scene.ts';
 import { type WebhookScene, webhookScene } from './webhook-scene.ts';
 
-/** Every page, with something on it; `:name` is an id of what is made below, `drawn` what comes later than what it reads. */
+/**
+ * Every page with content. `:name` in a path is the id of a resource created below. `drawn` selects an element that is
+ * rendered after the data is loaded.
+ */
 const PAGES: readonly { readonly name: string; readonly path: string; readonly drawn?: string }[] = [
   { name: 'start', path: '/start' },
   { name: 'start-test', path: '/start?environment=test' },
@@ -92,7 +95,7 @@ describeInBrowser('every page', () => {
     await browser?.close();
   });
 
-  // In the short form each page is looked at once, in one of the two ways.
+  // The short run checks each page once, in one of two combinations of size and color scheme.
   const WAYS = [
     { size: 'wide', colorScheme: 'light' },
     { size: 'narrow', colorScheme: 'dark' },
@@ -103,7 +106,7 @@ describeInBrowser('every page', () => {
     WAYS.filter((_, number) => IN_SOAK || number === index % 2).map((way) => ({ ...page, ...way })),
   );
 
-  it.each(looks)('$name, $size, $colorScheme, has nothing that axe finds', async (look) => {
+  it.each(looks)('$name, $size, $colorScheme, has no accessibility violations', async (look) => {
     const { name, path, drawn, size, colorScheme } = look;
     const window = windows[size];
     window.complaints.length = 0;
@@ -117,7 +120,7 @@ describeInBrowser('every page', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('says that there is no connection, keeps what was read, and goes on by itself', async () => {
+  it('shows that the connection is lost, keeps its data, and resumes by itself', async () => {
     const window = await Window.open(browser, subject, admin);
     const { page, context } = window;
     await window.goto('/shipments');

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A PDF of one page that says this, in a font that readers have. */
+/** Creates a one-page PDF with the given text in a standard font. */
 export function pdfSaying(words: string): Buffer {
   const content = `BT /F1 36 Tf 72 700 Td (${words}) Tj ET`;
   const objects = [
@@ -22,7 +22,7 @@ export function pdfSaying(words: string): Buffer {
   return Buffer.from(`${text}${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`);
 }
 
-/** A PNG of one colour. */
+/** Creates a PNG of a single color. */
 export function picture(width: number, height: number): Buffer {
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width * 3, 0x50)]);
   const header = Buffer.alloc(13);

@@ -7,7 +7,7 @@ import { newWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { refusedOf } from './offered.ts';
 
-/** Of docs/reference/identity.md. */
+/** Permissions of each role, as in docs/reference/identity.md. */
 const VIEWER = ['shipments:read', 'documents:read'];
 const OPERATOR = [
   ...VIEWER,
@@ -25,7 +25,10 @@ const WHO: readonly { readonly role: Role; readonly environment: 'live' | 'test'
     { role: 'admin', environment: 'live', may: [...DEVELOPER, ...OPERATOR, ...FEED, 'workspace:admin'] },
   ];
 
-/** What pages offer, and the permission that it needs; the rest is offered to everybody. */
+/**
+ * Controls that pages offer, with the permission each one requires. Controls without a permission are offered to all
+ * users.
+ */
 const OFFERED: readonly { readonly path: string; readonly control: string; readonly needs?: string }[] = [
   { path: '/start', control: 'Continue setup', needs: 'webhooks:manage' },
   { path: '/shipments', control: 'New shipment', needs: 'shipments:write' },
@@ -46,7 +49,7 @@ const OFFERED: readonly { readonly path: string; readonly control: string; reado
   { path: '/settings/required-documents', control: 'Ocean', needs: 'workspace:admin' },
   { path: '/settings/account', control: 'Change password' },
 ];
-/** Sections of the settings, and who finds them there. */
+/** Sections of the settings, with the permission each one requires. */
 const SECTIONS: Readonly<Record<string, string | undefined>> = {
   'API keys': undefined,
   Webhooks: 'webhooks:manage',
@@ -98,7 +101,7 @@ for (const who of WHO) {
       await browser?.close();
     });
 
-    it('finds the sections of the settings that are for them', async () => {
+    it('sees the permitted sections of the settings', async () => {
       await window.goto(pathOf('/settings/api-keys'));
       const links = window.page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
       await links.first().waitFor();
@@ -108,7 +111,7 @@ for (const who of WHO) {
       }
     });
 
-    it('is offered what they may do, and told or not shown the rest', async () => {
+    it('is offered the permitted actions only; others are disabled or hidden', async () => {
       for (const { path, control, needs } of OFFERED) {
         await window.goto(pathOf(path));
         const isAllowed = needs === undefined || may.includes(needs);
@@ -118,12 +121,12 @@ for (const who of WHO) {
       expect(window.complaints).toEqual([]);
     });
 
-    // The short form takes the role that is refused most.
+    // The short run tests the role with the fewest permissions.
     (role === 'viewer' ? it : itInSoak)(
-      'is refused nothing by the API that a page shows or offers',
+      'gets no 403 from any control that a page offers',
       async () => {
         const refused = [];
-        // What stands above each section of a shipment is pressed on the first of them.
+        // Controls above every section of a shipment are pressed on the first section only.
         const above = new Set<string>();
         for (const path of PAGES) {
           const known = path.startsWith('/shipments/ID/') && path !== EDIT ? above : NOTHING;
@@ -153,7 +156,9 @@ async function isOffered(page: Page, control: string): Promise<boolean> {
   return (await shown.getAttribute('aria-disabled')) !== 'true' && (await shown.isEnabled());
 }
 
-/** Answers the ids of a shipment, with a milestone and a document, of an endpoint, and of an exception of the shipment. */
+/**
+ * Creates a shipment with a milestone and a document, an endpoint, and an exception of the shipment. Returns their ids.
+ */
 async function somethingOfEach({ api }: Person, environment: string): Promise<readonly string[]> {
   const post = async (path: string, body: object): Promise<{ readonly id: string }> => {
     const { status, data } = await api.post<{ readonly id: string }>(path, body, { headers: { environment } });
@@ -179,7 +184,7 @@ async function somethingOfEach({ api }: Person, environment: string): Promise<re
   return [id, endpoint.id, exception.id];
 }
 
-/** A user of this role, who is signed in. */
+/** Creates a signed-in user with the role. */
 async function somebody(subject: Subject, { api }: Person, role: Role): Promise<Person> {
   const email = emailOf(role);
   const { data } = await api.post<{ readonly invitation_url: string }>('/v1/users', { email, role });

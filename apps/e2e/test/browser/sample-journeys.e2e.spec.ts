@@ -15,7 +15,7 @@ describeInBrowser('an empty workspace', () => {
     await browser?.close();
   });
 
-  it('shows key and shipment as they arrive, from wherever they come', async () => {
+  it('checks off a key and a shipment as they arrive, regardless of their source', async () => {
     const workspace = await newWorkspace(subject, 'first-steps');
     const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
     const { page } = window;
@@ -34,7 +34,7 @@ describeInBrowser('an empty workspace', () => {
     await window.close();
   });
 
-  it('is filled with sample journeys, in test alone, and pressing again doubles nothing', async () => {
+  it('adds sample journeys in test only, and a second click creates no duplicates', async () => {
     const workspace = await newWorkspace(subject, 'samples');
     const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
     const { page } = window;
@@ -63,7 +63,7 @@ describeInBrowser('an empty workspace', () => {
 
     await window.goto('/shipments?environment=test');
     await page.getByRole('link', { name: 'SAMPLE-1001' }).waitFor();
-    // The README shows these two.
+    // The README shows these two screenshots.
     await window.settled();
     await window.picture('shipments');
     await page.getByRole('link', { name: 'SAMPLE-1002' }).click();

@@ -25,7 +25,7 @@ describeInBrowser('a page that is left open', () => {
   });
 
   it(
-    'says that the service is away, stays around what cannot be loaded, and goes on when it is back',
+    'shows that the service is unreachable, keeps the layout around parts that fail to load, and recovers when the service is back',
     async () => {
       const { page, context } = await Window.open(browser, subject, ann);
       await page.goto('/shipments');
@@ -52,7 +52,7 @@ describeInBrowser('a page that is left open', () => {
     patient(120_000),
   );
 
-  it('says so where what somebody wants to download does not come', async () => {
+  it('reports a failed download', async () => {
     const { data } = await ann.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-4', mode: 'ocean' });
     await send(ann.api, data.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
     const window = await Window.open(browser, subject, ann);
@@ -70,7 +70,7 @@ describeInBrowser('a page that is left open', () => {
     await window.close();
   });
 
-  it('says so where a change is refused, and what others changed cannot be read', async () => {
+  it('reports a rejected change if the current values cannot be read', async () => {
     const fields = { url: 'http://127.0.0.1:9999/hooks', event_types: ['*'] };
     const { data, status } = await ann.api.post<{ id: string }>('/v1/webhook_endpoints', fields);
     expect(status).toBe(201);
@@ -94,7 +94,7 @@ describeInBrowser('a page that is left open', () => {
     await window.close();
   });
 
-  it('whose session ended keeps what was entered: who signs in in another tab goes on', async () => {
+  it('keeps the input after the session ended, and continues once the user signs in in another tab', async () => {
     const { page, context } = await Window.open(browser, subject, ann);
     await page.goto('/shipments/new');
     const reference = page.getByLabel('Your reference');

@@ -23,7 +23,7 @@ describeInBrowser('settings of exceptions', () => {
   afterAll(async () => {
     await browser?.close();
   });
-  /** While the service refuses what is written. */
+  /** Runs `act` while the service rejects changes to settings. */
   async function refusing(page: Page, act: () => Promise<void>): Promise<void> {
     const [path, error] = ['**/v1/settings', { type: 'invalid_request', code: 'x', message: 'It is refused.' }];
     const refuse = (route: Route) =>
@@ -34,7 +34,7 @@ describeInBrowser('settings of exceptions', () => {
   }
   const settings = async () => (await admin.api.get<Settings>('/v1/settings')).data;
 
-  it('a rule is changed, against what another changed meanwhile, and goes back to its default', async () => {
+  it('a rule is changed despite a concurrent change, and reset to its default', async () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto('/settings/exceptions');
@@ -67,7 +67,7 @@ describeInBrowser('settings of exceptions', () => {
     await window.close();
   });
 
-  it('documents are required of a mode', async () => {
+  it('required documents of a mode are changed', async () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto('/settings/required-documents');
@@ -95,7 +95,7 @@ describeInBrowser('settings of exceptions', () => {
     await window.close();
   });
 
-  it('events are shown as they happen, wait while it is paused, and can be read', async () => {
+  it('events appear as they happen, wait while paused, and can be opened', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-EVENTS', mode: 'road' });
     const window = await Window.open(browser, subject, admin);
     const { page } = window;

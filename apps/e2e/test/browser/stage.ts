@@ -3,21 +3,21 @@ import type { Browser } from 'playwright-core';
 import type { Subject } from '../subject.ts';
 import { startBrowser } from './browser.ts';
 
-/** What a journey in a browser goes through. */
+/** The environment in which a browser journey runs. */
 export interface Stage {
   readonly subject: Subject;
   readonly browser: Browser;
 }
 
-/** Tests in a browser that run on a standalone server and on two replicas of each service. */
+/** A browser test that runs on a standalone server and on two replicas of each service. */
 export interface BrowserJourney {
   readonly name: string;
   readonly tests: (stage: () => Stage) => void;
-  /** Whether the tests begin with the first start of a standalone server. */
+  /** True if the test needs the first start of a standalone server. */
   readonly isFirstStart?: boolean;
 }
 
-/** Runs the tests in a browser of their own on a subject that runs when they begin. */
+/** Runs the tests in their own browser, on a subject that is running when they start. */
 export function staged(subject: () => Subject, tests: BrowserJourney['tests']): void {
   let browser: Browser;
   beforeAll(async () => {

@@ -11,7 +11,7 @@ describeInBrowser('people', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
-  /** Of Ann, an administrator. */
+  /** The window of Ann, an administrator. */
   let window: Window;
   beforeAll(async () => {
     subject = await sharedStandalone();
@@ -27,13 +27,13 @@ describeInBrowser('people', () => {
     await browser?.close();
   });
 
-  /** Opens the menu of somebody in the list of the team. */
+  /** Chooses an item in a member's menu. */
   async function choose(name: string, item: string): Promise<void> {
     await window.page.getByRole('button', { name: `Actions for ${name}` }).click();
     await window.page.getByRole('menuitem', { name: item }).click();
   }
 
-  /** Invites on the page; answers the link that is shown. */
+  /** Invites a user on the team page. Returns the link shown. */
   async function invited(email: string, role: string): Promise<string> {
     const { page } = window;
     await window.goto('/settings/team');
@@ -43,7 +43,7 @@ describeInBrowser('people', () => {
     await dialog.getByLabel(role).check();
     await dialog.getByRole('button', { name: 'Create link' }).click();
     await dialog.getByLabel('Link', { exact: true }).waitFor();
-    // What is shown once does not go by a key.
+    // Escape does not close a dialog that shows a one-time secret.
     await page.keyboard.press('Escape');
     const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -51,7 +51,7 @@ describeInBrowser('people', () => {
     return link;
   }
 
-  /** Accepts an invitation in a window of their own. */
+  /** Accepts an invitation in a new window. */
   async function accepted(link: string, name: string): Promise<Window> {
     const theirs = await Window.open(browser, subject);
     await theirs.goto(`/invitation${new URL(link).hash}`);
@@ -62,12 +62,12 @@ describeInBrowser('people', () => {
     return theirs;
   }
 
-  it('are invited, come in, get another role and are removed', async () => {
+  it('are invited, accept, get another role and are removed', async () => {
     const email = emailOf('bob');
     const link = await invited(email, 'Viewer');
     const { page } = window;
     await page.getByRole('row', { name: email }).getByText('Invited').waitFor();
-    // Shown once: neither kept by the browser, nor in any address.
+    // The one-time link is neither stored by the browser nor part of any URL.
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href])');
     expect(kept).not.toContain(new URL(link).hash.slice(1));
 
@@ -105,7 +105,7 @@ describeInBrowser('people', () => {
     expect([...window.complaints, ...bob.complaints]).toEqual([]);
   });
 
-  it('do not come in by a link that was revoked, and do by another one', async () => {
+  it('cannot use a revoked invitation link, but can use a new one', async () => {
     const email = emailOf('carla');
     const link = await invited(email, 'Operator');
     const { page } = window;
@@ -133,7 +133,7 @@ describeInBrowser('people', () => {
     expect(window.complaints).toEqual([]);
   });
 
-  it('change their password, which signs them out everywhere else, and come back to where they were', async () => {
+  it('change their password, which ends other sessions; after signing in again, those return to their page', async () => {
     const email = emailOf('dan');
     const dan = await accepted(await invited(email, 'Operator'), 'Dan');
     const elsewhere = await signIn(subject, email, PASSWORD);
@@ -153,7 +153,7 @@ describeInBrowser('people', () => {
     await section.getByRole('button', { name: 'Change password' }).click();
     await dan.page.getByText('Password changed.').waitFor();
 
-    // The page asks nothing; its stream ends with the session, and is refused when it comes again.
+    // The idle page sends no requests. Its event stream ends with the session and is rejected when it reconnects.
     await other.page.getByText('Your session has ended').waitFor();
     await other.page.getByLabel('E-mail').fill(email);
     await other.page.locator('input[type=password]').fill('another sentence of mine');
@@ -172,7 +172,7 @@ describeInBrowser('people', () => {
     await Promise.all([dan.close(), other.close()]);
   });
 
-  it('are told why a new password is refused for a field that the form does not have', async () => {
+  it('see why a new password is rejected if the error belongs to a field that the form does not have', async () => {
     const email = emailOf('gus');
     await (await accepted(await invited(email, 'Viewer'), 'Gus')).close();
     await window.goto('/settings/team');
@@ -193,7 +193,7 @@ describeInBrowser('people', () => {
     await gus.close();
   });
 
-  it('end sessions of theirs', async () => {
+  it('sign out one of their other sessions', async () => {
     const email = emailOf('eve');
     const eve = await accepted(await invited(email, 'Viewer'), 'Eve');
     const elsewhere = await signIn(subject, email, PASSWORD);
@@ -205,7 +205,7 @@ describeInBrowser('people', () => {
     await eve.close();
   });
 
-  it('end all other sessions of theirs, also after one that is gone and one that cannot be ended', async () => {
+  it('sign out all other sessions, even if one has already ended and one cannot be ended', async () => {
     const email = emailOf('finn');
     const finn = await accepted(await invited(email, 'Viewer'), 'Finn');
     const { page } = finn;
@@ -231,7 +231,7 @@ describeInBrowser('people', () => {
     await finn.close();
   });
 
-  it('who try too often are told how long to wait', async () => {
+  it('see how long to wait after too many sign-in attempts', async () => {
     const stranger = await Window.open(browser, subject);
     await stranger.goto('/sign-in');
     const email = emailOf('nobody');
@@ -249,7 +249,7 @@ describeInBrowser('people', () => {
     await stranger.close();
   });
 
-  it('of systems have keys of their own, which stop and go with their account', async () => {
+  it('create keys for a service account, which are rejected while the account is disabled', async () => {
     const { page } = window;
     await window.goto('/settings/service-accounts');
     await page.getByText('No service accounts yet').waitFor();

@@ -8,14 +8,17 @@ interface Delivery {
   readonly status: string;
 }
 
-/** What pages about webhooks are about, and the server that their endpoints are. */
+/** Webhook endpoints for the pages about webhooks, and the server that receives their deliveries. */
 export interface WebhookScene {
   readonly server: HookServer;
-  /** Ids by what they stand for in paths. */
+  /** Ids by their names in page paths. */
   readonly ids: Readonly<Record<string, string>>;
 }
 
-/** An endpoint that answers, one that fails, with dead letters, one that did not answer its challenge, and a replay. */
+/**
+ * Creates an endpoint that works, one that fails and has dead letters, one that did not pass verification, and a
+ * replay.
+ */
 export async function webhookScene({ api }: Person): Promise<WebhookScene> {
   const server = await HookServer.start();
   const well = await server.enabled(api, '/tms', { description: 'Our TMS', headers: { 'X-Site': 'RTM' } });

@@ -10,7 +10,7 @@ import { Window } from './browser.ts';
 import { choose } from './fields.ts';
 import { ReceiverOnLoopback } from './loopback-receiver.ts';
 
-/** From the first start to a dead letter that was replayed, as a developer of a client goes through it. */
+/** A developer's path from the first start to a replayed dead letter. */
 export const webhooksJourney: BrowserJourney = {
   name: 'webhooks in a browser',
   isFirstStart: true,
@@ -34,7 +34,7 @@ export const webhooksJourney: BrowserJourney = {
         await page.locator('input[type=password]').fill('a sentence that nobody guesses');
         await page.getByRole('button', { name: 'Continue' }).click();
         await page.getByRole('link', { name: 'Settings' }).click();
-        // What leads through first use, where they come from, has a button of the same name.
+        // The first-steps page has a button of the same name.
         await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
         const key = await makeKey(page);
         const system = clientWith(subject.urls, { authorization: `Bearer ${key}` });
@@ -115,7 +115,7 @@ export const webhooksJourney: BrowserJourney = {
   },
 };
 
-/** The one-time link of the first start; services leave it to the operator to invite the first admin. */
+/** The one-time link of the first start. With services, the operator invites the first administrator instead. */
 async function firstAdminLink(subject: Subject): Promise<string> {
   const { DATA_DIR } = subject.operator;
   const link =
@@ -135,7 +135,7 @@ async function makeKey(page: Page): Promise<string> {
   return key;
 }
 
-/** Answers its secret. */
+/** Adds an endpoint. Returns its signing secret. */
 async function addEndpoint(page: Page, url: string): Promise<string> {
   await page.getByRole('link', { name: 'Webhooks' }).click();
   await page.getByRole('link', { name: 'Add endpoint' }).click();

@@ -18,15 +18,15 @@ const SETTINGS = {
 const ENDPOINTS = 4;
 const MOST_AT_ONCE = 2;
 const PATIENT = { deadlineMs: 60_000 };
-/** From when a departure is overdue back to when it was expected. */
+/** Offset from now to the ETD of a departure that becomes overdue now, in milliseconds. */
 const DEPARTURE_MS = -12 * 3_600_000;
-/** No message of the topic of events. */
+/** Messages that are not events. */
 const POISON = ['not JSON', '{"id": 1}', '', null];
 
 export function faults(): void {
   let services: Services;
   let tenant: Tenant;
-  /** The same workspace, by a key that never wrote. */
+  /** A client of the same workspace with a key that never wrote. */
   let reader: Omit<Tenant, 'workspace'>;
   let receiver: HookServer;
   let hooks: readonly Hook[];
@@ -43,11 +43,11 @@ export function faults(): void {
     hooks = await Promise.all(
       paths.map((path) => receiver.enabled(tenant.api, path, { max_concurrency: MOST_AT_ONCE })),
     );
-    // Now and then an endpoint fails, once.
+    // An endpoint fails some first attempts.
     for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
     load = new Load(tenant.api, 3, 150);
   }, patient(240_000));
-  // Each fault is told once.
+  // Each fault is reported by one test only.
   afterEach(() => {
     expect(services.deaths.splice(0)).toEqual([]);
     expect(load.unexpected.splice(0)).toEqual([]);
@@ -69,14 +69,14 @@ export function faults(): void {
     if (!found) throw new Error(`no ${name}`);
     return found;
   };
-  /** Until every endpoint has the event of this write. */
+  /** Waits until every endpoint has received the event of the write. */
   const told = (write: AxiosResponse<Shipment>) =>
     eventually(async () => {
       const params = { shipment_id: write.data.id };
       const [event] = await all<EventEnvelope>(reader.api, '/v1/events', params, after(write));
       expect(hooks.map(({ came }) => came.has(event?.id ?? ''))).toEqual(hooks.map(() => true));
     }, PATIENT);
-  /** Until a write of now is acknowledged, listed by these gateways, and told to every endpoint. */
+  /** Waits until a new write is acknowledged, listed by the gateways, and delivered to every endpoint. */
   const allWorks = async (what: string, gateways = reader.gateways) => {
     const since = stopwatch();
     const external_id = `PROBE-${(probes += 1)}`;
@@ -102,7 +102,7 @@ export function faults(): void {
     const before = load.acknowledged;
     return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), PATIENT);
   };
-  /** The replica of a service that has most of some work. */
+  /** The replica of a service that did the largest share of some work. */
   const busiest = async (service: ServiceName, work: string) => {
     const counts = () => Promise.all(services.system.services[service].map((one) => measured(one, work)));
     const before = await counts();
@@ -131,7 +131,7 @@ export function faults(): void {
   }
 
   test(
-    'without the broker writes are accepted, and their events wait',
+    'accepts writes without the broker, and delays their events',
     async () => {
       await engine('kafka').kill();
       await writesGoOn(40);
@@ -179,7 +179,7 @@ export function faults(): void {
   );
 
   test(
-    'without the document store authenticated requests answer 503',
+    'responds with 503 to authenticated requests without the document store',
     async () => {
       await engine('mongo').kill();
       const asked = (gateway: AxiosInstance) =>
@@ -195,7 +195,7 @@ export function faults(): void {
   );
 
   itInSoak(
-    'a consumer group is rebalanced in the middle',
+    'survives a rebalance of a consumer group under load',
     async () => {
       await writesGoOn();
       await replica('webhooks', 1).stop();
@@ -208,7 +208,7 @@ export function faults(): void {
   );
 
   test(
-    'what is no event is parked, and everything else goes on',
+    'parks messages that are not events, and processes everything else',
     async () => {
       const kafka = kafkaAt(services.system.engines.kafkaBrokers);
       const producer = kafka.producer();
@@ -236,7 +236,7 @@ export function faults(): void {
     [false, 'shipments', 'publisher_events_published_total'],
   ] as const) {
     (isShort ? test : itInSoak)(
-      `a ${service} replica that was held wakes up when another has its place`,
+      `a suspended ${service} replica resumes after another one took over`,
       async () => {
         const index = await busiest(service, work);
         replica(service, index).hold();
@@ -254,10 +254,10 @@ export function faults(): void {
   }
 
   test(
-    'what comes due while the replica that has the clock is held opens once, also after it woke up',
+    'exceptions that become due while the replica with the clock is suspended open once, even after it resumes',
     async () => {
       const index = await busiest('shipments', 'clock_looks_total');
-      // From two seconds from now on, one each half second.
+      // The shipments become overdue one by one, every half second, starting in two seconds.
       const dueIn = (ms: number) => new Date(Date.now() + ms + DEPARTURE_MS).toISOString();
       const due = await Promise.all(
         Array.from({ length: 30 }, (_, n) =>
@@ -281,7 +281,7 @@ export function faults(): void {
       const other = services.system.services.shipments[1 - index] as Replica;
       const looks = await measured(other, 'clock_looks_total');
       await writesGoOn();
-      // The other one goes on, the one that woke up does not.
+      // The other replica keeps running the clock. The resumed replica does not.
       await eventually(async () => expect(await measured(other, 'clock_looks_total')).toBeGreaterThan(looks), PATIENT);
       expect(await opened()).toEqual(once);
     },
@@ -289,7 +289,7 @@ export function faults(): void {
   );
 
   test(
-    'everything is stopped and started again',
+    'everything is stopped and restarted',
     async () => {
       await writesGoOn();
       await services.system.stop();
@@ -317,11 +317,11 @@ export function faults(): void {
     patient(240_000),
   );
 
-  describe('afterwards', () => {
+  describe('after all faults', () => {
     beforeAll(() => load.stop(), patient(120_000));
 
     test(
-      'every acknowledged write is there with its content',
+      'every acknowledged write is stored with its content',
       async () => {
         const shipments = new Map(
           (await all<Shipment>(tenant.api, '/v1/shipments')).map((one) => [one.external_id, one]),
@@ -348,7 +348,7 @@ export function faults(): void {
     );
 
     test(
-      'every event was delivered to every endpoint, in the same bytes, never too many at once',
+      'every event was delivered to every endpoint with the same bytes, within the concurrency limit',
       async () => {
         const events = await all<EventEnvelope>(tenant.api, '/v1/events');
         const listed = new Set(events.map(({ id }) => id));
@@ -368,7 +368,7 @@ export function faults(): void {
     );
 
     test(
-      'the events of a shipment stand in the topic in their order',
+      'the topic holds the events of each shipment in order',
       async () => {
         const seen = await readTopic(services.system.engines.kafkaBrokers, SHIPMENT_EVENTS_TOPIC.name);
         const versions = new Map<string, number>();
@@ -389,7 +389,7 @@ export function faults(): void {
     );
 
     test(
-      'read models equal those that are made anew',
+      'read models equal rebuilt ones',
       async () => {
         const read = async () => {
           const shipments = await all<Shipment>(tenant.api, '/v1/shipments');
@@ -404,13 +404,13 @@ export function faults(): void {
       patient(180_000),
     );
 
-    test('nothing more is parked', async () => {
+    test('no further messages are parked', async () => {
       expect((await cliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(POISON.length);
     });
   });
 }
 
-/** Undefined for what is none of this tenant's. */
+/** Parses a message of the topic. Undefined if it is not an event. */
 function eventOf(text: string): EventEnvelope | undefined {
   try {
     const event = JSON.parse(text) as Partial<EventEnvelope> | null;

@@ -8,21 +8,21 @@ import { all, newTenant, type Tenant } from '../tenant.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
-  // By the schedule alone nothing would come again while this runs.
+  // With this schedule, no retry happens during the test.
   WEBHOOKS_RETRY_FIRST: '6h',
-  // Shorter than a killed owner's place is empty.
+  // Shorter than the time until another replica takes over from a killed owner.
   WEBHOOKS_RECOVERY_AFTER: '2s',
-  // Receivers here answer when they are told to.
+  // The receivers respond only when the test tells them to.
   WEBHOOKS_TIMEOUT: '5m',
 };
 const EVENTS = { event_types: ['shipment.created'] };
 const PATIENT = { deadlineMs: 90_000 };
-/** Most attempts at once at an endpoint that has not answered 2xx again yet. */
+/** Maximum concurrent attempts at an endpoint that has not yet responded with 2xx again. */
 const PROBES = 2;
 const MOST_AT_ONCE = 10;
-/** More than are brought forward at once. */
+/** Number of waiting deliveries, more than are brought forward at once. */
 const WAITING = 80;
-/** Much longer than a killed owner's place is empty. */
+/** Much longer than the time until another replica takes over from a killed owner. */
 const HOLD_SECONDS = 25;
 
 export function pacing(): void {
@@ -30,7 +30,7 @@ export function pacing(): void {
   let tenant: Tenant;
   let receiver: HookServer;
   let mongo: MongoClient;
-  /** Made for this test. */
+  /** Events created for this test. */
   let shipments: number;
 
   beforeAll(async () => {
@@ -58,7 +58,7 @@ export function pacing(): void {
       expect(made.status).toBe(201);
     }
   };
-  /** What a new owner of the endpoint would find. */
+  /** The stored condition of the endpoint, which a new owner would read. */
   const stored = async ({ id }: Hook) => {
     const conditions = mongo.db().collection<Condition>('webhook_endpoint_conditions');
     return conditions.findOne({ _id: id });
@@ -67,7 +67,7 @@ export function pacing(): void {
     const deliveries = await all<{ status: string }>(tenant.api, '/v1/webhook_deliveries', { endpoint_id: id });
     return deliveries.map(({ status }) => status);
   };
-  /** The replica that makes most of the attempts that are under way. */
+  /** The replica with most pending attempts. */
   const owner = () =>
     eventually(async () => {
       const replicas = services.system.services.webhooks;
@@ -76,14 +76,14 @@ export function pacing(): void {
       expect(most).toBeGreaterThan(0);
       return replicas[underWay.indexOf(most)] as Replica;
     }, PATIENT);
-  /** It is there again at once, as one that wants the place like any other. */
+  /** Kills the replica and restarts it at once. After that it competes for ownership like any other. */
   const killAndRestart = async ({ process }: Replica) => {
     await process.kill();
     await process.run();
   };
 
   test(
-    'what waited comes at once when it answers again, one more at a time with each success, whoever owns it',
+    'retries waiting deliveries at once when the endpoint recovers, one more at a time with each success, whichever replica owns it',
     async () => {
       const fields = { ...EVENTS, max_concurrency: MOST_AT_ONCE };
       const hook = await receiver.enabled(tenant.api, '/recovering', fields);
@@ -98,7 +98,7 @@ export function pacing(): void {
 
       const gate = new Gate();
       hook.behave = gate.behave;
-      /** Each success lets more come. */
+      /** Each success allows one more concurrent attempt. */
       const succeeds = async (times: number) => {
         for (let time = 1; time <= times; time += 1) {
           await eventually(
@@ -125,7 +125,7 @@ export function pacing(): void {
   );
 
   test(
-    'nothing comes before the time that an endpoint told, whoever owns it',
+    'makes no attempt before the time that an endpoint requested, whichever replica owns it',
     async () => {
       const replies = [inSeconds, inSeconds, asDate, asDate];
       const held = await Promise.all(
@@ -159,7 +159,7 @@ export function pacing(): void {
       }, PATIENT);
       await killAndRestart(busiest);
 
-      // What a person asks for is not held: it comes from whoever owns the endpoint now, who knows what waits.
+      // Manual retries are not held back. They come from the current owner, which knows the waiting deliveries.
       for (const { hook, sandbox, until } of told) {
         await eventually(async () => {
           const test = `/v1/webhook_endpoints/${hook.id}/test`;
@@ -178,7 +178,7 @@ export function pacing(): void {
   );
 }
 
-/** An event, and when it came, in epoch milliseconds. */
+/** An event and its arrival in epoch milliseconds. */
 interface Came {
   readonly id: string;
   readonly at: number;
@@ -190,7 +190,7 @@ interface Condition {
   readonly failing_since: string | null;
 }
 
-/** Answers when it is told to. */
+/** A receiver that responds only when the test tells it to. */
 class Gate {
   readonly arrivals: Arrival[] = [];
   private asked: { readonly arrival: Arrival; readonly reply: (answer: Answer) => void }[] = [];
@@ -201,26 +201,26 @@ class Gate {
     return this.always ?? new Promise((reply) => this.asked.push({ arrival, reply }));
   };
 
-  /** Those whose sender still waits for an answer. */
+  /** Requests whose sender still waits for a response. */
   get waiting() {
     return this.asked.filter(({ arrival }) => arrival.isOpen);
   }
 
-  /** To the one that has waited longest. */
+  /** Responds to the request that has waited longest. */
   answer(answer: Answer): void {
     const [first, ...others] = this.waiting;
     this.asked = others;
     first?.reply(answer);
   }
 
-  /** To all that wait, and at once to all that come. */
+  /** Responds to all waiting requests, and immediately to all later ones. */
   open(answer: Answer): void {
     this.always = answer;
     for (const { reply } of this.waiting) reply(answer);
   }
 }
 
-/** Answers that nothing shall come for a while, and says when that ends, in epoch milliseconds. */
+/** Creates a response that requests a pause, with the end of the pause in epoch milliseconds. */
 type Hold = () => { readonly until: number; readonly answer: Answer };
 
 const inSeconds: Hold = () => ({

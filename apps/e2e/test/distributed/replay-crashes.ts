@@ -13,14 +13,14 @@ const SETTINGS = {
   WEBHOOKS_RETRY_FACTOR: '2',
   WEBHOOKS_RETRY_CAP: '2s',
 };
-/** Events that are replayed; `REPLAY_EVENTS` sets another number. */
+/** Number of events to replay. `REPLAY_EVENTS` overrides it. */
 const EVENTS = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 500));
-/** Events beside them, that are not. */
+/** Number of other events, which are not replayed. */
 const OTHERS = 100;
 const IN_BULK = 500;
-/** How long the receiver takes over each, so that there is a middle to die in. */
+/** Milliseconds that the receiver takes per delivery, so that crashes happen during the replay. */
 const WORK_MS = 10;
-/** Read models and publisher catch up with so many first, and leave a replay little time meanwhile. */
+/** Read models and publisher must first catch up with this many events, which slows down the replay. */
 const PATIENT = { deadlineMs: 120_000 + EVENTS * 10 };
 const LONG = patient(600_000 + EVENTS * 40);
 
@@ -35,14 +35,18 @@ interface Replay {
 export const REPLAY_OF_MANY = 'a replay of very many, with kill -9 of each process in the middle of it';
 
 export function replayCrashesStandalone(): void {
-  test('everything in one process', () => replayed(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3), LONG);
+  test('survives crashes in one process', () => replayed(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3), LONG);
 }
 
 export function replayCrashesOfServices(): void {
-  itInSoak('two replicas of each service', () => replayed(() => startServices(SETTINGS), 1), LONG);
+  itInSoak(
+    'survives crashes of two replicas of each service',
+    () => replayed(() => startServices(SETTINGS), 1),
+    LONG,
+  );
 }
 
-/** @param kills of each process */
+/** @param kills number of kills per process */
 async function replayed(start: () => Promise<OwnSubject>, kills: number): Promise<void> {
   const subject = await start();
   const receiver = await HookServer.start(WORK_MS);
@@ -50,7 +54,7 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
   try {
     const tenant = await newTenant(subject);
     const before = await shipments(tenant, OTHERS, 'BEFORE');
-    // An event of the next millisecond is not of the time before.
+    // Events must differ by at least a millisecond from the start of the replayed period.
     const since = new Date(Date.now() + 2).toISOString();
     await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(since)));
     const wanted = await shipments(tenant, EVENTS, 'WANTED');
@@ -62,7 +66,7 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
     const again = new Set<string>();
     hook.behave = (event, came) => {
       if (isOf(wanted, event)) again.add(event.id);
-      // Now and then it fails, once.
+      // Some first attempts fail.
       return came === 1 && event.id.endsWith('7') ? 500 : 204;
     };
     load = new Load(tenant.api, 2, 50);
@@ -80,7 +84,7 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
       () => expect(live.filter((id) => !hook.came.has(id) || !beside.came.has(id))).toEqual([]),
       PATIENT,
     );
-    // What came beside the live events: each that was wanted, none of what was not.
+    // Apart from live events, exactly the wanted events were delivered.
     const came = (at: Hook) =>
       [...at.came.keys()].map((id) => receiver.event(id)).filter((event) => !isOf(lived, event));
     expect(new Set(came(hook).map(({ type }) => type))).toEqual(new Set(['shipment.created']));
@@ -96,7 +100,7 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
   }
 }
 
-/** Makes shipments; answers their ids. Each is one event. */
+/** Creates shipments, with one event each. Returns their ids. */
 async function shipments({ api }: Tenant, count: number, name: string): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (let from = 0; from < count; from += IN_BULK) {
@@ -114,7 +118,7 @@ async function shipments({ api }: Tenant, count: number, name: string): Promise<
   return ids;
 }
 
-/** Events of other types, from the time that is replayed. */
+/** Creates events of other types in the replayed period. */
 async function milestones({ api }: Tenant, shipmentId: string): Promise<void> {
   const some = Array.from({ length: OTHERS }, (_, n) => ({
     shipment_id: shipmentId,
@@ -126,8 +130,8 @@ async function milestones({ api }: Tenant, shipmentId: string): Promise<void> {
 }
 
 /**
- * Kills each of them so many times and starts it again, in any order, spread over the replay.
- * @param again what was sent again so far
+ * Kills and restarts each process the given number of times, in random order, spread over the replay.
+ * @param again ids of events that were replayed so far
  */
 async function killEach(
   processes: readonly ManagedProcess[],
@@ -158,7 +162,7 @@ function completed({ api }: Tenant, id: string): Promise<Replay> {
   }, PATIENT);
 }
 
-/** Ids of the events of these shipments. */
+/** Checks that the event belongs to one of the shipments. */
 async function liveEvents({ api }: Tenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
   const found = await Promise.all(
     [...ids].map((shipment_id) => all<EventEnvelope>(api, '/v1/events', { shipment_id })),

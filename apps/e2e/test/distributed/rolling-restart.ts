@@ -15,7 +15,7 @@ interface Line {
 export function rollingRestart(): void {
   const stage = servicesWithHook();
 
-  /** What the services wrote at these levels, from start to end. */
+  /** Log lines of the services at these levels, from start to end. */
   async function linesAt(...levels: readonly string[]): Promise<readonly string[]> {
     const own = (await readdir(stage.services.folder)).filter((name) =>
       SERVICES.some((service) => new RegExp(`^${service}-\\d+\\.log$`).test(name)),
@@ -26,7 +26,7 @@ export function rollingRestart(): void {
     return lines.filter((line) => levels.includes((JSON.parse(line) as Line).level));
   }
 
-  test('loses nothing and is nothing to warn about; nor is the start or the end', async () => {
+  test('loses nothing and logs no warnings, also at the start and the end', async () => {
     const load = new Load(stage.tenant.api, 3, 100);
     const goesOn = async () => {
       const before = load.acknowledged;

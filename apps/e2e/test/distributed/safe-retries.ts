@@ -7,14 +7,17 @@ import { all } from '../tenant.ts';
 import { servicesWithHook } from './services-with-hook.ts';
 
 const AT_ONCE = 50;
-/** After which time each replica is killed, in milliseconds: before, while and after the first is carried out. */
+/** Milliseconds after which each replica is killed: before, during and after the first request is executed. */
 const KILLED_AFTER_MS = IN_SOAK ? [0, 40, 120] : [40];
-/** What a client leaves between a refusal and its next try, in milliseconds. */
+/** Milliseconds between a rejected request and the client's next attempt. */
 const ASKED_AGAIN_MS = 300;
-/** A claim of a gateway that died counts as under way for 15 s. */
+/** A claim of a crashed gateway expires after 15 s. */
 const PATIENT = { deadlineMs: 60_000 };
 
-/** The answer that every repeat gets, byte for byte. Its `Consistency-Token` may be a later one. */
+/**
+ * The response without headers that may differ. Repeats return it byte for byte; only `Consistency-Token` may be a
+ * later one.
+ */
 function told({ status, data, headers }: AxiosResponse<string>): string {
   const names = ['content-type', 'location', 'etag'];
   return JSON.stringify([status, data, names.map((name) => headers[name] ?? null)]);
@@ -23,10 +26,10 @@ function told({ status, data, headers }: AxiosResponse<string>): string {
 export function safeRetries(): void {
   const stage = servicesWithHook();
 
-  /** A list is refused with 503 for as long as the read models have not caught up with what was acknowledged. */
+  /** Lists respond with 503 until the read models include all acknowledged writes. */
   const listed = <T>(path: string, params = {}) => eventually(() => all<T>(stage.tenant.api, path, params), PATIENT);
 
-  /** Sends each of the requests by turns, over both gateways; answers what was told of each. */
+  /** Sends the requests in turn through both gateways. Collects the distinct responses of each request. */
   function sender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
     const named = requests.map(([path, body]) => ({ path, body, name: randomUUID(), answers: new Set<string>() }));
     const send = async (api: AxiosInstance, index: number): Promise<number> => {
@@ -49,7 +52,7 @@ export function safeRetries(): void {
   }
 
   test.each(SERVICES.flatMap((service) => KILLED_AFTER_MS.map((ms) => [service, ms] as const)))(
-    'and kill -9 of a %s after %d ms: one resource, one answer',
+    'and kill -9 of a %s after %d ms: one resource, one response',
     async (service, afterMs) => {
       const { data: shipment } = await stage.tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });
       const house_bill = randomUUID();

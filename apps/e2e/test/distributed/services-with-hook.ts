@@ -3,14 +3,14 @@ import { HookServer, type Hook } from '../receiver.ts';
 import { startServices, type Services } from '../subject.ts';
 import { newTenant, type Tenant } from '../tenant.ts';
 
-/** Services of one suite, with a workspace and an enabled endpoint. */
+/** The services of a suite, with a workspace and an enabled endpoint. */
 export interface ServicesWithHook {
   readonly services: Services;
   readonly tenant: Tenant;
   readonly hook: Hook;
 }
 
-/** Starts them before the tests of a suite and stops them after it. The fields are there once a test runs. */
+/** Starts services before the tests of a suite and stops them afterwards. The fields are set once a test runs. */
 export function servicesWithHook(): ServicesWithHook {
   const started: { -readonly [Name in keyof ServicesWithHook]?: ServicesWithHook[Name] } = {};
   let receiver: HookServer | undefined;

@@ -12,7 +12,7 @@ export function bulkJourneys(subject: () => Subject): void {
     beforeEach(async () => {
       ({ clients } = await newTenant(subject()));
     }, patient(30_000));
-    /** The next gateway, where everything is seen that was written before at others. */
+    /** Returns the next gateway's client, which sees all writes made through the others. */
     const gateway = (turn: number): TrackingClient => {
       const client = clients[turn % clients.length] as TrackingClient;
       for (const { consistencyToken } of clients) if (consistencyToken !== undefined) client.see(consistencyToken);
@@ -20,7 +20,7 @@ export function bulkJourneys(subject: () => Subject): void {
     };
 
     test(
-      'shipments and what happens to them are sent in two requests, repeated through another gateway without a change',
+      'shipments and milestones are sent in two requests, and a repeat through another gateway changes nothing',
       async () => {
         const shipments = Array.from({ length: 500 }, (_, n) => ({
           ...(n % 100 === 99 ? { mode: 'teleport' } : { external_id: `PO-${n % 450}` }),
@@ -56,7 +56,7 @@ export function bulkJourneys(subject: () => Subject): void {
     );
 
     test(
-      'a shipment and its container are changed field by field, through whichever gateway',
+      'single fields of a shipment and its container are changed through any gateway',
       async () => {
         const fields = { external_id: 'PO-1', container_numbers: ['CSQU3054383'], metadata: { a: '1', b: '2' } };
         const { id } = await gateway(0).shipments.upsert(fields);

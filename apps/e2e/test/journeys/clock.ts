@@ -5,13 +5,13 @@ import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
 
 const HOUR_MS = 3_600_000;
-/** Long enough for the shipment to be stored before. */
+/** Long enough to store the shipment first. */
 const SOON_MS = 1_500;
 const PATIENT = { deadlineMs: 30_000 };
 
 export function clockJourney(subject: () => Subject): void {
   test(
-    'what is overdue opens an exception with nobody asking, once, and a departure resolves it: both are delivered',
+    'an overdue departure opens one exception without a request, and a departure resolves it; both events are delivered',
     async () => {
       const { api } = await newTenant(subject());
       const receiver = await HookServer.start();
@@ -37,7 +37,7 @@ export function clockJourney(subject: () => Subject): void {
           detected_by: 'system',
         });
         expect(Date.parse(opened.created_at)).toBeGreaterThanOrEqual(due);
-        // Whoever is told can read it.
+        // The receiver of an event can read the exception.
         expect((await api.get<Shipment>(path)).data.open_exceptions_count).toBe(1);
 
         const departed = await api.post(`${path}/milestones`, {

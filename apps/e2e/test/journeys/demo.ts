@@ -6,7 +6,7 @@ import { newTenant } from '../tenant.ts';
 
 export function demoJourney(subject: () => Subject): void {
   test(
-    "the demo's journey: from booking to delivery, each event told",
+    "the demo's journey from booking to delivery, with every event delivered",
     async () => {
       const { api, client } = await newTenant(subject());
       const receiver = await HookServer.start();

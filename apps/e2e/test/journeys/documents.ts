@@ -8,14 +8,14 @@ import { download, put, requestUpload, send } from '../uploads.ts';
 
 const MIB = 2 ** 20;
 const DAY = 24 * 3_600_000;
-/** What settings change comes with the next look at all shipments. */
+/** Changed settings take effect at the next check of all shipments. */
 const SOON = { deadlineMs: 30_000 };
 const NAME = 'Konnossement № 7 – 船荷証券.pdf';
 
 export function documentJourneys(subject: () => Subject): void {
   describe('documents', () => {
     let tenant: Tenant;
-    /** The first and the last gateway; standalone both are the same. */
+    /** The first and the last gateway. On a standalone server both are the same. */
     let near: AxiosInstance;
     let far: AxiosInstance;
     let shipment: Shipment;
@@ -35,7 +35,7 @@ export function documentJourneys(subject: () => Subject): void {
     };
 
     test(
-      'come with their fields or to a URL of their own at one gateway, and are read at another, to the byte',
+      'are uploaded with their fields or to an upload URL at one gateway, and downloaded from another byte for byte',
       async () => {
         const small = pdfOf('small', 300_007);
         const large = pdfOf('large', 3 * MIB + 11);
@@ -115,7 +115,7 @@ export function documentJourneys(subject: () => Subject): void {
     );
 
     test(
-      'are for those who may: a viewer reads, a feed does not, and another workspace or environment sees nothing',
+      'require permission: a viewer reads, a feed does not, and another workspace or environment sees nothing',
       async () => {
         const sent = await send(near, shipment.id, pdfOf('secret', 1_000), { type: 'bill_of_lading' });
         const path = `/v1/documents/${sent.data.id}`;
@@ -156,7 +156,7 @@ export function documentJourneys(subject: () => Subject): void {
     );
 
     test(
-      'are missed, rejected, replaced, approved and deleted; each step is told, and shows among the exceptions',
+      'are reported missing, rejected, replaced, approved and deleted; each step is delivered and reflected in the exceptions',
       async () => {
         const receiver = await HookServer.start();
         try {

@@ -5,7 +5,7 @@ import { newTenant } from '../tenant.ts';
 
 const PATIENT = { deadlineMs: 60_000 };
 
-/** What a client is told, until it hangs up. */
+/** Events that a client receives until it disconnects. */
 function listen({ events }: TrackingClient, lastEventId?: string) {
   const connection = new AbortController();
   const heard: TrackingEvent[] = [];
@@ -23,7 +23,7 @@ function listen({ events }: TrackingClient, lastEventId?: string) {
 
 export function eventStreamJourney(subject: () => Subject): void {
   test(
-    'a stream of events is resumed at another gateway after its connection broke, without a gap and without a repetition',
+    'a stream of events resumes at another gateway after its connection broke, without gaps or duplicates',
     async () => {
       const { client, clients } = await newTenant(subject());
       const [first = client, second = first] = clients;
@@ -31,7 +31,7 @@ export function eventStreamJourney(subject: () => Subject): void {
         for (let n = 0; n < 5; n += 1) await client.shipments.upsert({ external_id: `${name}-${n}` });
       };
       const before = listen(first);
-      // It has begun when it has a place.
+      // The stream has started once it has an event id.
       await eventually(() => expect(before.stream.lastEventId).toBeDefined(), PATIENT);
       await write('CONNECTED');
       await eventually(() => expect(before.heard).toHaveLength(5), PATIENT);

@@ -8,7 +8,7 @@ import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
 const CONTAINER = 'CSQU3054383';
 const HOUR = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
-/** What time opens comes with the clock's next look, and of another gateway with the next row. */
+/** Time-driven exceptions open at the next run of the clock. Another gateway sees them with the next event. */
 const SOON = { deadlineMs: 30_000 };
 
 export function exceptionJourneys(subject: () => Subject): void {
@@ -26,7 +26,7 @@ export function exceptionJourneys(subject: () => Subject): void {
       expect(status).toBe(201);
       return data;
     };
-    /** Ids of what is to be done, at each gateway, once what was written is seen. */
+    /** Ids of the listed exceptions at each gateway, after the write is visible. */
     const listed = (params: object, written: AxiosResponse) =>
       Promise.all(
         tenant.gateways.map(async (gateway) =>
@@ -41,7 +41,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         .map(({ data }) => (data as unknown as { exception: ShipmentException }).exception);
 
     test(
-      'are worked off as a queue: found by filters, taken over, resolved, each step told to who asks for it',
+      'are found by filters, assigned and resolved, and each step is delivered to subscribers',
       async () => {
         const { workspace, api: admin } = tenant;
         const { api } = await newKey(subject(), workspace, 'operator');
@@ -143,7 +143,7 @@ export function exceptionJourneys(subject: () => Subject): void {
     );
 
     test(
-      'are opened by time alone, told, and resolved by what then happens',
+      'open through time alone, are delivered, and are resolved by the next milestone',
       async () => {
         const { api } = tenant;
         await receiver.enabled(api, '/clock');
@@ -159,7 +159,7 @@ export function exceptionJourneys(subject: () => Subject): void {
           metrics: { etd },
         });
         expect(Date.parse(overdue?.opened_at ?? '')).toBeGreaterThanOrEqual(due);
-        // Who is told can read it.
+        // The receiver of an event can read the exception.
         for (const gateway of tenant.gateways) {
           const { data } = await gateway.get<Shipment>(`/v1/shipments/${id}`);
           expect(data.open_exceptions_count).toBe(1);
@@ -173,7 +173,7 @@ export function exceptionJourneys(subject: () => Subject): void {
     );
 
     test(
-      'go by thresholds as they are changed: every open shipment is checked again, which the settings tell',
+      'follow changed thresholds: every open shipment is checked again, and the settings show the progress',
       async () => {
         const { api, gateways } = tenant;
         const shipments = await Promise.all(

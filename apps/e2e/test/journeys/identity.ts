@@ -5,7 +5,7 @@ import { accept, anybody, emailOf, newAdmin, signIn, tokenOf, type Identified, t
 import { cli, cliJson, type Subject } from '../subject.ts';
 import { all, client, newTenant } from '../tenant.ts';
 
-/** Within this time what somebody may do has changed everywhere. */
+/** Time within which changed permissions apply everywhere. */
 const EVERYWHERE = { deadlineMs: 5_000 };
 const LIVE = { name: 'journey', environment: 'live' };
 
@@ -17,7 +17,7 @@ export function identityJourneys(subject: () => Subject): void {
   describe('identity', () => {
     let workspace: string;
     let admin: Person;
-    /** Everything that was answered once and must be nowhere else. */
+    /** Secrets that were returned once and must not appear anywhere else. */
     let secrets: string[];
     beforeEach(async () => {
       ({ workspace } = await newTenant(subject()));
@@ -25,7 +25,7 @@ export function identityJourneys(subject: () => Subject): void {
       secrets = [admin.password, admin.cookie];
     }, patient(60_000));
 
-    /** What a gateway answers whoever writes with a key: the status of each. */
+    /** Status of a write with the key at each gateway. */
     const writesOf = async (key: string): Promise<readonly number[]> =>
       Promise.all(
         subject().urls.map(async (url) => {
@@ -51,7 +51,7 @@ export function identityJourneys(subject: () => Subject): void {
     };
 
     test(
-      'a person is invited, signs in and makes a key, which may do what they may do at each moment',
+      "a user is invited, signs in and creates a key, which always has the user's current permissions",
       async () => {
         const me = await answered<Identified>(admin.api.get('/v1/session'), 200);
         expect(me).toMatchObject({ user: { email: admin.email }, workspace: { name: workspace }, role: 'admin' });
@@ -93,7 +93,7 @@ export function identityJourneys(subject: () => Subject): void {
     );
 
     test(
-      "a service account's key is rotated with a grace, and revoked",
+      "a service account's key is rotated with a grace period, and revoked",
       async () => {
         const account = await answered<ServiceAccount>(
           admin.api.post('/v1/service_accounts', { name: 'TMS', role: 'feed' }),
@@ -128,7 +128,7 @@ export function identityJourneys(subject: () => Subject): void {
     );
 
     test(
-      'the audit log tells all of it and no secret, and another workspace sees none',
+      'the audit log records all of this without secrets, and another workspace sees none of it',
       async () => {
         const bob = await invite('developer');
         const { id: keyId } = await newKey(bob.api);
@@ -164,14 +164,14 @@ export function identityJourneys(subject: () => Subject): void {
           stranger.api.post(`/v1/api_keys/${keyId}/revoke`),
         ];
         expect((await Promise.all(foreign)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-        // The same e-mail is another person there.
+        // The same e-mail belongs to another user there.
         await answered(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
       },
       patient(120_000),
     );
 
     test(
-      'a forgotten password and a lost session: one-time links work once, a new password ends what was signed in',
+      'one-time links for a forgotten password work once, and a new password ends existing sessions',
       async () => {
         const bob = await invite('viewer');
         const where = ['--workspace', workspace];
@@ -213,7 +213,7 @@ export function identityJourneys(subject: () => Subject): void {
   });
 }
 
-/** What was answered. @throws where it was not with one of these statuses */
+/** Returns the body of a response. @throws Error if the response has another status */
 async function answered<T>(answer: Promise<AxiosResponse<T>>, ...statuses: readonly number[]): Promise<T> {
   const { status, data } = await answer;
   if (!statuses.includes(status)) throw new Error(`${status} in place of ${statuses}: ${JSON.stringify(data)}`);

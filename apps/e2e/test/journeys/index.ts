@@ -22,7 +22,7 @@ import { webhookReplayJourneys } from './webhook-replays.ts';
 import { webhookSecretJourneys } from './webhook-secrets.ts';
 import { webhookJourneys } from './webhooks.ts';
 
-/** What users and operators do, wherever the product runs. */
+/** Journeys of users and operators, for every deployment. */
 export function journeys(subject: () => Subject): void {
   quickStartJourney(subject);
   demoJourney(subject);

@@ -9,7 +9,7 @@ const PATIENT = { deadlineMs: 60_000 };
 export function listenJourney(subject: () => Subject): void {
   describe('listen', () => {
     let folder: TempFolder;
-    /** The developer's own. */
+    /** The developer's own server. */
     let server: ReceiverOnLoopback;
     let listening: ManagedProcess | undefined;
     beforeEach(async () => {
@@ -24,7 +24,7 @@ export function listenJourney(subject: () => Subject): void {
     });
 
     test(
-      "a developer's own server gets what happens, has it sent again, and nothing is left behind",
+      "a developer's own server receives events, gets one resent, and no endpoint remains",
       async () => {
         const { key, api } = await newTenant(subject());
         const [url = ''] = subject().urls;

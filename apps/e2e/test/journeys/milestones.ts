@@ -28,7 +28,7 @@ export function milestoneJourneys(subject: () => Subject): void {
       external_id: 'EV-1',
     };
 
-    test('a person’s word about a milestone outlives what its feed sends again, whichever gateway gets it', async () => {
+    test("a user's correction of a milestone survives repeats from its feed at any gateway", async () => {
       const { api, gateways } = tenant;
       const poll = (fields: object = {}): Promise<Written> =>
         feed.post(`${path}/milestones`, { ...departed, ...fields });
@@ -75,7 +75,7 @@ export function milestoneJourneys(subject: () => Subject): void {
       expect(events.at(-1)?.data).toMatchObject({ changes: { milestone: { to: null }, status: { to: 'pending' } } });
     });
 
-    test('the retraction of one that happened is delivered to who asks for it', async () => {
+    test('the retraction of an actual milestone is delivered to subscribers', async () => {
       const receiver = await HookServer.start();
       try {
         const { api: developer } = await newKey(subject(), tenant.workspace, 'developer');
@@ -91,7 +91,7 @@ export function milestoneJourneys(subject: () => Subject): void {
       }
     });
 
-    test('a retracted estimate brings the one before back; a retracted cancellation the shipment', async () => {
+    test('retracting an estimate restores the previous one; retracting a cancellation reopens the shipment', async () => {
       const { api } = tenant;
       const post = (fields: object): Promise<Written> => api.post(`${path}/milestones`, fields);
       const shown = async (written: Written) => (await api.get<Shipment>(path, { headers: after(written) })).data;
@@ -107,7 +107,7 @@ export function milestoneJourneys(subject: () => Subject): void {
       expect(await shown(reopened)).toMatchObject({ status: 'pending', status_milestone_id: null });
     });
 
-    test('of many corrections on one version of the shipment one is carried out, over all gateways', async () => {
+    test('one of many concurrent corrections of the same version is applied, across all gateways', async () => {
       const { api, gateways } = tenant;
       const { data, headers } = await api.post<Milestone>(`${path}/milestones`, { ...departed, source: 'manual' });
       const tag = { 'If-Match': String(headers['etag']) };

@@ -7,7 +7,7 @@ import { after, all, newTenant } from '../tenant.ts';
 export function operationJourneys(subject: () => Subject): void {
   describe('operation', () => {
     test(
-      'read models are made anew while writes go on, and hold them all',
+      'read models are rebuilt during writes and contain all of them',
       async () => {
         const { api } = await newTenant(subject());
         const names = async () => {
@@ -45,7 +45,7 @@ export function operationJourneys(subject: () => Subject): void {
       patient(180_000),
     );
 
-    test('nothing is parked, and every process is ready and tells its metrics', async () => {
+    test('no events are parked, and every process is ready and serves its metrics', async () => {
       expect(await cliJson(subject(), 'parked', 'list')).toEqual({ data: [] });
       for (const url of subject().managementUrls) {
         await eventually(async () =>

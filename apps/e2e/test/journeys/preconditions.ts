@@ -7,13 +7,13 @@ import { newTenant } from '../tenant.ts';
 const AT_ONCE = 50;
 
 export function preconditionJourneys(subject: () => Subject): void {
-  describe('of many writes with the same If-Match one is carried out, over all gateways', () => {
+  describe('one of many writes with the same If-Match is applied, across all gateways', () => {
     let api: AxiosInstance;
     beforeEach(async () => {
       ({ api } = await newTenant(subject()));
     }, patient(30_000));
 
-    /** Writes at once, all with the tag that the resource has; what is answered is told by the newest one. */
+    /** Sends concurrent writes with the current ETag. One succeeds, and the others report its ETag. */
     async function race(path: string, write: (n: number, headers: object) => Promise<AxiosResponse>): Promise<void> {
       const before = String((await api.get(path)).headers['etag']);
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => write(n, { 'If-Match': before })));

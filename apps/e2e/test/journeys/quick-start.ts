@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT, type Subject } from '../subject.ts';
 
-/** The README's address of the API, in whose place the commands get the subject's. */
+/** Base URL in the README, which the test replaces with the subject's. */
 const README_URL = 'http://127.0.0.1:3000';
 
-/** What the first block of a section of the README answers: a line of JSON for each request. */
+/** Runs the first command block of a README section. Returns one line of JSON per request. */
 async function answersOf({ operator, urls }: Subject, section: string) {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   const [, text = ''] = new RegExp(`^## ${section}$(.*?)^## `, 'ms').exec(readme) ?? [];
@@ -27,7 +27,7 @@ async function answersOf({ operator, urls }: Subject, section: string) {
 
 export function quickStartJourney(subject: () => Subject): void {
   test(
-    "the README's quick start, word for word",
+    "runs the README's quick start verbatim",
     async () => {
       const [created, listed, departed, shipment, milestones] = await answersOf(subject(), 'Quick start');
       expect(created).toMatchObject({ external_id: 'PO-1001', status: 'pending' });
@@ -40,7 +40,7 @@ export function quickStartJourney(subject: () => Subject): void {
   );
 
   test(
-    "the README's way to sign in, word for word",
+    "runs the README's sign-in commands verbatim",
     async () => {
       const [joined, me, invited, key, log] = await answersOf(subject(), 'People and keys');
       expect(joined).toMatchObject({ email: 'ann@example.com', name: 'Ann', role: 'admin', status: 'active' });

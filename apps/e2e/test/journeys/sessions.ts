@@ -10,7 +10,7 @@ const OWN = { 'X-Requested-With': 'journey' };
 export function sessionJourneys(subject: () => Subject): void {
   describe('sessions', () => {
     test(
-      'work on every gateway, end on all of them, and what they changed is in the audit log',
+      'work on every gateway, end on all of them, and their changes are in the audit log',
       async () => {
         const tenant = await newTenant(subject());
         const email = `${randomBytes(4).toString('hex')}@example.com`;

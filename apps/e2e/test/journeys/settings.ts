@@ -5,7 +5,7 @@ import { newKey, newTenant } from '../tenant.ts';
 
 export function settingsJourney(subject: () => Subject): void {
   test(
-    'settings that are changed at one gateway are seen at every other within 5 s, and by nobody who may not',
+    'settings changed at one gateway apply at every other within 5 s, and only to permitted users',
     async () => {
       const { workspace, gateways } = await newTenant(subject());
       const seen = () =>
@@ -34,7 +34,7 @@ export function settingsJourney(subject: () => Subject): void {
   );
 
   test(
-    'open shipments are checked by settings that change, and how far that is can be seen',
+    'open shipments are checked against changed settings, and the progress is visible',
     async () => {
       const { gateways } = await newTenant(subject());
       const [api, other] = [gateways[0]!, gateways.at(-1)!];

@@ -10,7 +10,7 @@ export function shipmentHistoryJourney(subject: () => Subject): void {
       tenant = await newTenant(subject(), 'feed');
     }, patient(30_000));
 
-    test('is told by every gateway: its history, its eta, why it is what it is, and what it was', async () => {
+    test('every gateway returns its history, ETA, explanation and past states', async () => {
       const { api, gateways } = tenant;
       const made = await api.post<Shipment>('/v1/shipments', {
         external_id: 'PAST-1',

@@ -10,7 +10,7 @@ export function shipmentListJourneys(subject: () => Subject): void {
       tenant = await newTenant(subject(), 'operator');
     }, patient(30_000));
 
-    test('are found by whatever somebody has in hand, alone and together, in each order', async () => {
+    test('find shipments by any reference, alone and combined, in each order', async () => {
       const { api } = tenant;
       const create = (n: number) =>
         api.post<Shipment>('/v1/shipments', {
@@ -52,7 +52,7 @@ export function shipmentListJourneys(subject: () => Subject): void {
       );
     });
 
-    test('refuse what they do not know, and say what they do', async () => {
+    test('reject unknown parameters and name the known ones', async () => {
       const { status, data } = await tenant.api.get('/v1/shipments?mode=boat&sort=weight&q=.');
       expect(status).toBe(400);
       const { details } = (data as { error: { details: { param: string; message: string }[] } }).error;

@@ -3,7 +3,7 @@ import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import type { Subject } from '../subject.ts';
 import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
 
-/** Within this time a write is answered whether or not the read models show it, in milliseconds. */
+/** Milliseconds after which a write is acknowledged even if the read models lag behind. */
 const ANSWER_WAIT_MS = 500;
 
 export function shipmentJourneys(subject: () => Subject): void {
@@ -14,7 +14,7 @@ export function shipmentJourneys(subject: () => Subject): void {
     }, patient(30_000));
     const other = <T>(of: readonly T[], turn: number): T => of[(turn + 1) % of.length] as T;
 
-    test('an upsert makes one shipment, changes it, and tells nothing where nothing changed', async () => {
+    test('an upsert creates one shipment, changes it, and publishes no event if nothing changed', async () => {
       const { api } = tenant;
       const upsert = (fields: object) => api.post<Shipment>('/v1/shipments', { external_id: 'TMS-1', ...fields });
       const made = await Promise.all(Array.from({ length: 40 }, () => upsert({ house_bill: 'HB-1' })));
@@ -30,7 +30,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect(events[1]?.data).toMatchObject({ changes: { house_bill: { from: 'HB-1', to: 'HB-2' } } });
     });
 
-    test('a POST under an Idempotency-Key is carried out once, whichever gateway it is sent to', async () => {
+    test('a POST with an Idempotency-Key is executed once, whichever gateway receives it', async () => {
       const { gateways, api } = tenant;
       const headers = { 'Idempotency-Key': 'order 4711' };
       const send = (turn: number, fields: object = { house_bill: 'HB-1' }) =>
@@ -48,7 +48,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect(found.map(({ id }) => id)).toEqual([first.data.id]);
     });
 
-    test('a list is paged through, each page by another gateway', async () => {
+    test('each page of a list comes from another gateway', async () => {
       const { api } = tenant;
       const references = Array.from({ length: 25 }, (_, n) => `PAGE-${n}`);
       await Promise.all(references.map((external_id) => api.post('/v1/shipments', { external_id })));
@@ -58,7 +58,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect(found[0]?.external_id).toBe('PAGE-last');
     });
 
-    test('a client sees its own writes, whichever gateway it asks', async () => {
+    test('a client sees its own writes at any gateway', async () => {
       const { gateways } = tenant;
       const shown = async (turn: number, headers: Record<string, string> = {}) => {
         const params = { external_id: 'OWN' };
@@ -70,7 +70,7 @@ export function shipmentJourneys(subject: () => Subject): void {
         const house_bill = `OWN-${turn}`;
         const since = stopwatch();
         const write = await other(gateways, turn + 1).post('/v1/shipments', { external_id: 'OWN', house_bill });
-        // Answered this early, it was answered because the read models show it, on every gateway.
+        // A response this early means that the read models of every gateway show the write.
         const isPrompt = since() < ANSWER_WAIT_MS;
         if (isPrompt) expect(await shown(turn)).toEqual([200, house_bill]);
         prompt += isPrompt ? 1 : 0;
@@ -84,7 +84,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       }
     });
 
-    test('milestones move the status, in whatever order they come, and are kept once', async () => {
+    test('milestones in any order update the status, and duplicates are stored once', async () => {
       const { api } = tenant;
       const created = await api.post<Shipment>('/v1/shipments', {
         external_id: 'MS-1',
@@ -118,7 +118,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect(await all(api, '/v1/events', { after: one?.id, type: 'milestone.recorded' })).toEqual(events.slice(1));
     });
 
-    test('a shipment is cancelled and reopened, however often that is sent and whichever gateway gets it', async () => {
+    test('a shipment is cancelled and reopened, regardless of repeats and gateways', async () => {
       const { api } = tenant;
       const created = await api.post<Shipment>('/v1/shipments', {
         external_id: 'CANCEL-1',
@@ -161,7 +161,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect([late.status, late.data.error.code]).toEqual([409, 'already_delivered']);
     });
 
-    test('other workspaces and the other environment see nothing of it', async () => {
+    test('other workspaces and the other environment do not see it', async () => {
       const { api, workspace } = tenant;
       const created = await api.post<Shipment>('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
       const [event] = await all<EventEnvelope>(api, '/v1/events', {}, after(created));
@@ -186,7 +186,7 @@ export function shipmentJourneys(subject: () => Subject): void {
     });
 
     test(
-      'a key gets its requests of a minute, over all gateways, and none more',
+      'a key gets its requests per minute across all gateways, and no more',
       async () => {
         const { api } = tenant;
         const LIMIT = 1_000;
@@ -204,7 +204,7 @@ export function shipmentJourneys(subject: () => Subject): void {
           }
         };
         await Promise.all(Array.from({ length: 20 }, one));
-        // What took longer was more than one minute's.
+        // A slower run spans more than one minute of the limit.
         const minutes = Math.ceil(since() / 60_000);
         expect(admitted).toBeLessThanOrEqual(LIMIT * minutes);
         expect(admitted).toBeGreaterThanOrEqual(LIMIT * 0.95);

@@ -7,7 +7,7 @@ import { all, newKey, newTenant, type Tenant } from '../tenant.ts';
 const SHIPMENTS = 6;
 const CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'customs_hold'];
 
-/** All that a key can see, in an order of its own. */
+/** Everything that a key can see, sorted. */
 async function seen({ api }: Pick<Tenant, 'api'>) {
   const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1);
   const shipments = (await all<Shipment>(api, '/v1/shipments')).sort(byId);
@@ -18,11 +18,11 @@ async function seen({ api }: Pick<Tenant, 'api'>) {
 
 export function transferJourney(subject: () => Subject): void {
   test(
-    'what standalone wrote, taken here, is answered the same',
+    'data imported from a standalone server is returned unchanged',
     async () => {
       const [here = ''] = subject().urls;
       const folder = await tempFolder();
-      // Links are those of this system.
+      // Links contain the URL of the new system.
       const source = await startStandalone({ BASE_URL: here, APP_URL: here });
       try {
         const tenant = await newTenant(source);

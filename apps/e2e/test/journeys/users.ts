@@ -18,7 +18,7 @@ export function userJourneys(subject: () => Subject): void {
 
     const gateway = (n: number): AxiosInstance => tenant.gateways[n % tenant.gateways.length] ?? tenant.api;
     const operate = (...words: string[]) => cli(subject(), 'users', ...words, '--workspace', tenant.workspace);
-    /** Somebody who was invited and has come. */
+    /** A user who was invited and has joined. */
     async function join(role: User['role']): Promise<User> {
       const invited = await tenant.api.post<{ invitation_url: string }>('/v1/users', { email: newEmail(), role });
       const token = tokenIn(invited.data.invitation_url);
@@ -28,7 +28,7 @@ export function userJourneys(subject: () => Subject): void {
     }
 
     test(
-      'join by a link that is good once, whoever opens it at the same time at whichever gateway',
+      'join with a link that works once, even if opened concurrently at several gateways',
       async () => {
         const email = newEmail();
         const invited = await tenant.api.post('/v1/users', { email, role: 'operator' });
@@ -49,7 +49,7 @@ export function userJourneys(subject: () => Subject): void {
     );
 
     test(
-      'of two admins who demote each other at once one stays',
+      'one administrator remains after two demote each other concurrently',
       async () => {
         let [one, two] = [await join('admin'), await join('admin')];
         for (let round = 0; round < 15; round += 1) {

@@ -14,7 +14,7 @@ interface Replay {
 }
 
 const PATIENT = { deadlineMs: 60_000 };
-/** Most that a replay has begun when it is canceled. */
+/** Maximum number of deliveries that a replay has started when it is canceled. */
 const MOST_BEGUN = 8;
 
 export function webhookReplayJourneys(subject: () => Subject): void {
@@ -46,7 +46,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         expect(data.status).toBe('completed');
         return data;
       }, PATIENT);
-    /** Until so many deliveries to it are stored as delivered. */
+    /** Waits until this many deliveries to the endpoint are stored as succeeded. */
     const succeeded = ({ id }: Hook, count: number) =>
       eventually(async () => {
         const params = { endpoint_id: id, status: 'succeeded' };
@@ -55,7 +55,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
     const times = (ids: readonly string[], count: number) => ids.map((id) => [id, count] as const);
 
     test(
-      'what an endpoint missed while it was disabled is sent to it once, and what it got is sent again where that is asked for',
+      'events missed while an endpoint was disabled are sent once, and delivered ones are resent on request',
       async () => {
         const { api } = tenant;
         const hook = await receiver.enabled(api, '/hook', { max_concurrency: 1 });
@@ -84,7 +84,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         const first = await begun(hook, { statuses: ['missed'] });
         expect(await completed(first)).toMatchObject({ matched: 3, done: 3, failed: 0 });
         expect(hook.came).toEqual(new Map(times([before.id, ...beside, ...missed], 1)));
-        // The oldest first.
+        // Oldest first.
         expect([...hook.came.keys()].slice(-missed.length)).toEqual(missed);
         for (const id of missed) expect(receiver.event(id)).toMatchObject({ id, type: 'shipment.created' });
 
@@ -113,7 +113,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
     );
 
     test(
-      'one runs at a time for an endpoint; canceled it begins no more, and resumed it comes to its end',
+      'one replay runs at a time per endpoint; canceled it starts no more deliveries, and resumed it completes',
       async () => {
         const { api } = tenant;
         const hook = await receiver.enabled(api, '/hook', { max_concurrency: 1 });
@@ -133,7 +133,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         expect([canceled.status, canceled.data.status]).toEqual([200, 'canceled']);
         letAnswer();
 
-        // What was begun goes on; a live event comes behind it.
+        // Started deliveries continue. A live event follows them.
         await succeeded(hook, many.length);
         const live = await event('LIVE');
         await succeeded(hook, many.length + 1);

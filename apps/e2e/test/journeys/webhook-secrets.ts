@@ -29,7 +29,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
       expect([status, data.id]).toEqual([200, hook.id]);
       return data.secret;
     };
-    /** Causes an event; answers how many secrets signed it, and which of those asked for did by Standard Webhooks. */
+    /** Causes an event. Returns the number of signatures, and the secrets that verify it by Standard Webhooks. */
     const signed = async (...secrets: readonly string[]) => {
       const before = new Set(hook.came.keys());
       expect((await tenant.api.post('/v1/shipments', { house_bill: 'SIGNED' })).status).toBe(201);
@@ -50,13 +50,13 @@ export function webhookSecretJourneys(subject: () => Subject): void {
     };
 
     test(
-      'one is rotated with an overlap, in which both sign; then the new one alone does; an admin is shown those that are valid',
+      "both secrets sign during a rotation's overlap, then only the new one; an administrator can reveal the valid secrets",
       async () => {
         const [first = ''] = hook.secrets;
         expect(await signed(first)).toEqual([1, true]);
 
         const second = await rotated();
-        // Another replica may send it, which knows of the rotation within a second.
+        // Another replica may send the event. It learns of the rotation within a second.
         await eventually(async () => expect(await signed(first, second)).toEqual([2, true, true]), PATIENT);
         const shown = await ask('reveal_secret');
         expect([shown.status, shown.data]).toEqual([
@@ -69,7 +69,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
           },
         ]);
 
-        // A receiver that changes over accepts both.
+        // A receiver accepts both secrets while it switches.
         hook.secrets.push(second);
         const third = await rotated({ expires_in_seconds: 0 });
         hook.secrets.push(third);

@@ -16,7 +16,7 @@ interface Delivery {
   readonly payload: unknown;
 }
 
-/** What a message of the topic of dead letters says. */
+/** Fields of a message of the dead-letter topic. */
 interface DeadLetter {
   readonly endpoint: object;
   readonly latest_attempts: readonly object[];
@@ -35,7 +35,7 @@ interface Stats {
 
 const PATIENT = { deadlineMs: 60_000 };
 const MASKED = '********';
-/** How long a receiver takes over each delivery that others wait behind. */
+/** Milliseconds that a receiver takes per delivery, so that other deliveries queue. */
 const WORK_MS = 100;
 
 export function webhookJourneys(subject: () => Subject): void {
@@ -62,7 +62,7 @@ export function webhookJourneys(subject: () => Subject): void {
     };
 
     test(
-      'an endpoint is made, verified, tested, enabled, disabled, enabled again and deleted',
+      'an endpoint is created, verified, tested, enabled, disabled, enabled again and deleted',
       async () => {
         const { api } = tenant;
         const witness = await receiver.enabled(api, '/witness');
@@ -112,7 +112,7 @@ export function webhookJourneys(subject: () => Subject): void {
     );
 
     test(
-      'an endpoint gets its own headers and its version of events, and no more at once than it allows',
+      'an endpoint gets its custom headers, its payload version, and no more than its allowed concurrency',
       async () => {
         const { api } = tenant;
         const api_version = API_VERSIONS[0];
@@ -129,7 +129,7 @@ export function webhookJourneys(subject: () => Subject): void {
         const changed = await api.patch(at(hook.id), { headers });
         expect([changed.status, changed.data.headers]).toEqual([200, shown.headers]);
         let turn = 0;
-        // Another replica may send it, which knows of the change within a second.
+        // Another replica may send the event. It learns of the change within a second.
         await eventually(async () => {
           const later = await event(`CHANGED-${(turn += 1)}`);
           await eventually(() => expect(hook.came.has(later.id)).toBe(true), PATIENT);
@@ -149,7 +149,7 @@ export function webhookJourneys(subject: () => Subject): void {
     );
 
     test(
-      'what fails is tried again in the trace of its request, and every attempt is told',
+      'failed deliveries are retried in the trace of their request, and every attempt is recorded',
       async () => {
         const hook = await receiver.enabled(tenant.api, '/hook');
         hook.behave = (_event, came) => (came < 3 ? 500 : 204);
@@ -162,7 +162,7 @@ export function webhookJourneys(subject: () => Subject): void {
           expect(delivery.payload).toEqual(receiver.event(id));
         }, PATIENT);
         expect(hook.came.get(id)).toBe(3);
-        // Written within seconds; two hours where one ended just then.
+        // Statistics are written within seconds. They span two hours if one ended in between.
         await eventually(async () => {
           const { data } = await tenant.api.get<Stats>(at(hook.id, 'stats'));
           const sum = (count: (hour: Stats['hours'][number]) => number) =>
@@ -181,7 +181,7 @@ export function webhookJourneys(subject: () => Subject): void {
     );
 
     test(
-      'an endpoint that fails is told of to another one, and so is each dead letter',
+      'another endpoint is notified of a failing endpoint and of each dead letter',
       async () => {
         const { api } = tenant;
         const hook = await receiver.enabled(api, '/hook');
@@ -202,7 +202,7 @@ export function webhookJourneys(subject: () => Subject): void {
         for (const { data } of told()) {
           expect(data).toMatchObject({ endpoint: { id: hook.id }, reason: { code: 'unexpected_status' } });
         }
-        // Told once more by nobody: the next dead letter comes behind whatever was told before.
+        // No duplicate notification exists: the next dead letter would be delivered after it.
         const three = await event('LOST-3');
         await eventually(() => expect(subjects()).toContainEqual([event_types[1], three.id]), PATIENT);
         expect(subjects().filter(([type]) => type === event_types[0])).toHaveLength(1);
@@ -219,7 +219,7 @@ export function webhookJourneys(subject: () => Subject): void {
     );
 
     test(
-      'what keeps failing is a dead letter, which a client retries and an operator replays',
+      'a delivery that keeps failing becomes a dead letter, which a client retries and an operator replays',
       async () => {
         const hook = await receiver.enabled(tenant.api, '/hook');
         hook.behave = () => 500;
@@ -261,7 +261,7 @@ export function webhookJourneys(subject: () => Subject): void {
     );
 
     test(
-      'a dead letter is delivered by the command that the message of its topic names',
+      'a dead letter is delivered by the command in its topic message',
       async () => {
         const { kafkaBrokers } = subject();
         const headers = { 'x-token': 'NOT-TOLD' };
