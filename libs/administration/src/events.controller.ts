@@ -60,7 +60,7 @@ const IMPORT_LIMIT = 8 * MIB;
 const position: FieldCheck = (value, param) =>
   typeof value === 'string' && /^[0-9a-f]+$/.test(value)
     ? []
-    : fault(param, 'invalid_value', 'Must be the position of a page before.');
+    : fault(param, 'invalid_value', 'Must be the position of a previous page.');
 
 class ExportDto {
   @field(position, { description: 'The page after this position.', required: false }, { type: String })

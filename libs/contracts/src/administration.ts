@@ -2,79 +2,87 @@ import type { Role, User } from './identity.ts';
 import type { JsonObject } from './common.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
-/** What the administration API answers at its root. */
+/** Response of the root of the administration API. */
 export interface AdministrationStatus {
   readonly status: 'ready';
-  /** Distinguishes the service that a client started from another one on the same data folder. */
+  /**
+   * Id of the service's process. Distinguishes a service that a client started from another service on the same data
+   * folder.
+   */
   readonly process_id: number;
 }
 
 /**
- * What `POST /administration/users` takes. Users are named by their e-mail, in bodies: addresses are longer than a part
- * of a path may be. `…/users/set_role` takes `{workspace, email, role}`, `…/users/deactivate` and
- * `…/users/reset_password` take `{workspace, email}`; `GET …/users` takes the workspace.
+ * The body of `POST /administration/users`. Requests name users by e-mail address in the body, because a path segment
+ * may be too short for an address. The body of `…/users/set_role` is `{workspace, email, role}`; that of
+ * `…/users/deactivate` and `…/users/reset_password` is `{workspace, email}`. `GET …/users` has the query parameter
+ * `workspace`.
  */
 export interface UserToCreate {
   /** Name of the workspace. */
   readonly workspace: string;
   readonly email: string;
   readonly role: Role;
-  /** With one the user is active at once; without, they are invited by a one-time link. */
+  /**
+   * Initial password. A user with a password is active immediately; a user without one is invited by a one-time link.
+   */
   readonly password?: string;
 }
 export interface CreatedUser extends User {
-  /** The one-time link, shown once; null where a password was given. */
+  /** One-time link of the invitation, shown once; null if a password was given. */
   readonly invitation_url: string | null;
-  /** Null without a link. */
+  /** Expiry of the link; null without a link. */
   readonly invitation_expires_at: Timestamp | null;
 }
-/** What `POST /administration/users/reset_password` answers. */
+/** Response of `POST /administration/users/reset_password`. */
 export interface PasswordReset {
-  /** The one-time link, shown once. */
+  /** One-time link for the new password, shown once. */
   readonly reset_url: string;
   readonly expires_at: Timestamp;
 }
 
-/** What `POST /administration/keys` takes, and `role` or `user`. */
+/** The body of `POST /administration/keys`, with either `role` or `user`. */
 export interface KeyToCreate {
   /** Name of the workspace. */
   readonly workspace: string;
   readonly name: string;
   readonly environment: Environment;
-  /** Of the service account that is made for the key. */
+  /** Role of the service account that is created for the key. */
   readonly role?: Role;
-  /** E-mail of the user whose key it is. */
+  /** E-mail address of the key's owner. */
   readonly user?: string;
 }
 
-/** A read model as its operators see it. */
+/** Status of a read model, for operators. */
 export interface ReadModelStatus {
   readonly name: string;
-  /** The one that is queried. */
+  /** Generation that queries read. */
   readonly generation: number;
-  /** It contains everything up to this position; null before the first event. */
+  /** Position of the last event in the read model; null before the first event. */
   readonly position: string | null;
-  /** Whether it contains everything. */
+  /** True if the read model contains all stored events. */
   readonly caught_up: boolean;
-  /** The generation that a rebuild is making to take its place, and how far it is; null when none is. */
+  /** Generation that a rebuild creates, and its position; null if no rebuild is running. */
   readonly building: { readonly generation: number; readonly position: string | null } | null;
-  /** How many shipments wait because an event of theirs could not be applied. */
+  /** Number of shipments that wait because one of their events could not be applied. */
   readonly parked: number;
 }
 
-/** A shipment whose events wait in one read model, because one of them could not be applied. Other shipments do not wait. */
+/**
+ * A shipment whose events wait in one read model because one of them could not be applied. Other shipments do not wait.
+ */
 export interface ParkedShipment {
   readonly id: string;
   readonly read_model: string;
   readonly generation: number;
   readonly stream: string;
-  /** Of the event that could not be applied. */
+  /** Revision of the event that could not be applied. */
   readonly revision: number;
   readonly event_type: string;
-  /** What went wrong, without the event's data. */
+  /** Error message, without the event's data. */
   readonly error: string;
   readonly parked_at: Timestamp;
-  /** How often it was tried. */
+  /** Number of attempts so far. */
   readonly attempts: number;
 }
 
@@ -90,15 +98,15 @@ export interface ParkedMessage {
 }
 
 /**
- * Outcome of retrying a parked shipment: `applied`, nothing waits any longer; `parked`, it failed again; `requested`, the
- * process that projects it has not tried yet.
+ * Outcome of retrying a parked shipment. `applied`: none of its events waits any longer. `parked`: the retry failed.
+ * `requested`: the process that projects the shipment has not retried yet.
  */
 export interface ParkedRetry {
   readonly id: string;
   readonly outcome: 'applied' | 'parked' | 'requested';
 }
 
-/** An event of a shipment as it is stored, to be put into another store. */
+/** A stored event of a shipment, for export to another store. */
 export interface ExportedEvent {
   readonly stream: string;
   readonly revision: number;
@@ -110,28 +118,30 @@ export interface ExportedEvent {
 
 export interface EventPage {
   readonly events: readonly ExportedEvent[];
-  /** The next page comes after it. */
+  /** Position after which the next page starts. */
   readonly position: string | null;
-  /** Whether the log had no more events when the page was read. */
+  /** True if the log had no more events when the page was read. */
   readonly complete: boolean;
 }
 
 /**
- * Exit code of a process that finds its data folder in use by another one (`EX_TEMPFAIL` of sysexits.h): whoever asked
- * for it may wait for the other one's administration socket instead.
+ * Exit code of a process whose data folder is already in use by another process (`EX_TEMPFAIL` of sysexits.h). The
+ * caller may wait for the other process's administration socket instead.
  */
 export const DATA_FOLDER_IN_USE_EXIT_CODE = 75;
 
 const SOCKET = 'administration.sock';
-/** What the shortest `sun_path` in use holds beside its final NUL: macOS 104 bytes, Linux 108. */
+/**
+ * Maximum length in bytes of a socket path: the smallest `sun_path` in use (macOS 104 bytes, Linux 108) without its
+ * final NUL.
+ */
 const MAX_SOCKET_PATH_BYTES = 103;
 
 /**
- * Where the administration API of a standalone process listens: a Unix socket in its data folder. Where that path is
- * longer than the system allows, in a folder of its own under the system's folder for temporary files, named after the
- * data folder. The service and its clients compute the same path, so both must see the same temporary folder.
- *
- * @param dataDir absolute, normalised
+ * Path of the Unix socket on which a standalone process serves the administration API: a file in its data folder. If
+ * that path is too long for the system, the socket is in a folder under the system's folder for temporary files, named
+ * after the data folder. The service and its clients compute the same path, so both must use the same temporary folder.
+ * ¶ @param dataDir absolute, normalised
  * @param temporaryDir `os.tmpdir()`
  */
 export function administrationSocketPath(dataDir: string, temporaryDir: string): string {
@@ -140,7 +150,7 @@ export function administrationSocketPath(dataDir: string, temporaryDir: string):
   return `${temporaryDir}/tracking-${fingerprint(dataDir)}/${SOCKET}`;
 }
 
-/** FNV-1a, 64 bits, in hex. Tells data folders apart; protects nothing. */
+/** FNV-1a hash of 64 bits, in hex. Distinguishes data folders; it is not a security measure. */
 function fingerprint(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {

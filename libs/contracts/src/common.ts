@@ -23,13 +23,13 @@ export const MAX_PAGE_SIZE = 200;
 /** A request for one page of an internal list. */
 export interface PageRequest {
   readonly limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: readonly string[];
 }
 /** A page of an internal list, from which the HTTP layer makes a {@link Page}. */
 export interface PageOf<T> {
   readonly items: readonly T[];
-  /** The start of the next page; null after the last. */
+  /** Start of the next page; null after the last page. */
   readonly next: readonly string[] | null;
 }
 
@@ -45,13 +45,19 @@ export interface Place {
   /** IANA name. */
   readonly timezone: string | null;
 }
-/** Looks up places; pure and synchronous, from tables that do not change while the process lives. */
+/** Looks up places. All methods are pure and synchronous; the tables do not change while the process runs. */
 export interface Places {
-  /** The place of a normalised code, if a table knows it. */
+  /** Returns the place with a normalised code; undefined if no table has the code. */
   find(code: string): Place | undefined;
-  /** Reports whether the code is known to be wrong: no such country, or absent from the operator's own UN/LOCODE list. */
+  /**
+   * Reports whether a code is known to be wrong: its country does not exist, or the operator's own UN/LOCODE list does
+   * not contain it.
+   */
   isUnknown(code: string): boolean;
-  /** Reports whether the text only looks like a UN/LOCODE: no table has the code, and it is the name of a place (TOKYO, GENOA). */
+  /**
+   * Reports whether a text only looks like a UN/LOCODE: no table has the code, and it is the name of a place (TOKYO,
+   * GENOA).
+   */
   isName(code: string): boolean;
 }
 
@@ -71,9 +77,9 @@ export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** Base addresses of the product, without a slash at the end. Links in responses and events begin with them. */
 export interface PublicAddresses {
-  /** The web application. */
+  /** URL of the web application. */
   readonly appUrl: string;
-  /** The API, without `/v1`. */
+  /** URL of the API, without `/v1`. */
   readonly baseUrl: string;
 }
 
@@ -86,7 +92,7 @@ export interface Trace {
   readonly flags: string;
 }
 
-/** The trace that a `traceparent` belongs to; undefined unless it is valid and of version 00. Source: W3C Trace Context, 3.2. */
+/** Parses a `traceparent`; undefined unless it is valid and of version 00. Source: W3C Trace Context, 3.2. */
 export function parseTraceparent(traceparent: unknown): Trace | undefined {
   const [, id, flags] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return id === undefined || flags === undefined ? undefined : { id, flags };

@@ -27,7 +27,10 @@ export const DOCUMENT_TYPES = [
 ] as const;
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 
-/** `pending_upload` until its bytes are complete; `expired` if they never arrived; `deleted`: the bytes are gone. */
+/**
+ * Statuses of a document. `pending_upload`: its bytes are not complete yet. `expired`: its bytes never arrived.
+ * `deleted`: its bytes were destroyed.
+ */
 export const DOCUMENT_STATUSES = ['pending_upload', 'uploaded', 'approved', 'rejected', 'expired', 'deleted'] as const;
 export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
 
@@ -53,9 +56,9 @@ export const DOCUMENT_LIMITS = {
   multipartBytes: 25 * MIB,
   /** Maximum size in bytes of a document that is sent to an upload URL. */
   presignedBytes: 250 * MIB,
-  /** How long an upload URL is valid. */
+  /** Milliseconds for which an upload URL is valid. */
   uploadUrlMs: HOUR_MS / 4,
-  /** Age at which a pending document expires. */
+  /** Age in milliseconds at which a pending document expires. */
   pendingMs: 24 * HOUR_MS,
 } as const;
 
@@ -65,38 +68,34 @@ export interface DocumentRecord {
   readonly shipment_id: string;
   readonly type: DocumentType;
   readonly status: DocumentStatus;
-  /** The sender's name of it, in any script; without a path. */
+  /** File name from the sender, in any script, without a path. */
   readonly file_name: string;
-  /** As announced by the sender; after the bytes were checked, their real type. */
+  /** Content type announced by the sender; after the bytes were checked, the detected type. */
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 of the bytes, in lower-case hex. */
   readonly checksum_sha256: string;
-  /** The sender, or whoever requested the upload URL. */
+  /** The sender of the document, or the client that requested the upload URL. */
   readonly uploaded_by: Actor;
   readonly created_at: Timestamp;
-  /** When it became complete. */
+  /** Time when the bytes were complete. */
   readonly uploaded_at: Timestamp | null;
   readonly reviewed_by: Actor | null;
   readonly reviewed_at: Timestamp | null;
   readonly rejection_reason: string | null;
   readonly replaces_document_id: string | null;
-  /** Set once its replacement is complete. A replaced document satisfies no requirement. */
+  /** Id of the replacement, set once the replacement is complete. A replaced document satisfies no requirement. */
   readonly replaced_by_document_id: string | null;
 }
 
-/** The resource of the public API and of events. */
+/** A document, as the public API and events contain it. */
 export interface ShipmentDocument extends DocumentRecord {
-  /** `{base_url}/v1/documents/<id>/download`; null while there are no bytes, and when they are gone. */
+  /** `{base_url}/v1/documents/<id>/download`; null if there are no bytes, or no longer any. */
   readonly download_url: string | null;
 }
 
 /** Statuses of documents that count as present. */
-const PRESENT_DOCUMENT_STATUSES = [
-  'uploaded',
-  'approved',
-  'rejected',
-] as const satisfies readonly DocumentStatus[];
+const PRESENT_DOCUMENT_STATUSES = ['uploaded', 'approved', 'rejected'] as const satisfies readonly DocumentStatus[];
 
 export function isPresent({ status }: Pick<DocumentRecord, 'status'>): boolean {
   return (PRESENT_DOCUMENT_STATUSES as readonly DocumentStatus[]).includes(status);

@@ -3,8 +3,8 @@ export type ErrorType =
   'invalid_request' | 'authentication' | 'permission' | 'not_found' | 'conflict' | 'rate_limit' | 'internal';
 
 /**
- * Every stable error code and its type. Clients program against the codes: one is never renamed or reused.
- * Codes of single fields (inside `details`) are in {@link FieldErrorCode}.
+ * Every stable error code with its type. Clients depend on the codes, so a code is never renamed or reused. Codes of
+ * single fields (in `details`) are in {@link FieldErrorCode}.
  */
 export const ERROR_CODES = {
   validation_failed: 'invalid_request',
@@ -69,7 +69,7 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, ErrorType>;
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Stable codes of single faulty fields. */
+/** Stable codes of invalid fields. */
 export const FIELD_ERROR_CODES = [
   'required',
   'invalid_type',
@@ -97,14 +97,14 @@ export const FIELD_ERROR_CODES = [
 ] as const;
 export type FieldErrorCode = (typeof FIELD_ERROR_CODES)[number];
 
-/** One faulty field. `param` is a path such as `shipper.name`, `container_numbers[1]`, `legs[0].etd`. */
+/** One invalid field. `param` is a path such as `shipper.name`, `container_numbers[1]`, `legs[0].etd`. */
 export interface FieldError {
   readonly param: string;
   readonly code: FieldErrorCode;
   readonly message: string;
 }
 
-/** Something that was accepted but should be checked. Only responses to writes have warnings. */
+/** A remark about accepted data that should be checked. Only responses to writes contain warnings. */
 export interface Warning {
   readonly code: WarningCode;
   readonly param: string | null;
@@ -149,8 +149,8 @@ export class DomainError extends Error {
 }
 
 /**
- * The versions of a resource that a command accepts: one of a list; `any`, if the resource exists; `none`, if it does not
- * exist yet.
+ * The versions of a resource that a command accepts: a list of versions; `any`, if the resource must exist; `none`, if
+ * it must not exist yet.
  */
 export type ExpectedVersions = readonly number[] | 'any' | 'none';
 
@@ -161,16 +161,16 @@ export class PreconditionFailed extends DomainError {
     super(
       'precondition_failed',
       version === null
-        ? 'There is no such resource yet, whatever If-Match names.'
-        : `The resource is at version ${version}; get it, and decide again.`,
+        ? 'The resource does not exist yet, so no If-Match can match.'
+        : `The resource has version ${version}. Get it again and repeat the change.`,
     );
   }
 }
 
 /**
- * Checks the version of a resource. Call it with the state that is about to be changed, so that no other change comes in
- * between. Skip it for a command that was already carried out.
- * @param version of the resource; null if it does not exist
+ * Checks the version of a resource. Call it with the state that is about to be changed, so that no other change comes
+ * in between. Skip it for a command that was already executed.
+ * @param version version of the resource; null if the resource does not exist
  * @throws PreconditionFailed
  */
 export function requireVersion(version: number | null, expected: ExpectedVersions | undefined): void {

@@ -10,7 +10,7 @@ import {
 } from './shipment.ts';
 import type { PublicAddresses } from './common.ts';
 
-/** The time that many hours after the sample's current time. */
+/** Returns the time this many hours after the sample's current time. */
 type SampleTimes = (hours: number) => Timestamp;
 
 const HOUR_MS = 3_600_000;
@@ -120,7 +120,7 @@ function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
   } satisfies Milestone;
 }
 
-/** Fields as in docs/reference/exceptions.md#fields. */
+/** Fields as described in docs/reference/exceptions.md#fields. */
 function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
   const resolved = status === 'resolved';
   const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
@@ -171,7 +171,7 @@ function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status:
   } as const satisfies ShipmentDocument;
 }
 
-/** An endpoint that answers every attempt with an error. */
+/** An endpoint that responds to every attempt with an error. */
 function sampleEndpoint(time: SampleTimes, environment: Environment) {
   return {
     id: ENDPOINT_ID,
@@ -191,7 +191,7 @@ function sampleEndpoint(time: SampleTimes, environment: Environment) {
   } as const;
 }
 
-/** A delivery to it that was attempted for three days. */
+/** A delivery to the endpoint that was attempted for three days. */
 function sampleDeadLetter(time: SampleTimes) {
   return {
     id: 'dlv_sandbox2sandbox2sandbox2aa',

@@ -3,9 +3,9 @@ import type { EventSamples } from './event-samples.ts';
 import type { Environment, Timestamp } from './shipment.ts';
 
 interface PublicEventType {
-  /** Half a sentence of the documentation. */
+  /** Trigger of the event, as half a sentence of the documentation. */
   readonly trigger: string;
-  /** Whether `["*"]` on an endpoint includes it. Other types are sent only to endpoints that name them. */
+  /** True if `["*"]` on an endpoint includes the type. Other types are sent only to endpoints that name them. */
   readonly standard: boolean;
   /** Data of a sandbox event, without the fields that all shipment events have. */
   readonly sandbox: (samples: EventSamples) => JsonObject;
@@ -15,22 +15,22 @@ interface PublicEventType {
 const SHIPMENT_EVENTS = {
   'shipment.created': { trigger: 'a shipment is created', standard: true, sandbox: ({ shipment }) => ({ shipment }) },
   'shipment.updated': {
-    trigger: 'a field that clients see differs, set or derived; `changes` tells which',
+    trigger: 'a field of the shipment changed, set by a client or derived; `changes` has the old and new values',
     standard: true,
     sandbox: ({ shipment }) => ({ shipment, changes: { eta: { from: shipment.original_eta, to: shipment.eta } } }),
   },
   'milestone.recorded': {
-    trigger: 'an actual milestone is new, or an estimate became one',
+    trigger: 'an actual milestone was recorded, or an estimate became actual',
     standard: true,
     sandbox: ({ milestone }) => ({ milestone: milestone('recorded') }),
   },
   'exception.opened': {
-    trigger: 'an exception opened, by itself or by a person',
+    trigger: 'a rule or a person opened an exception',
     standard: true,
     sandbox: ({ exception }) => ({ exception: exception('open') }),
   },
   'exception.resolved': {
-    trigger: 'an exception closed; `resolution` tells how',
+    trigger: 'an exception was resolved; `resolution` has the reason',
     standard: true,
     sandbox: ({ exception }) => ({ exception: exception('resolved') }),
   },
@@ -45,17 +45,17 @@ const SHIPMENT_EVENTS = {
     sandbox: ({ milestone }) => ({ milestone: milestone('retracted') }),
   },
   'document.uploaded': {
-    trigger: 'a document is whole, whichever way it came',
+    trigger: 'all bytes of a document have arrived',
     standard: false,
     sandbox: ({ document }) => ({ document: document('uploaded') }),
   },
   'document.rejected': {
-    trigger: 'a person rejected a document; `rejection_reason` tells why',
+    trigger: 'a person rejected a document; `rejection_reason` has the reason',
     standard: false,
     sandbox: ({ document }) => ({ document: document('rejected') }),
   },
   'exception.updated': {
-    trigger: 'an exception was acknowledged, handed on, or is otherwise than before',
+    trigger: 'an exception was acknowledged, reassigned or changed',
     standard: false,
     sandbox: ({ exception }) => ({ exception: exception('acknowledged') }),
   },
@@ -65,12 +65,12 @@ export type ShipmentEventType = keyof typeof SHIPMENT_EVENTS;
 /** Events about a webhook endpoint. Only other endpoints of its workspace and environment receive them. */
 const ENDPOINT_EVENTS = {
   'webhook_endpoint.failing': {
-    trigger: 'another endpoint of the workspace did not answer 2xx for an hour',
+    trigger: 'another endpoint of the workspace returned no 2xx response for one hour',
     standard: false,
     sandbox: ({ endpoint, failing_since, failed }) => ({ endpoint, failing_since, reason: failed.last_error }),
   },
   'webhook_delivery.dead_lettered': {
-    trigger: 'a delivery to another endpoint of the workspace failed for good',
+    trigger: 'all attempts to deliver an event to another endpoint of the workspace failed',
     standard: false,
     sandbox: ({ endpoint, failed }) => ({ endpoint, delivery: failed, reason: failed.last_error }),
   },
@@ -92,7 +92,7 @@ export function isEndpointEvent(type: string): boolean {
   return Object.hasOwn(ENDPOINT_EVENTS, type);
 }
 
-/** Half a sentence, for the documentation: "a shipment is created". */
+/** Trigger of a type, as half a sentence of the documentation: "a shipment is created". */
 export function toldWhen(type: EventType): string {
   return TYPES[type].trigger;
 }
@@ -104,7 +104,7 @@ export function sandboxData(type: EventType, samples: EventSamples): JsonObject 
   return isEndpointEvent(type) ? data : { shipment_id, external_id, shipment_version, ...data };
 }
 
-/** The envelope that receivers get; `data` is a snapshot of the resource at event time. */
+/** The envelope of a webhook event. `data` is a snapshot of the resource at the time of the event. */
 export interface EventEnvelope {
   /** `evt_` and the stored event's UUID. */
   readonly id: string;
@@ -113,33 +113,39 @@ export interface EventEnvelope {
   readonly api_version: ApiVersion;
   readonly environment: Environment;
   readonly workspace_id: string;
-  /** That of a shipment's event carries `shipment_id`, `external_id` and `shipment_version`, so that receivers can order them. */
+  /**
+   * Data of the event. That of a shipment's event contains `shipment_id`, `external_id` and `shipment_version`, so that
+   * receivers can order the events.
+   */
   readonly data: JsonObject;
   /** Present and true on sandbox events only. */
   readonly sandbox?: true;
 }
 
-/** A message of the topic `shipment-events`, keyed by shipment id, in the newest payload version that its publisher knew. */
+/**
+ * A message of the topic `shipment-events`, keyed by shipment id, in the newest payload version that its publisher
+ * knew.
+ */
 export type PublishedEvent = Omit<EventEnvelope, 'sandbox'>;
 
-/** The topic of {@link PublishedEvent}s, with its defaults. */
+/** The topic of {@link PublishedEvent}s, with its default settings. */
 export const SHIPMENT_EVENTS_TOPIC = { name: 'shipment-events', partitions: 4, retentionMs: 7 * 86_400_000 } as const;
 
-/** Headers of its messages: data about an event that is not part of the event. */
+/** Headers of messages: data about an event that is not part of the event. */
 export const EVENT_HEADERS = {
   id: 'event-id',
   type: 'event-type',
-  /** Of the stored event in the event store's one order. */
+  /** Position of the stored event in the event store's global order. */
   position: 'position',
-  /** Of the request that caused the event. */
+  /** Id of the request that caused the event. */
   requestId: 'request-id',
-  /** W3C trace context of that request, where it had one. */
+  /** W3C trace context of the request that caused the event; absent if the request had none. */
   traceparent: 'traceparent',
 } as const;
 
-/** A published form of events. */
+/** A published version of the format of events. */
 export interface ApiVersionDescriptor {
-  /** The date when it was published. */
+  /** Date when the version was published. */
   readonly name: string;
   /**
    * Converts `data` of the next newer version to this version, without changing its argument. Absent in the newest version.
@@ -154,20 +160,26 @@ export type ApiVersion = (typeof API_VERSION_DESCRIPTORS)[number]['name'];
 
 /** Published versions of the webhook payload, oldest first. */
 export const API_VERSIONS: readonly ApiVersion[] = API_VERSION_DESCRIPTORS.map(({ name }) => name);
-/** The version in which events are made. */
+/** The version in which events are created. */
 export const NEWEST_API_VERSION: ApiVersion = API_VERSION_DESCRIPTORS[API_VERSION_DESCRIPTORS.length - 1]!.name;
 
 /** The versions in which events are sent: docs/reference/events.md#versions. */
 export class PayloadVersions {
-  /** Oldest first. */
+  /** Versions, oldest first. */
   readonly names: readonly ApiVersion[];
 
-  /** @throws RangeError unless there is a version, the oldest is first, and each but the newest has a conversion */
+  /**
+   * @throws RangeError unless there is at least one version, the oldest is first, and each version but the newest has a
+   *   conversion
+   */
   constructor(private readonly descriptors: readonly ApiVersionDescriptor[]) {
     this.names = descriptors.map(({ name }) => name as ApiVersion);
     const isInOrder = this.names.every((name, index) => index === 0 || name > (this.names[index - 1] ?? ''));
     const isChain = descriptors.every(({ downgrade }, index) => (downgrade === undefined) === this.isNewest(index));
-    if (descriptors.length === 0 || !isInOrder || !isChain) throw new RangeError('payload versions are no chain');
+    if (descriptors.length === 0 || !isInOrder || !isChain)
+      throw new RangeError(
+        'payload versions must be sorted from oldest to newest, each but the newest with a conversion',
+      );
   }
 
   get newest(): ApiVersion {
@@ -178,20 +190,20 @@ export class PayloadVersions {
     return this.names[0] as ApiVersion;
   }
 
-  /** The version with this name, if it exists. */
+  /** Returns the version with the name; undefined if there is none. */
   find(name: JsonValue | undefined): ApiVersion | undefined {
     return this.names.find((known) => known === name);
   }
 
   /**
-   * In which version an event is sent to an endpoint of this version: that one, or an older one in which the event was
-   * published, before there was that one.
+   * Returns the version in which an event is sent to an endpoint of a version: that version, or an older one if the
+   * event was published before that version existed.
    */
   versionFor({ api_version: made }: Pick<PublishedEvent, 'api_version'>, wanted: ApiVersion): ApiVersion {
     return this.names.indexOf(made) < this.names.indexOf(wanted) ? made : wanted;
   }
 
-  /** `data` of the event in the version in which it was made, or in an older one. */
+  /** Returns `data` of the event in the version in which it was created, or in an older one. */
   dataIn(
     { type, api_version: made, data }: Pick<PublishedEvent, 'type' | 'api_version' | 'data'>,
     version: ApiVersion,
@@ -209,13 +221,14 @@ export class PayloadVersions {
 export const PAYLOAD_VERSIONS = new PayloadVersions(API_VERSION_DESCRIPTORS);
 
 /**
- * `pending`: no attempt of its present schedule yet. `retrying`: failed, with more attempts to come. The others are done:
- * `discarded` by a person, by the endpoint's deletion, or a sandbox event whose only attempt failed.
+ * Statuses of a delivery. `pending`: no attempt of its current schedule yet. `retrying`: the last attempt failed, and
+ * more will follow. All others are final. `discarded`: a person discarded it, its endpoint was deleted, or it was a
+ * sandbox event whose only attempt failed.
  */
 export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'dead_lettered', 'discarded'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Why an attempt failed: codes of a delivery's `last_error`, and so the reasons of dead letters. */
+/** Reasons why an attempt failed: codes of a delivery's `last_error`, and thus the reasons of dead letters. */
 export const DELIVERY_ERROR_CODES = [
   'unexpected_status',
   'redirect_not_followed',

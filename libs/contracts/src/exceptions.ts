@@ -2,16 +2,16 @@ import type { JsonValue } from './common.ts';
 import type { DocumentType } from './documents.ts';
 import { type Actor, type Mode, MODES, type Timestamp } from './shipment.ts';
 
-/** In ascending order. */
+/** Severities in ascending order. */
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** How the rule of one exception type works in a workspace. */
+/** Settings of the rule of one exception type in a workspace. */
 export interface ExceptionSettings {
   readonly enabled: boolean;
-  /** Hours until the rule opens an exception; docs/reference/exceptions.md#settings defines from when they count. */
+  /** Hours after which the rule opens an exception. Their start is defined in docs/reference/exceptions.md#settings. */
   readonly after_hours: number | null;
-  /** Instead of `after_hours` for shipments of these modes. */
+  /** Hours that replace `after_hours` for shipments of these modes. */
   readonly by_mode: Readonly<Partial<Record<Mode, number>>>;
   /** Hours before a known day or time at which the rule opens an exception. */
   readonly before_hours: number | null;
@@ -42,11 +42,11 @@ export const DEFAULT_EXCEPTION_SETTINGS = {
   invalid_container_number: rule('low'),
 } as const satisfies Readonly<Record<string, ExceptionSettings>>;
 
-/** A type of exceptions that a rule opens. */
+/** A type of exception that a rule opens. */
 export type AutomaticExceptionType = keyof typeof DEFAULT_EXCEPTION_SETTINGS;
 export const AUTOMATIC_EXCEPTION_TYPES = Object.keys(DEFAULT_EXCEPTION_SETTINGS) as readonly AutomaticExceptionType[];
 
-/** Types without a rule. A person can open an exception of any type. */
+/** Exception types without a rule. A person can open an exception of any type. */
 export const MANUAL_EXCEPTION_TYPES = [
   'freight_hold',
   'terminal_hold',
@@ -114,13 +114,13 @@ export interface ShipmentException {
   readonly title: string;
   readonly detail: string | null;
   readonly detected_by: (typeof EXCEPTION_DETECTORS)[number];
-  /** The rule that opened it; null if a person did. */
+  /** The rule that opened the exception; null if a person opened it. */
   readonly rule: AutomaticExceptionType | null;
   readonly milestone_id: string | null;
   readonly reason_code: string | null;
-  /** The person responsible for it, as clients name people. */
+  /** The person responsible for the exception, in the client's own notation. */
   readonly assignee: string | null;
-  /** What the rule measured: docs/reference/exceptions.md#metrics. */
+  /** Values that the rule measured: docs/reference/exceptions.md#metrics. */
   readonly metrics: Readonly<Record<string, JsonValue>>;
   readonly resolution: { readonly code: ResolutionCode; readonly note: string | null; readonly by: Actor } | null;
   readonly opened_at: Timestamp;
@@ -135,12 +135,12 @@ function rule(
   return { enabled: true, after_hours: null, by_mode: {}, before_hours: null, ...hours, severity };
 }
 
-/** Settings of a workspace, for live and test shipments. Settings that it never changed have their defaults. */
+/** Settings of a workspace, for live and test shipments. Settings that were never changed have their defaults. */
 export interface WorkspaceSettings {
   readonly exceptions: Readonly<Record<AutomaticExceptionType, ExceptionSettings>>;
-  /** Document types that a shipment of each mode needs; `missing_document` opens if one is absent. */
+  /** Document types that a shipment of each mode needs. `missing_document` opens if one is absent. */
   readonly required_documents: Readonly<Record<Mode, readonly DocumentType[]>>;
-  /** Starts at 1 and grows by 1 with each change. */
+  /** Version of the settings: starts at 1 and grows by 1 with each change. */
   readonly version: number;
   readonly updated_at: Timestamp | null;
   readonly updated_by: Actor | null;
@@ -148,7 +148,7 @@ export interface WorkspaceSettings {
   readonly recheck: SettingsRecheck | null;
 }
 
-/** `pending` until every replica uses the new settings, then `running`, then `done`. */
+/** States of a re-check: `pending` until every replica uses the new settings, then `running`, then `done`. */
 export const RECHECK_STATES = ['pending', 'running', 'done'] as const;
 export type RecheckState = (typeof RECHECK_STATES)[number];
 
@@ -161,7 +161,7 @@ export interface SettingsRecheck {
   readonly finished_at: Timestamp | null;
 }
 
-/** The settings that the rules use. */
+/** Settings that the rules use. */
 export type RuleSettings = Pick<WorkspaceSettings, 'exceptions' | 'required_documents'>;
 
 /** Rule settings of a workspace that never changed them. */

@@ -1,7 +1,7 @@
 import type { DocumentType } from './documents.ts';
 import type { Actor, Classifier, MilestoneSource, ShipmentStatus, Timestamp } from './shipment.ts';
 
-/** Types of the entries of a shipment's history. */
+/** Types of entries in a shipment's history. */
 export const HISTORY_TYPES = [
   'shipment.created',
   'shipment.updated',
@@ -22,10 +22,10 @@ export const HISTORY_TYPES = [
 ] as const;
 export type HistoryType = (typeof HISTORY_TYPES)[number];
 
-/** By field, the values before and after. `milestone`, `exception` and `document` are whole resources, or null. */
+/** Values before and after, by field. `milestone`, `exception` and `document` are whole resources, or null. */
 export type HistoryChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
-/** Something that happened to a shipment. */
+/** An entry in a shipment's history. */
 export interface HistoryEntry {
   /** Id of the public event, if there is one. */
   readonly id: string;
@@ -40,12 +40,12 @@ export interface HistoryEntry {
 /** Origin of an estimated arrival: the source of a milestone, or `client` for a value set on the shipment. */
 export type EtaSource = MilestoneSource | 'client';
 
-/** The origin of an estimated arrival. */
+/** Origin of an estimated arrival. */
 export interface EtaSetBy {
   readonly source: EtaSource;
-  /** Null if a client set it. */
+  /** Id of the milestone that set the ETA; null if a client set it. */
   readonly milestone_id: string | null;
-  /** Of the milestone. */
+  /** Reason code of the milestone. */
   readonly reason_code: string | null;
 }
 
@@ -53,16 +53,24 @@ export interface EtaSetBy {
 export interface EtaChange extends EtaSetBy {
   readonly eta: Timestamp | null;
   readonly previous_eta: Timestamp | null;
-  /** By how many hours it moved, to the hundredth; negative when it is earlier, null without one of the two. */
+  /**
+   * Hours by which the ETA moved, to the hundredth; negative if it is earlier now; null if one of the two is unknown.
+   */
   readonly slip_hours: number | null;
   readonly reported_at: Timestamp;
 }
 
-/** Effects of a milestone: it counts, counts for less than its code says, is replaced by another one, or does not count. */
+/**
+ * Effects of a milestone. `counted`: as its code says. `demoted`: as a lower status than its code says. `superseded`:
+ * another milestone replaces it. `ignored`: it has no effect.
+ */
 export const MILESTONE_RESULTS = ['counted', 'demoted', 'superseded', 'ignored'] as const;
 export type MilestoneResult = (typeof MILESTONE_RESULTS)[number];
 
-/** Every rule about what a milestone counts as, with its result: docs/reference/shipments.md#explanation. Rules are never renamed. */
+/**
+ * Every rule about the effect of a milestone, with the result: docs/reference/shipments.md#explanation. Rules are never
+ * renamed.
+ */
 export const MILESTONE_RULES = {
   status_of_code: 'counted',
   status_of_mode: 'counted',
@@ -116,7 +124,7 @@ export type TimeRule = (typeof TIME_RULES)[number];
 export interface MilestoneEffect {
   readonly result: MilestoneResult;
   readonly rule: MilestoneRule;
-  /** The status that it counts as; null if it does not affect the status. */
+  /** The status that the milestone counts as; null if it does not affect the status. */
   readonly counts_as: ShipmentStatus | null;
 }
 
@@ -126,27 +134,27 @@ export interface ExplainedMilestone extends MilestoneEffect {
   readonly classifier: Classifier;
   readonly occurred_at: Timestamp;
   readonly location: string | null;
-  /** Container of the milestone; null for all containers. */
+  /** The container that the milestone names; null if it applies to all containers. */
   readonly container_number: string | null;
-  /** Fields of the shipment that it sets: `status`, `ata`, `legs[1].eta`. */
+  /** Fields of the shipment that the milestone sets: `status`, `ata`, `legs[1].eta`. */
   readonly sets: readonly string[];
-  /** Containers for which it has a different effect, with that effect. */
+  /** Containers for which the milestone has a different effect, with that effect. */
   readonly containers: readonly (MilestoneEffect & { readonly container_number: string })[];
 }
 
-/** A status, and the rule that decides it. */
+/** A status, with the rule that decides it. */
 export interface ExplainedStatus {
   readonly value: ShipmentStatus;
   readonly rule: StatusRule;
-  /** Milestone that set the value. */
+  /** The milestone that set the status. */
   readonly milestone_id: string | null;
 }
 
-/** A time, and the rule that decides it. */
+/** A time, with the rule that decides it. */
 export interface ExplainedTime {
   readonly value: Timestamp | null;
   readonly rule: TimeRule;
-  /** Milestone that set the value. */
+  /** The milestone that set the time. */
   readonly milestone_id: string | null;
 }
 
@@ -163,41 +171,47 @@ export const RESOLVED_BY = [
 ] as const;
 export interface ResolvedBy {
   readonly by: (typeof RESOLVED_BY)[number];
-  /** For `milestone`: its possible codes. It names the container of the exception, or none. */
+  /**
+   * For `milestone`: codes of which any one resolves the exception. The milestone names the exception's container, or
+   * none.
+   */
   readonly codes: readonly string[];
-  /** For `milestone`: the earliest date; null for any. */
+  /** For `milestone`: the earliest date of such a milestone; null for any date. */
   readonly occurred_from: Timestamp | null;
-  /** For `correction`: the milestones of which one is to be corrected or retracted. */
+  /** For `correction`: milestones of which one must be corrected or retracted. */
   readonly milestone_ids: readonly string[];
-  /** For documents: one of each of these types is needed. */
+  /** For documents: required types, one document of each. */
   readonly document_types: readonly DocumentType[];
-  /** For `field_changed`: fields of the shipment, or of the container of the exception. */
+  /** For `field_changed`: fields of the shipment, or of the exception's container. */
   readonly fields: readonly string[];
 }
 
-/** `expected`: it will open with time; `suppressed`: a person resolved it, and its condition has not ended since. */
+/**
+ * Statuses of an explained exception. `expected`: it will open as time passes. `suppressed`: a person resolved it, and
+ * its condition has not ended since.
+ */
 export const EXPLAINED_EXCEPTION_STATUSES = ['open', 'acknowledged', 'expected', 'suppressed'] as const;
 
-/** An exception that is not resolved, one that will open, or one that would if no person had resolved it. */
+/** An exception that is open, one that will open, or one that a person resolved although its condition still exists. */
 export interface ExplainedException {
-  /** Null until it opens. */
+  /** Id of the exception; null until it opens. */
   readonly exception_id: string | null;
   readonly type: string;
   readonly container_number: string | null;
   readonly status: (typeof EXPLAINED_EXCEPTION_STATUSES)[number];
-  /** The rule that opened it, or will open it; null if a person did. */
+  /** The rule that opened the exception, or will open it; null if a person opened it. */
   readonly rule: string | null;
-  /** The reason, for people. */
+  /** The reason, as a text for people. */
   readonly because: string | null;
-  /** The milestone that caused it. */
+  /** The milestone that caused the exception. */
   readonly milestone_id: string | null;
-  /** When it will open; null if it is open, or opens with the next write. */
+  /** When the exception will open; null if it is open, or opens with the next write. */
   readonly opens_at: Timestamp | null;
-  /** Ways to resolve it, or to keep it from opening. Empty if only a person can resolve it. */
+  /** Ways to resolve the exception, or to prevent it. Empty if only a person can resolve it. */
   readonly resolved_by: readonly ResolvedBy[];
 }
 
-/** The reasons for a shipment's status, times and exceptions. */
+/** Explanation of a shipment's status, times and exceptions. */
 export interface ShipmentExplanation {
   readonly shipment_id: string;
   /** Version of the explained shipment. */

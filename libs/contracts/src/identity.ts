@@ -18,39 +18,39 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** A tenant: users, service accounts, keys and everything they see. */
+/** A tenant, with its users, service accounts, keys and data. */
 export interface Workspace {
-  /** `wsp_…` */
+  /** Id of the workspace, `wsp_…`. */
   readonly id: string;
-  /** As people call it; unique, whatever its case. */
+  /** Display name of the workspace; unique, ignoring case. */
   readonly name: string;
   readonly created_at: Timestamp;
 }
 
-/** `invited` until the one-time link is used, `deactivated` until reactivated. */
+/** Statuses of a user: `invited` until the one-time link is used, `deactivated` until reactivated. */
 export const USER_STATUSES = ['invited', 'active', 'deactivated'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
 /** A person in a workspace. */
 export interface User {
-  /** `usr_…` */
+  /** Id of the user, `usr_…`. */
   readonly id: string;
   readonly workspace_id: string;
-  /** Null until the invitation is accepted. */
+  /** Name of the user; null until the invitation is accepted. */
   readonly name: string | null;
   readonly email: string;
   readonly role: Role;
   readonly status: UserStatus;
   readonly created_by: Actor;
   readonly created_at: Timestamp;
-  /** To the minute; null when never. */
+  /** Time of the last request, to the minute; null if there was none. */
   readonly last_seen_at: Timestamp | null;
   readonly version: number;
 }
 
 /** The identity of a system. Its keys have its role. */
 export interface ServiceAccount {
-  /** `sva_…` */
+  /** Id of the service account, `sva_…`. */
   readonly id: string;
   readonly workspace_id: string;
   readonly name: string;
@@ -61,9 +61,9 @@ export interface ServiceAccount {
   readonly version: number;
 }
 
-/** An API key as it is listed; the key itself is shown once, when it is made. */
+/** An API key, as lists show it. The key itself is shown once, when it is created. */
 export interface ApiKey {
-  /** `key_…` */
+  /** Id of the key, `key_…`. */
   readonly id: string;
   readonly workspace_id: string;
   readonly name: string;
@@ -72,63 +72,66 @@ export interface ApiKey {
   readonly prefix: string;
   /** Last characters of the key. */
   readonly last_four: string;
-  /** The key has the permissions of its owner. */
+  /** Owner of the key. The key has the owner's permissions. */
   readonly owner: KeyOwner;
-  /** The owner's role now. */
+  /** Current role of the owner. */
   readonly role: Role;
   readonly created_by: Actor;
   readonly created_at: Timestamp;
-  /** When it expires; null for never. A rotated key expires at the end of its grace period. */
+  /** Expiry of the key; null for none. A rotated key expires at the end of its grace period. */
   readonly expires_at: Timestamp | null;
-  /** To the minute; null when it was never used. */
+  /** Time of the last use, to the minute; null if the key was never used. */
   readonly last_used_at: Timestamp | null;
   readonly revoked_at: Timestamp | null;
-  /** The key that took its place when it was rotated. */
+  /** Key that replaced this one when it was rotated. */
   readonly rotated_to: string | null;
   readonly version: number;
 }
 export interface KeyOwner {
   readonly type: 'service_account' | 'user';
-  /** `sva_…` or `usr_…` */
+  /** Id of the owner, `sva_…` or `usr_…`. */
   readonly id: string;
 }
 export interface NewApiKey extends ApiKey {
   readonly key: string;
 }
 
-/** A sign-in of a user, as they see it. */
+/** A session of a signed-in user, as shown to the user. */
 export interface Session {
-  /** `ses_…` */
+  /** Id of the session, `ses_…`. */
   readonly id: string;
-  /** The browser and its system, as far as its `User-Agent` tells. */
+  /** Browser and operating system, from the `User-Agent` header. */
   readonly device: string;
   readonly address: string;
   readonly created_at: Timestamp;
-  /** To the minute. */
+  /** Time of the last request, to the minute. */
   readonly last_seen_at: Timestamp;
-  /** When it ends at the latest. */
+  /** Latest time at which the session ends. */
   readonly expires_at: Timestamp;
 }
 
-/** The owner of a request's credentials, and their permissions. */
+/** Owner of a request's credentials, with their permissions. */
 export interface CredentialsHolder {
-  /** Null where it is a service account's key. */
+  /** The user; null for a key of a service account. */
   readonly user: Pick<User, 'id' | 'name' | 'email'> | null;
-  /** Null where it is a user's key, or a session. */
+  /** The service account; null for a user's key or a session. */
   readonly service_account: Pick<ServiceAccount, 'id' | 'name'> | null;
   readonly workspace: Pick<Workspace, 'id' | 'name'>;
   readonly role: Role;
   readonly permissions: readonly Permission[];
   readonly environment: Environment;
-  /** When the key or session ends at the latest; null: never. */
+  /** Latest time at which the key or session ends; null for no end. */
   readonly expires_at: Timestamp | null;
 }
 
-/** Purpose of a one-time link. */
+/** Purposes of a one-time link. */
 export const LINK_PURPOSES = ['invitation', 'first_admin', 'password_reset'] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
-/** Every type of audit log entry: changes, displayed secrets, resent and discarded deliveries. The part before the dot is the type of the target. */
+/**
+ * Every type of audit log entry: changes, displayed secrets, resent and discarded deliveries. The part before the dot
+ * is the type of the target.
+ */
 export const AUDIT_TYPES = [
   'api_key.created',
   'api_key.rotated',
@@ -165,53 +168,53 @@ export const AUDIT_TYPES = [
 ] as const;
 export type AuditType = (typeof AUDIT_TYPES)[number];
 
-/** A change to who may do what, or to a secret; kept 400 days. */
+/** An audit log entry: a change of permissions or secrets. Kept for 400 days. */
 export interface AuditEntry {
-  /** `aud_…` */
+  /** Id of the entry, `aud_…`. */
   readonly id: string;
   readonly at: Timestamp;
-  /** With the current name; null if there is none. */
+  /** The actor with its current name; null if it has no name. */
   readonly actor: Actor & { readonly name: string | null };
   readonly type: AuditType;
-  /** The id is null if the process ended before it knew the new id, and for an action on many targets. */
+  /** The target. The id is null for an action on many targets, and if the process ended before it knew the new id. */
   readonly target: { readonly type: string; readonly id: string | null };
   readonly changes: AuditedChanges;
-  /** `unknown` if the process ended before it knew. */
+  /** Outcome of the action; `unknown` if the process ended before the action did. */
   readonly outcome: 'done' | 'unknown';
   readonly request_id: string;
-  /** Where the request came from; null on the command line. */
+  /** IP address of the caller; null on the command line. */
   readonly address: string | null;
 }
-/** By field; never a secret. */
+/** Old and new values by field. Never contains a secret. */
 export type AuditedChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
 /**
- * The caller of a request: identity, scope and permissions, however they were proved. Guards, rate limits,
- * read-your-writes, commands and log lines use nothing else.
+ * The caller of a request: identity, scope and permissions, independent of the kind of credentials. Guards, rate
+ * limits, read-your-writes, commands and log lines use only this.
  */
 export type Principal = ServiceAccountKeyPrincipal | UserKeyPrincipal | SessionPrincipal;
 
 interface Authority {
-  /** Id of the key or session, unique among both. Rate limits and read-your-writes use it. */
+  /** Id of the key or session, unique among both. Rate limits and read-your-writes use this id. */
   readonly credential_id: string;
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly permissions: ReadonlySet<Permission>;
 }
 
-/** A system, by the key of its service account. */
+/** A system that uses a key of its service account. */
 interface ServiceAccountKeyPrincipal extends Authority {
   readonly type: 'service_account_key';
   readonly actor: { readonly type: 'service_account'; readonly id: string };
 }
 
-/** A person's program, by a key of theirs. */
+/** A person's program that uses one of the person's keys. */
 interface UserKeyPrincipal extends Authority {
   readonly type: 'user_key';
   readonly actor: { readonly type: 'user'; readonly id: string };
 }
 
-/** A person, signed in with a browser. */
+/** A person who is signed in with a browser. */
 export interface SessionPrincipal extends Authority {
   readonly type: 'session';
   readonly actor: { readonly type: 'user'; readonly id: string };

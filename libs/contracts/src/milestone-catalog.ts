@@ -1,19 +1,26 @@
 import { MODES, type Mode, type ShipmentStatus } from './shipment.ts';
 
-/** An entry of the canonical milestone catalog, as `GET /v1/milestone_codes` answers it. */
+/** An entry of the canonical milestone catalog, as `GET /v1/milestone_codes` returns it. */
 export interface MilestoneCode {
   readonly code: string;
   readonly label: string;
   readonly description: string;
-  /** Place in the usual course of a shipment; orders milestones of the same time. */
+  /** Position in the usual course of a shipment. Sorts milestones of the same time. */
   readonly sequence: number;
-  /** Where the code is usual; elsewhere it is accepted with a warning. Everything is usual for `multimodal`. */
+  /**
+   * Modes for which the code is usual. Other modes are accepted with a warning; every code is usual for `multimodal`.
+   */
   readonly modes: readonly Mode[];
-  /** What an actual one makes of the shipment's status; null leaves it alone. `picked_up`: `in_transit` by road and courier. */
+  /**
+   * Status that an actual milestone gives the shipment; null if it does not affect the status. `picked_up` counts as
+   * `in_transit` by road and courier.
+   */
   readonly status: ShipmentStatus | null;
-  /** Type of the exception that an actual one opens. */
+  /** Type of the exception that an actual milestone opens. */
   readonly opens_exception: string | null;
-  /** DCSA Track & Trace event code. Several rows may share one: transport phase and empty indicator tell them apart. */
+  /**
+   * DCSA Track & Trace event code. Several codes may share one; transport phase and empty indicator distinguish them.
+   */
   readonly dcsa: string | null;
   /** X12 315 status code (element 157). */
   readonly x12_315: string | null;
@@ -23,31 +30,33 @@ export interface MilestoneCode {
   readonly rec24: string | null;
 }
 
-/** What else the rules about shipments ask of a code: docs/reference/shipments.md, docs/reference/exceptions.md. */
+/** Properties of a code that rules about shipments use: docs/reference/shipments.md, docs/reference/exceptions.md. */
 export interface MilestoneRules extends Pick<MilestoneCode, 'status' | 'opens_exception'> {
-  /** Instead of `status` for shipments of these modes. */
+  /** Statuses that replace `status` for shipments of these modes. */
   readonly status_by_mode: Readonly<Partial<Record<Mode, ShipmentStatus>>> | undefined;
-  /** Instead of `status` for part loads (`lcl`). */
+  /** Status that replaces `status` for part loads (`lcl`). */
   readonly status_lcl: ShipmentStatus | null | undefined;
-  /** The goods leave by it; a pick-up is a departure by road and courier only. */
+  /** Kind of departure. A pick-up is a departure by road and courier only. */
   readonly departure: 'vessel' | 'flight' | 'rail' | 'transshipment' | 'pick_up' | undefined;
-  /** Arrived or unloaded where the goods change vessels. */
+  /** True for an arrival or unloading at a place where the goods change vessels. */
   readonly transshipment_stop: true | undefined;
-  /** An arrival that is never the shipment's, but may be a leg's. */
+  /** True for an arrival that can only be that of a leg, not of the shipment. */
   readonly leg_arrival: true | undefined;
-  /** An estimate of it is one of the arrival: of shipments of any mode, or of a leg or shipment of these. */
+  /** Modes of shipments or legs for which an estimate of the code is an estimate of the arrival. */
   readonly estimates_arrival: 'any_mode' | readonly Mode[] | undefined;
-  /** Once it is estimated, no other estimate speaks for the arrival at the destination. */
+  /**
+   * True for the arrival at the destination itself. If it is estimated, estimates of other codes do not set the ETA.
+   */
   readonly at_destination: true | undefined;
-  /** Goods or containers were seen to move: before they could be delivered, or with the delivery and after it. */
+  /** Movement of goods or containers: before the delivery, or with the delivery and after it. */
   readonly movement: 'journey' | 'delivery' | undefined;
-  /** A step of customs that is done, or must have been before it. */
+  /** Customs clearance that the milestone shows: its own, or one that must have come before. */
   readonly clears: 'export' | 'import' | undefined;
-  /** What holds no longer when it is dated later. */
+  /** Effect of earlier milestones that a later date of this code revokes. */
   readonly takes_back: 'cancellation' | 'availability' | undefined;
-  /** The time of a container that it sets. */
+  /** Time of the container that the milestone sets. */
   readonly container_time: 'discharged_at' | 'gated_out_at' | 'delivered_at' | 'empty_returned_at' | undefined;
-  /** No goods move after it. */
+  /** True if no goods move after the milestone. */
   readonly ends: true | undefined;
 }
 
@@ -62,7 +71,7 @@ const MODES_BY_LETTER: Readonly<Record<string, readonly Mode[]>> = {
   '*': MODES,
 };
 
-/** In the order of {@link MODES}, each once. */
+/** Letters in the order of {@link MODES}, each at most once. */
 function parseModeLetters(letters: string): readonly Mode[] {
   const named = new Set<Mode>(['multimodal', ...letters.split(' ').flatMap((letter) => MODES_BY_LETTER[letter] ?? [])]);
   return MODES.filter((mode) => named.has(mode));
@@ -84,8 +93,8 @@ type CatalogRow = readonly [
 
 // prettier-ignore
 const CATALOG_ROWS: readonly CatalogRow[] = [
-  [10, 'booking_confirmed', '*', 'booked', 'BKG CONF', 'BF', '', '6', 'Booking confirmed', 'The carrier confirmed the booking. Dated later than a cancellation it takes that back.', { takes_back: 'cancellation' }],
-  [15, 'booking_cancelled', '*', 'cancelled', 'BKG CANC', 'CA', 'CA', '7', 'Booking cancelled', 'The booking was cancelled, and the shipment with it unless it is delivered.'],
+  [10, 'booking_confirmed', '*', 'booked', 'BKG CONF', 'BF', '', '6', 'Booking confirmed', 'The carrier confirmed the booking. A confirmation dated after a cancellation revokes the cancellation.', { takes_back: 'cancellation' }],
+  [15, 'booking_cancelled', '*', 'cancelled', 'BKG CANC', 'CA', 'CA', '7', 'Booking cancelled', 'The booking was cancelled. The shipment is cancelled too, unless it is delivered.'],
   [20, 'empty_picked_up', 'O', 'at_origin', 'GTOT EMPTY', 'EE', '', '13', 'Empty picked up', 'The empty container left the depot for stuffing.', { movement: 'journey' }],
   [25, 'cargo_stuffed', 'O', 'at_origin', 'STUF', '', '', '93', 'Cargo stuffed', 'The cargo was loaded into the container.', { movement: 'journey' }],
   [30, 'picked_up', '*', 'at_origin', 'PICK', 'AF', 'AF', '13', 'Picked up', 'The carrier took the goods over from the shipper. By road and courier this is the departure.', { movement: 'journey', departure: 'pick_up', status_by_mode: { road: 'in_transit', courier: 'in_transit' } }],
@@ -113,7 +122,7 @@ const CATALOG_ROWS: readonly CatalogRow[] = [
   [115, 'customs_hold', '*', null, 'CUC HOLD', 'PA', '', '', 'Customs hold', 'Customs holds the goods.', { opens_exception: 'customs_hold' }],
   [116, 'customs_inspection', '*', null, 'CUSI', 'PA', '', '', 'Customs inspection', 'Customs examines the goods.', { opens_exception: 'customs_hold' }],
   [120, 'import_customs_cleared', '*', null, 'CUSR IMPORT', 'CT', '', '12', 'Import customs cleared', 'Customs released the goods for import.', { clears: 'import' }],
-  [125, 'carrier_released', 'O', null, 'CRO RELS', 'CR', '', '78', 'Carrier released', 'The carrier released the container, its charges being settled.'],
+  [125, 'carrier_released', 'O', null, 'CRO RELS', 'CR', '', '78', 'Carrier released', 'The carrier released the container after its charges were settled.'],
   [128, 'arrival_notice_issued', 'O A', null, 'ARN ISSU', '', '', '45', 'Arrival notice issued', 'The carrier notified the consignee of the arrival.'],
   [130, 'available_for_pickup', '*', 'available_for_pickup', 'AVPU', 'AV', 'AV', '64', 'Available for pickup', 'The goods can be collected.', { movement: 'journey' }],
   [131, 'unavailable_for_pickup', '*', 'arrived', '', '', '', '', 'Unavailable for pickup', 'The goods can not, or no longer, be collected.', { movement: 'journey', takes_back: 'availability' }],
@@ -126,7 +135,7 @@ const CATALOG_ROWS: readonly CatalogRow[] = [
   [180, 'returned_to_shipper', '*', 'returned', '', '3', 'A3', '80', 'Returned to shipper', 'The goods went back to the shipper.', { movement: 'delivery', ends: true }],
 ];
 
-/** The whole catalog, by sequence. Codes are never renamed or reused. */
+/** Every entry of the catalog, by sequence. Codes are never renamed or reused. */
 export const MILESTONE_CATALOG: readonly MilestoneCode[] = CATALOG_ROWS.map(
   ([sequence, code, modes, status, dcsa, x12_315, x12_214, rec24, label, description, rules]) => ({
     code,
@@ -169,19 +178,19 @@ const NO_RULES: MilestoneRules = {
   container_time: undefined,
   ends: undefined,
 };
-// All of one shape: they are read for every milestone of a timeline, at every write.
+// Rules by code, all objects of the same shape, because every write reads the rules of every milestone of a timeline.
 const RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
   CATALOG_ROWS.map(([, code, , status, , , , , , , rules]) => [code, { ...NO_RULES, ...rules, status }]),
 );
 
-/** By a code; of one that the catalog does not know, that it means nothing. */
+/** Returns the rules of a code; empty rules for an unknown code. */
 export function milestoneRules(code: string): MilestoneRules {
   return RULES_BY_CODE.get(code) ?? NO_RULES;
 }
 
 /** Codes of the catalog that a code of another standard can mean. */
 export interface ForeignMilestoneCode {
-  /** Whose code it is. */
+  /** The standard that defines the code. */
   readonly standard: string;
   readonly codes: readonly string[];
 }
@@ -194,8 +203,8 @@ const STANDARDS = [
 ] as const satisfies readonly (readonly [string, keyof MilestoneCode])[];
 
 /**
- * What a code of DCSA, X12 or UN/ECE Recommendation 24 means here, whatever its case, by each standard that knows it. A
- * DCSA event code alone, as `GTIN`, means what it does with any indicator.
+ * Converts a code of DCSA, X12 or UN/ECE Recommendation 24 to codes of the catalog, for each standard that has the
+ * code. Ignores case. A DCSA event code alone, such as `GTIN`, means its codes with any indicator.
  */
 export function convertMilestoneCode(text: string): readonly ForeignMilestoneCode[] {
   const wanted = text.trim().toUpperCase().split(/\s+/).join(' ');
@@ -209,7 +218,7 @@ export function convertMilestoneCode(text: string): readonly ForeignMilestoneCod
   });
 }
 
-/** Why a milestone happened or was posted, by who or what is behind it (SMDG delay codes, condensed). */
+/** Reasons of a milestone or of its posting, grouped by cause (SMDG delay codes, condensed). */
 export const REASON_CODES = [
   // manual
   'carrier_feed_unavailable',

@@ -1,6 +1,6 @@
 import { INCOTERMS, SHIPMENT_STATUSES } from './shipment.ts';
 
-/** Decides how the value of a filter is written, checked and compared. */
+/** Kind of a filter, which decides how its value is written, checked and compared. */
 export type ShipmentFilterKind =
   /** Ids of shipments, separated by commas. */
   | 'ids'
@@ -25,28 +25,29 @@ export type ShipmentFilterKind =
 
 export interface ShipmentFilter {
   readonly kind: ShipmentFilterKind;
-  /** The text in the description of the API. */
+  /** Text in the description of the API. */
   readonly description: string;
   readonly example?: string;
-  /** The label in the web application; null for a filter that people do not set. */
+  /** Label in the web application; null for a filter without an input field. */
   readonly label: string | null;
   /** Allowed values of a filter of kind `choice`. */
   readonly values?: readonly string[];
-  /** For a time filter: the field and the side that it bounds. */
+  /** For a time filter: the field, and the side of the range that the filter sets. */
   readonly bounds?: readonly [field: 'created_at' | 'updated_at' | 'eta', side: 'from' | 'to'];
 }
 
-/** Most values that a filter takes. */
+/** Maximum number of values of a filter. */
 export const SHIPMENT_FILTER_LIMITS = { ids: 100, words: 10 } as const;
 
 /**
- * Every filter of the list of shipments, by the name of its query parameter, in the order of the description of the API.
- * Parameters, parsing, the terms of the search index and the filters of the web application derive from these rows.
+ * Every filter of the list of shipments, by the name of its query parameter, in the order of the description of the
+ * API. Parameters, parsing, the terms of the search index and the filters of the web application derive from this
+ * table.
  */
 export const SHIPMENT_FILTERS = {
   id: {
     kind: 'ids',
-    description: `Those with these ids: 1 to ${SHIPMENT_FILTER_LIMITS.ids}, separated by commas.`,
+    description: `Only shipments with one of these ids: 1 to ${SHIPMENT_FILTER_LIMITS.ids}, separated by commas.`,
     label: null,
   },
   status: {
@@ -57,138 +58,138 @@ export const SHIPMENT_FILTERS = {
   },
   active: {
     kind: 'flag',
-    description: 'True: those that are neither delivered or beyond, nor cancelled. False: the others.',
+    description: 'True: only shipments that are neither delivered or beyond, nor cancelled. False: only the others.',
     label: 'Active',
   },
   has_open_exceptions: {
     kind: 'flag',
-    description: 'Whether an exception is open or acknowledged.',
+    description: 'True: only shipments with an open or acknowledged exception. False: only the others.',
     label: 'Open exceptions',
   },
   mode: { kind: 'mode', description: 'Transport mode of the shipment.', example: 'ocean', label: 'Mode' },
   incoterm: {
     kind: 'choice',
     values: INCOTERMS,
-    description: 'Those with this rule of Incoterms.',
+    description: 'Only shipments with this Incoterms rule.',
     example: 'FOB',
     label: 'Incoterm',
   },
   external_id: {
     kind: 'reference',
-    description: 'Only the shipment with this reference of yours.',
+    description: 'Only the shipment with this `external_id`.',
     example: 'TMS-2026-000181',
     label: 'Your reference',
   },
   house_bill: {
     kind: 'reference',
-    description: 'Those with this house bill.',
+    description: 'Only shipments with this house bill.',
     example: 'HBL-77120',
     label: 'House bill',
   },
   master_bill: {
     kind: 'reference',
-    description: 'Those with this master bill or air waybill.',
+    description: 'Only shipments with this master bill or air waybill.',
     example: 'MAEU912345678',
     label: 'Master bill',
   },
   booking_number: {
     kind: 'reference',
-    description: 'Those with this booking number.',
+    description: 'Only shipments with this booking number.',
     example: 'BKG-55012',
     label: 'Booking number',
   },
   reference: {
     kind: 'reference',
-    description: 'Those with a further reference of this value, of whatever type.',
+    description: 'Only shipments with this value in `references`, of any type.',
     example: 'PO-88213',
     label: 'Additional reference',
   },
   shipper: {
     kind: 'party',
-    description: 'Those with this external_id of the shipper.',
+    description: 'Only shipments whose shipper has this external_id.',
     example: 'CUST-1042',
     label: 'Shipper',
   },
   consignee: {
     kind: 'party',
-    description: 'Those with this external_id of the consignee.',
+    description: 'Only shipments whose consignee has this external_id.',
     example: 'CUST-1042',
     label: 'Consignee',
   },
   container_number: {
     kind: 'container',
-    description: 'Those that have this container.',
+    description: 'Only shipments with this container.',
     example: 'CSQU3054383',
     label: 'Container',
   },
   carrier_scac: {
     kind: 'carrier',
-    description: 'Those of this carrier: SCAC or IATA code.',
+    description: 'Only shipments of this carrier: SCAC or IATA code.',
     example: 'MAEU',
     label: 'Carrier',
   },
   origin_port: {
     kind: 'port',
-    description: 'Those from here: UN/LOCODE or IATA airport code.',
+    description: 'Only shipments from this port: UN/LOCODE or IATA airport code.',
     example: 'CNSHA',
     label: 'Origin',
   },
   destination_port: {
     kind: 'port',
-    description: 'Those to here: UN/LOCODE or IATA airport code.',
+    description: 'Only shipments to this port: UN/LOCODE or IATA airport code.',
     example: 'NLRTM',
     label: 'Destination',
   },
   eta_from: {
     kind: 'time',
-    description: 'Those with an eta then or later.',
+    description: 'Only shipments whose eta is at or after this time.',
     example: '2026-12-01T00:00:00Z',
     label: 'ETA from',
     bounds: ['eta', 'from'],
   },
   eta_to: {
     kind: 'time',
-    description: 'Those with an eta then or earlier.',
+    description: 'Only shipments whose eta is at or before this time.',
     example: '2026-12-31T23:59:59Z',
     label: 'ETA until',
     bounds: ['eta', 'to'],
   },
   created_from: {
     kind: 'time',
-    description: 'Those created then or later.',
+    description: 'Only shipments created at or after this time.',
     example: '2026-11-01T00:00:00Z',
     label: 'Created from',
     bounds: ['created_at', 'from'],
   },
   created_to: {
     kind: 'time',
-    description: 'Those created then or earlier.',
+    description: 'Only shipments created at or before this time.',
     example: '2026-11-30T23:59:59Z',
     label: 'Created until',
     bounds: ['created_at', 'to'],
   },
   updated_since: {
     kind: 'time',
-    description: 'Those that changed then or later.',
+    description: 'Only shipments changed at or after this time.',
     example: '2026-11-21T09:30:00Z',
     label: 'Updated since',
     bounds: ['updated_at', 'from'],
   },
   q: {
     kind: 'words',
-    description: `At most ${SHIPMENT_FILTER_LIMITS.words} words, each the beginning of a word in references, containers, names of parties or vessels.`,
+    description: `At most ${SHIPMENT_FILTER_LIMITS.words} words. A shipment matches if each is the beginning of a word in its references, containers, parties or vessels.`,
     example: 'honam po-88',
     label: 'Search',
   },
 } as const satisfies Readonly<Record<string, ShipmentFilter>>;
 
 export type ShipmentFilterName = keyof typeof SHIPMENT_FILTERS;
-/** The names of the filters of some kinds. */
+/** Names of the filters of these kinds. */
 export type ShipmentFilterOf<Kind extends ShipmentFilterKind> = {
   [Name in ShipmentFilterName]: (typeof SHIPMENT_FILTERS)[Name]['kind'] extends Kind ? Name : never;
 }[ShipmentFilterName];
 
-/** The names of the filters of some kinds: by kind in this order, then in the order of the table. */
+/** Returns the names of the filters of these kinds, sorted by kind in this order, then in the order of the table. */
 export function shipmentFiltersOfKinds<Kind extends ShipmentFilterKind>(
   ...kinds: readonly Kind[]
 ): readonly ShipmentFilterOf<Kind>[] {

@@ -1,6 +1,6 @@
 export const MODES = ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal'] as const;
 export type Mode = (typeof MODES)[number];
-/** Accepted in requests, normalised to a {@link Mode}. */
+/** Other names of a {@link Mode} that requests may use. Responses contain the mode. */
 export const MODE_ALIASES: Readonly<Record<string, Mode>> = { sea: 'ocean', vessel: 'ocean', truck: 'road' };
 
 export const LOAD_TYPES = ['fcl', 'lcl', 'ftl', 'ltl', 'air_loose', 'bulk'] as const;
@@ -10,7 +10,7 @@ export type LoadType = (typeof LOAD_TYPES)[number];
 export const INCOTERMS = ['EXW', 'FCA', 'CPT', 'CIP', 'DAP', 'DPU', 'DDP', 'FAS', 'FOB', 'CFR', 'CIF', 'DAT'] as const;
 export type Incoterm = (typeof INCOTERMS)[number];
 
-/** In ascending rank; the last three are terminal. */
+/** Statuses in ascending rank. The last three are terminal. */
 export const SHIPMENT_STATUSES = [
   'pending',
   'booked',
@@ -26,14 +26,14 @@ export const SHIPMENT_STATUSES = [
 ] as const;
 export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
 
-/** Live and test share nothing but users and settings. */
+/** Environments. Live and test share only users and settings. */
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-/** RFC 3339 in UTC with milliseconds and `Z`. */
+/** A time as RFC 3339 in UTC with milliseconds and `Z`. */
 export type Timestamp = string;
 
-/** The latest of these times; `''` if there are none. */
+/** Returns the latest of the times; `''` if there are none. */
 export function latestTime(...times: readonly Timestamp[]): Timestamp {
   return times.reduce((latest, time) => (time > latest ? time : latest), '');
 }
@@ -58,7 +58,7 @@ export interface LegFields {
   readonly etd: Timestamp | null;
   readonly eta: Timestamp | null;
 }
-/** A leg as answered: with its own actual times. */
+/** A leg in responses, with its actual times. */
 export interface Leg extends LegFields {
   readonly atd: Timestamp | null;
   readonly ata: Timestamp | null;
@@ -91,7 +91,7 @@ export interface Container {
   readonly empty_return_by: string | null;
 }
 
-/** The fields a client sets, normalised; `null` or `[]` when empty. */
+/** Fields that a client sets, normalised; `null` or `[]` if empty. */
 export interface ShipmentFields {
   readonly external_id: string | null;
   readonly mode: Mode | null;
@@ -113,7 +113,9 @@ export interface ShipmentFields {
   readonly incoterm: Incoterm | null;
 }
 
-/** The fields of a shipment without any data. Code that lists the fields uses this order, which is that of stored events. */
+/**
+ * Fields of a shipment without any data. Code that lists the fields uses this order, which is that of stored events.
+ */
 export const EMPTY_SHIPMENT_FIELDS: ShipmentFields = {
   external_id: null,
   mode: null,
@@ -150,7 +152,7 @@ export function withAllFields<T extends Partial<ShipmentFields>>(some: T): T & S
 export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   readonly id: string;
   readonly status: ShipmentStatus;
-  /** Milestone that set the status; null if the shipment is pending or was cancelled by the client. */
+  /** The milestone that set the status; null if pending, or cancelled by the client. */
   readonly status_milestone_id: string | null;
   readonly legs: readonly Leg[];
   readonly containers: readonly Container[];
@@ -165,9 +167,9 @@ export interface ShipmentRecord extends Omit<ShipmentFields, 'legs'> {
   /** Revision of the shipment's last event plus one. Grows with every change, also of data that is not shown here. */
   readonly version: number;
 }
-/** The resource of the public API and of event snapshots. */
+/** A shipment, as the public API and event snapshots contain it. */
 export interface Shipment extends ShipmentRecord {
-  /** `{app_url}/shipments/<id>` */
+  /** Address in the web application, `{app_url}/shipments/<id>`. */
   readonly url: string;
 }
 
@@ -188,7 +190,7 @@ export const MILESTONE_SOURCES = [
 ] as const;
 export type MilestoneSource = (typeof MILESTONE_SOURCES)[number];
 
-/** The person or system that did something. Names are looked up at each read. */
+/** The person or system that performed an action. Names are looked up at each read. */
 export interface Actor {
   readonly type: 'user' | 'service_account' | 'system';
   readonly id: string;
@@ -200,12 +202,12 @@ export interface Milestone {
   readonly shipment_id: string;
   readonly code: string;
   readonly label: string;
-  /** Position in the catalog. */
+  /** Sequence of the code in the catalog. */
   readonly sequence: number;
   readonly classifier: Classifier;
   readonly occurred_at: Timestamp;
   readonly location: string | null;
-  /** IANA name, for display: as given, else the place's, else null. */
+  /** IANA time zone for display: the given one, otherwise that of the location, otherwise null. */
   readonly timezone: string | null;
   readonly source: MilestoneSource;
   readonly reason_code: string | null;
@@ -217,8 +219,8 @@ export interface Milestone {
   readonly recorded_at: Timestamp;
   readonly recorded_by: Actor;
   readonly retracted_at: Timestamp | null;
-  /** Set on an estimate that a newer one for the same (code, container, location, source) replaced. */
+  /** Time when a newer estimate for the same code, container, location and source replaced this one. */
   readonly superseded_at: Timestamp | null;
-  /** 1 when recorded; plus one at each correction. */
+  /** Revision of the milestone: 1 when recorded, plus 1 for each correction. */
   readonly revision: number;
 }

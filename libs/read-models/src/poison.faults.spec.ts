@@ -184,7 +184,7 @@ describe('an event that cannot be applied', () => {
         .sort()
         .map((name) => [
           `${name}.1.shipment-${token(1)}`,
-          'UnknownEventType: no such event of a shipment: shipment.teleported.v1',
+          'UnknownEventType: unknown type of shipment event: shipment.teleported.v1',
         ]),
     );
     expect(JSON.stringify(parked)).not.toContain('do not tell');

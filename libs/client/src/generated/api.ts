@@ -9836,57 +9836,57 @@ export interface operations {
     listShipments: {
         parameters: {
             query?: {
-                /** @description True: those that are neither delivered or beyond, nor cancelled. False: the others. */
+                /** @description True: only shipments that are neither delivered or beyond, nor cancelled. False: only the others. */
                 active?: boolean;
-                /** @description Those with this booking number. */
+                /** @description Only shipments with this booking number. */
                 booking_number?: string;
-                /** @description Those of this carrier: SCAC or IATA code. */
+                /** @description Only shipments of this carrier: SCAC or IATA code. */
                 carrier_scac?: string;
-                /** @description Those with this external_id of the consignee. */
+                /** @description Only shipments whose consignee has this external_id. */
                 consignee?: string;
-                /** @description Those that have this container. */
+                /** @description Only shipments with this container. */
                 container_number?: string;
-                /** @description Those created then or later. */
+                /** @description Only shipments created at or after this time. */
                 created_from?: string;
-                /** @description Those created then or earlier. */
+                /** @description Only shipments created at or before this time. */
                 created_to?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Those to here: UN/LOCODE or IATA airport code. */
+                /** @description Only shipments to this port: UN/LOCODE or IATA airport code. */
                 destination_port?: string;
-                /** @description Those with an eta then or later. */
+                /** @description Only shipments whose eta is at or after this time. */
                 eta_from?: string;
-                /** @description Those with an eta then or earlier. */
+                /** @description Only shipments whose eta is at or before this time. */
                 eta_to?: string;
-                /** @description Only the shipment with this reference of yours. */
+                /** @description Only the shipment with this `external_id`. */
                 external_id?: string;
-                /** @description Whether an exception is open or acknowledged. */
+                /** @description True: only shipments with an open or acknowledged exception. False: only the others. */
                 has_open_exceptions?: boolean;
-                /** @description Those with this house bill. */
+                /** @description Only shipments with this house bill. */
                 house_bill?: string;
-                /** @description Those with these ids: 1 to 100, separated by commas. */
+                /** @description Only shipments with one of these ids: 1 to 100, separated by commas. */
                 id?: string[];
-                /** @description Those with this rule of Incoterms. */
+                /** @description Only shipments with this Incoterms rule. */
                 incoterm?: components["schemas"]["Incoterm"];
                 /** @description Maximum number of items per page. */
                 limit?: number;
-                /** @description Those with this master bill or air waybill. */
+                /** @description Only shipments with this master bill or air waybill. */
                 master_bill?: string;
                 /** @description Transport mode of the shipment. */
                 mode?: components["schemas"]["ModeInput"];
-                /** @description Those from here: UN/LOCODE or IATA airport code. */
+                /** @description Only shipments from this port: UN/LOCODE or IATA airport code. */
                 origin_port?: string;
-                /** @description At most 10 words, each the beginning of a word in references, containers, names of parties or vessels. */
+                /** @description At most 10 words. A shipment matches if each is the beginning of a word in its references, containers, parties or vessels. */
                 q?: string;
-                /** @description Those with a further reference of this value, of whatever type. */
+                /** @description Only shipments with this value in `references`, of any type. */
                 reference?: string;
-                /** @description Those with this external_id of the shipper. */
+                /** @description Only shipments whose shipper has this external_id. */
                 shipper?: string;
                 /** @description Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last. */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "eta" | "-eta";
                 /** @description One or more of pending, booked, at_origin, in_transit, arrived, available_for_pickup, out_for_delivery, delivered, completed, returned, cancelled, separated by commas. */
                 status?: components["schemas"]["ShipmentStatus"][];
-                /** @description Those that changed then or later. */
+                /** @description Only shipments changed at or after this time. */
                 updated_since?: string;
             };
             header?: {

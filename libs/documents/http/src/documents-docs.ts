@@ -82,7 +82,7 @@ const FIELDS = {
   unknown_document: entry(
     'The shipment has no such document, or the document has no file and cannot be replaced.',
     '{"replaces_document_id": "doc_…"}',
-    'Must be a document of this shipment that can be replaced.',
+    'The shipment has no document doc_… that can be replaced.',
     'Send the id of a document that is uploaded, approved or rejected, or omit the field.',
   ),
 } as const satisfies FeatureDocs['fields'];

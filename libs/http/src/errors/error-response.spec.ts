@@ -45,7 +45,7 @@ describe('toErrorResponse', () => {
   });
 
   it('responds with 503 and Retry-After if a queue is full or an engine is lost', () => {
-    const busy = answer(new Busy('shipments', 'too many commands wait'));
+    const busy = answer(new Busy('shipments', 'too many commands are queued'));
     const lost = answer(new Unavailable('event store', 'connection refused at 10.0.0.7'));
     expect(busy).toMatchObject({ status: 503, code: 'busy', headers: { 'Retry-After': '1' } });
     expect(lost).toMatchObject({ status: 503, code: 'unavailable', headers: { 'Retry-After': '5' } });

@@ -18,7 +18,7 @@ import { LRUCache } from 'lru-cache';
 import { partId } from './ids.ts';
 import { eventsOf, lastingCharacters, type LoadedShipment, readSlices, toNewEvent } from './shipment-cache.ts';
 
-/** What became of one command of a batch, if its events are appended where they were decided. */
+/** The outcome of one command of a batch, if its events are appended at the revision of the decision. */
 type CommandOutcome =
   | { readonly kind: 'answered'; readonly answer: ShipmentAnswer }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -26,36 +26,52 @@ type CommandOutcome =
   | { readonly kind: 'repeated' };
 
 export interface BatchDecision {
-  /** By the order of the commands; shorter than them when one append would grow too large. */
+  /**
+   * Outcomes in the order of the commands. There are fewer outcomes than commands if one append would become too large.
+   */
   readonly outcomes: readonly CommandOutcome[];
   readonly events: readonly NewEvent[];
-  /** The shipment after all of them, but for its place in the store; undefined when there is none. */
+  /** The shipment after all commands, except its position in the store; undefined if there is none. */
   readonly after: Pick<LoadedShipment, 'state' | 'characters'> | undefined;
-  /** Whether every command wrote, so that appending also proves that each was decided on the stream as it is. */
+  /**
+   * True if every command appends events, so that a successful append proves that each was decided on the current
+   * stream.
+   */
   readonly proven: boolean;
 }
 
-/** Most bytes of data and metadata that one command stores. An append has room for more: an import adds to metadata. */
+/**
+ * Maximum bytes of data and metadata that one command stores. An append has room for more, because an import adds
+ * metadata.
+ */
 export const MAX_COMMAND_BYTES = 1_000_000;
-/** Most bytes that several commands store in one append. */
+/** Maximum bytes that several commands store in one append. */
 const MAX_SHARED_APPEND_BYTES = MAX_COMMAND_BYTES / 2;
 
-/** Refuses a command: its events hold the change and, for an update, the former values. */
+/**
+ * Returns the error for a command whose events are too large. Events contain the change and, for an update, the former
+ * values.
+ */
 export function commandTooLarge(): DomainError {
-  return new DomainError('body_too_large', `What this request would store is larger than ${MAX_COMMAND_BYTES} bytes.`);
+  return new DomainError(
+    'body_too_large',
+    `The data that this request would store is larger than ${MAX_COMMAND_BYTES} bytes.`,
+  );
 }
 
-/** What decisions on a shipment need to know beside it. */
+/** Inputs of decisions on a shipment, other than its state. */
 export type DecisionBasis = Pick<DecideContext, 'places' | 'settings'>;
 
-/** Names what a command makes after the command, so that a repetition makes the same. */
+/**
+ * Returns the context of a decision. New ids are derived from the command, so that a repetition creates the same ids.
+ */
 export function contextFor(command: ShipmentCommand, basis: DecisionBasis): DecideContext {
   return { ...basis, newId: (kind, n) => partId(kind, command.shipment_id, command.id, n) };
 }
 
 /**
- * Decides commands of one shipment one after another, each on the state that the one before it leaves. A command that is
- * refused leaves no trace, and the others do not suffer from it.
+ * Decides commands of one shipment one after another, each on the state after the previous one. A refused command has
+ * no effect, also not on the others.
  */
 export function decideBatch(
   commands: readonly ShipmentCommand[],
@@ -69,7 +85,7 @@ export function decideBatch(
   return batch.decision();
 }
 
-/** Decisions on one shipment, while they are made. */
+/** A batch of decisions on one shipment. */
 class Batch {
   private readonly events: NewEvent[] = [];
   private readonly outcomes: CommandOutcome[] = [];
@@ -83,7 +99,7 @@ class Batch {
     this.revision = loaded?.revision ?? -1;
   }
 
-  /** Answers whether there was room for what the command stores. */
+  /** Adds a command. Returns false if its events do not fit into the append. */
   add(command: ShipmentCommand, context: DecideContext): boolean {
     try {
       if (this.state !== undefined && !isInScope(this.state, command)) throw shipmentNotFound();
@@ -101,7 +117,7 @@ class Batch {
     const decision = decide(command, this.state, context);
     const made = eventsOf(command, decision.events, decision.nextCheckAt, this.revision + 1);
     const after = fold(made, this.state);
-    if (after === undefined) throw new Error(`${command.type} made no shipment`);
+    if (after === undefined) throw new Error(`${command.type} created no shipment`);
     const stored = made.map(toNewEvent);
     const bytes = stored.reduce((sum, event) => sum + eventSizeBytes(event), 0);
     if (bytes > MAX_COMMAND_BYTES) throw commandTooLarge();
@@ -122,16 +138,16 @@ class Batch {
   }
 }
 
-/** What a command is answered, and the position from which on readers see it. */
+/** The answer to a command, and the position from which readers see its change. */
 export interface Written<Answer> {
   readonly answer: Answer;
-  /** For a command that changed nothing: that of the shipment's last event, which is what the answer shows. */
+  /** Position of the command's last event. For a command that changed nothing, that of the shipment's last event. */
   readonly position: Position;
 }
 
 export type ShipmentAnswer = AnswerOf<CommandType>;
 
-/** The answer to a command, from what was decided and the shipment right after that. */
+/** Builds the answer to a command from its result and the shipment right after it. */
 function buildAnswer(
   { type }: ShipmentCommand,
   result: CommandResult,
@@ -147,7 +163,7 @@ interface StoredOutcome {
   readonly events: readonly StoredEvent[];
 }
 
-/** @throws Unavailable; Error if the stream has no event of the command */
+/** Finds the events of a command in its stream. @throws Unavailable; Error if the stream has no event of the command */
 export async function findOutcome(store: EventStore, stream: string, command: ShipmentCommand): Promise<StoredOutcome> {
   const isOwn = (event: StoredEvent) => event.metadata['command_id'] === command.id;
   let before: ShipmentState | undefined;
@@ -159,13 +175,13 @@ export async function findOutcome(store: EventStore, stream: string, command: Sh
     before = fold(events.slice(0, start === -1 ? events.length : start).map(toShipmentEvent), before);
     found.push(...own);
   }
-  if (found.length === 0) throw new Error(`${command.type} ${command.id} is not in its stream`);
+  if (found.length === 0) throw new Error(`the stream has no event of ${command.type} ${command.id}`);
   return { before, events: found };
 }
 
 /**
- * The first answer to a command that is in the stream: what its events say, on the shipment as it was right after them,
- * whatever came later. The warnings are not stored; they are decided again on the shipment as it was before.
+ * Rebuilds the first answer to a stored command from its events and the shipment right after them, ignoring later
+ * events. Warnings are not stored; they are decided again on the shipment before the command.
  */
 export function rebuildAnswer(
   command: ShipmentCommand,
@@ -177,7 +193,7 @@ export function rebuildAnswer(
   const after = fold(events, before);
   if (last === undefined || after === undefined) throw new Error(`${command.type} ${command.id} has no events`);
   const result = handlerOf(command.type).resultOf(events, command);
-  if (result === undefined) throw new Error(`${command.id} was the id of another command`);
+  if (result === undefined) throw new Error(`${command.id} is the id of another command`);
   return {
     answer: buildAnswer(command, result, decideWarnings(command, before, context), after),
     position: last.position,
@@ -192,23 +208,26 @@ function decideWarnings(
   try {
     return decide(command, before, context).warnings;
   } catch {
-    // It was accepted once. Rules that came later are no reason to refuse it now, nor had they a warning then.
+    // The command was accepted before. Newer rules must not refuse it now, and had no warning then.
     return [];
   }
 }
 
-/** By which exceptions open by themselves, of each workspace. */
+/** Rule settings of each workspace. */
 export interface RuleSettingsReader {
-  /** As they were at most five seconds ago. @throws Unavailable */
+  /** Returns settings that are at most 5 seconds old. @throws Unavailable */
   of(workspaceId: string): Promise<RuleSettings>;
 }
 
-/** Workspaces whose settings are remembered: the longest unused are forgotten first. */
+/** Maximum number of workspaces whose settings are cached. The least recently used are dropped first. */
 const MAX_CACHED_SETTINGS = 10_000;
 
-/** Goes on with what it knew last where settings cannot be read: a shipment is written also while their store is away. */
+/**
+ * Returns the last known settings if the settings cannot be read, so that shipments can be written while the settings'
+ * store is unavailable.
+ */
 export function cachedRuleSettings(reader: RuleSettingsReader, atMost = MAX_CACHED_SETTINGS): RuleSettingsReader {
-  // As sizes: with `max` the cache takes the memory of all of them when it is made.
+  // Limited by size, because with `max` the cache would allocate memory for all entries at once.
   const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
   return {
     async of(workspaceId) {

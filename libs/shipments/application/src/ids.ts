@@ -3,7 +3,7 @@ import type { Environment } from '@tracking/contracts';
 import { shipmentIdFrom, shipmentToken } from '@tracking/shipments-domain';
 import { v5 } from 'uuid';
 
-/** RFC 4648, lower case, no padding. */
+/** Alphabet of RFC 4648, in lower case, without padding. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 function base32(bytes: Uint8Array): string {
@@ -22,7 +22,10 @@ function base32(bytes: Uint8Array): string {
   return bits === 0 ? text : text + BASE32.charAt((pending << (5 - bits)) & 31);
 }
 
-/** The first `bits` (whole bytes) of the SHA-256 of the parts, each behind its length, so that no two lists of parts meet. */
+/**
+ * Returns the first `bits` (whole bytes) of the SHA-256 of the parts, each preceded by its length, so that different
+ * lists never have the same input.
+ */
 function digest(bits: number, ...parts: readonly string[]): string {
   const prefixed = parts.flatMap((part) => {
     const bytes = Buffer.from(part);
@@ -34,8 +37,9 @@ function digest(bits: number, ...parts: readonly string[]): string {
 }
 
 /**
- * The id of a shipment, `shp_` and 26 characters. With an `external_id` it is the same for every upsert of it, whoever
- * handles that and how many at once: two of them meet in one stream. Without one each command makes a shipment of its own.
+ * Returns the id of a shipment, `shp_` and 26 characters. All upserts with the same `external_id` get the same id, in
+ * every process, so concurrent upserts use the same stream. Without an `external_id`, each command creates its own
+ * shipment.
  */
 export function shipmentIdFor(
   scope: { readonly workspace_id: string; readonly environment: Environment },
@@ -50,19 +54,25 @@ export function shipmentIdFor(
 }
 
 /**
- * The id of the n-th thing of its kind that a command makes in a shipment. It begins with the shipment's token, so that
- * a later command finds the stream from the id alone.
+ * Returns the id of the n-th part of a kind that a command creates in a shipment. The id begins with the shipment's
+ * token, so that a later command finds the stream from the id alone.
  */
 export function partId(kind: string, shipmentId: string, commandId: string, n: number): string {
   return `${kind}_${shipmentToken(shipmentId)}${digest(80, commandId, kind, String(n))}`;
 }
 
-/** The same for every repetition of the command: what is appended again is recognised by the store. */
+/**
+ * Returns the id of an event. A repetition of the command has the same ids, so that the store recognises repeated
+ * appends.
+ */
 export function eventId(commandId: string, index: number): string {
   return v5(String(index), commandId);
 }
 
-/** The id of the command of an item, from that of the command of the whole request: the same whenever it is repeated. */
+/**
+ * Returns the id of an item's command, derived from the id of the whole request's command, so that repetitions have the
+ * same id.
+ */
 export function commandIdOfItem(commandId: string, index: number): string {
   return v5(`item ${index}`, commandId);
 }

@@ -40,7 +40,7 @@ export type {
   UnnamedHistoryEntry,
 } from './reads/shipment-reads.ts';
 
-// Edges import features only: what they need of the domain.
+// Exports of the domain that HTTP and gRPC layers need, because they import only this library.
 export {
   type AcknowledgeException,
   type AcknowledgeExceptionAnswer,

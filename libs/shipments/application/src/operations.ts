@@ -21,26 +21,26 @@ import { eventMaker } from './publisher/event-maker.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 /**
- * What other processes ask of shipments: each operation has one request and one answer, JSON by their types, and an rpc
- * in shipments.proto.
+ * Operations of shipments for other processes. Each has one request and one answer, JSON by their types, and an rpc in
+ * shipments.proto.
  */
 export interface ShipmentOperations {
   readonly shipments: ShipmentsService;
   readonly events: EventOperations;
 }
 
-/** For those who have no event store. All methods throw `Unavailable`. */
+/** Operations on stored events for processes without an event store. All methods throw `Unavailable`. */
 export interface EventOperations extends EventTransfer {
-  /** The end of the log; undefined while it is empty. */
+  /** Returns the position of the last event; undefined while the log is empty. */
   head(): Promise<Position | undefined>;
-  /** Makes public events again, as {@link MakeEvents} does. */
+  /** Recreates public events, as {@link MakeEvents} does. */
   makeEvents(request: {
     readonly references: readonly EventReference[];
     readonly max_bytes: number;
   }): Promise<MadeEvents>;
 }
 
-/** Makes public events in the process that has the event store. */
+/** Returns a function that recreates public events in the process that has the event store. */
 export function remoteEventMaker({ makeEvents }: Pick<EventOperations, 'makeEvents'>): MakeEvents {
   return (references, max_bytes) => makeEvents({ references, max_bytes });
 }
@@ -55,18 +55,22 @@ export function eventOperations(eventStore: EventStore, addresses: PublicAddress
   };
 }
 
-/** Of one page as JSON, so that it fits every channel. */
+/** Maximum bytes of one page as JSON, so that it fits every channel. */
 const MAX_PAGE_BYTES = 4_000_000;
 const CONCURRENT_STREAMS = 16;
 
-/** Takes the events of shipments out of one store and puts them into another, as they are. */
+/** Exports the events of shipments from one store and imports them into another, unchanged. */
 export interface EventTransfer {
-  /** The events after the position, in the order in which they were stored. @throws DomainError `validation_failed`, Unavailable */
+  /**
+   * Returns the events after the position, in the order in which they were stored. @throws DomainError
+   * `validation_failed`, Unavailable
+   */
   exportEvents(request: { readonly after: string | null; readonly limit: number }): Promise<EventPage>;
   /**
-   * Appends what is not there yet; the events of a stream come in their order. May be repeated.
-   * @returns how many of them are there now: all
-   * @throws DomainError `validation_failed` when they are none of ours, or another history is there; Unavailable
+   * Appends events that are not stored yet. The events of a stream must be in order. May be repeated.
+   * @returns the number of given events, all of which are stored now
+   * @throws DomainError `validation_failed` if an event is not one of a shipment, or the store has other events of the
+   *   shipment; Unavailable
    */
   importEvents(request: { readonly events: readonly ExportedEvent[] }): Promise<{ readonly stored: number }>;
 }
@@ -118,7 +122,7 @@ export function eventTransfer(store: EventStore): EventTransfer {
   };
 }
 
-/** As many as fit into one answer, one at least. */
+/** Returns as many events as fit into one response, at least one. */
 function limitPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
   let bytes = 0;
   const beyond = events.findIndex((event, index) => {
@@ -137,7 +141,7 @@ function toImported(event: ExportedEvent): ExportedEvent {
   return { ...event, metadata: { ...event.metadata, imported: true } };
 }
 
-/** Distributes events of one stream over as many appends as their size needs. */
+/** Distributes the events of one stream over as many appends as their size requires. */
 function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
   const pieces: ExportedEvent[][] = [];
   let room = 0;
@@ -181,13 +185,15 @@ function validateEvent({ stream, type, id, revision, data, metadata }: ExportedE
     revision >= 0 &&
     isObject(data) &&
     isObject(metadata);
-  if (!isOurs) throw new DomainError('validation_failed', `Not an event of a shipment: ${id}.`);
+  if (!isOurs) throw new DomainError('validation_failed', `${id} is not an event of a shipment.`);
   try {
     upcast(type, data);
   } catch (error) {
     const isUnknown = error instanceof UnknownEventType;
-    // An event of a former version that lacks what its upcast needs.
-    const reason = isUnknown ? `Not known here: ${type}.` : `Not the data of ${type}: ${id}.`;
+    // An event of a former version without the data that its upcast needs.
+    const reason = isUnknown
+      ? `The event type ${type} is unknown.`
+      : `The data of event ${id} does not match its type ${type}.`;
     throw new DomainError('validation_failed', reason);
   }
 }
@@ -197,21 +203,27 @@ function isObject(value: unknown): boolean {
 }
 
 function invalidPosition(): DomainError {
-  const message = 'Must be the position of a page before.';
+  const message = 'Must be the position of a previous page.';
   return new DomainError('validation_failed', message, [{ param: 'after', code: 'invalid_value', message }]);
 }
 
 function revisionGap({ stream, revision }: ExportedEvent): DomainError {
-  return new DomainError('validation_failed', `${stream}: revision ${revision} does not follow the one before it.`);
+  return new DomainError(
+    'validation_failed',
+    `Revision ${revision} of ${stream} does not follow the previous revision.`,
+  );
 }
 
 function eventTooLarge({ stream, revision }: ExportedEvent): DomainError {
   return new DomainError(
     'validation_failed',
-    `${stream}: revision ${revision} is larger than ${MAX_APPEND_BYTES} bytes.`,
+    `Revision ${revision} of ${stream} is larger than ${MAX_APPEND_BYTES} bytes.`,
   );
 }
 
 function differentHistory({ stream, revision }: ExportedEvent): DomainError {
-  return new DomainError('validation_failed', `${stream} is there with another history, from revision ${revision} on.`);
+  return new DomainError(
+    'validation_failed',
+    `${stream} already exists with different events from revision ${revision} on.`,
+  );
 }

@@ -11,21 +11,26 @@ import {
 import { LRUCache } from 'lru-cache';
 import { eventId } from './ids.ts';
 
-/** A shipment folded from its stream up to `revision`; `position` is that of the event there, or a little later. */
+/**
+ * A shipment folded from its stream up to `revision`. `position` is that of the event at the revision, or a later one.
+ */
 export interface LoadedShipment {
   readonly state: ShipmentState;
   readonly revision: number;
   readonly position: Position;
-  /** How much text its milestones and exceptions hold, roughly. */
+  /** Approximate number of characters of its milestones and exceptions. */
   readonly characters: number;
 }
 
-/** Characters that an event adds to a shipment for good: what is set on the shipment itself replaces what was there. */
+/**
+ * Returns the number of characters that an event adds to a shipment permanently. Data of the shipment itself replaces
+ * former data, so it does not count.
+ */
 export function lastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
   return type.startsWith('shipment.') ? 0 : JSON.stringify(data).length;
 }
 
-/** An event of a command as it is stored, but for its place in the stream. */
+/** Returns a command's event in its stored form, without its position in the stream. */
 export function toNewEvent(event: ShipmentEvent): NewEvent {
   return {
     id: eventId(event.metadata.command_id, event.metadata.command_index),
@@ -35,7 +40,7 @@ export function toNewEvent(event: ShipmentEvent): NewEvent {
   };
 }
 
-/** What one decision makes, in order, with the metadata that every event carries. */
+/** Returns the events of one decision, in order, with their metadata. */
 export function eventsOf(
   command: ShipmentCommand,
   bodies: readonly ShipmentEventBody[],
@@ -57,11 +62,12 @@ export function eventsOf(
   }));
 }
 
-/** Events of a stream read at once. An event has up to 1 MB, and several streams are read at the same time. */
+/** Number of events per read. An event has up to 1 MB, and several streams are read concurrently. */
 const SLICE_SIZE = 32;
 
 /**
- * The events of a stream from `from` up to and including `to`, in slices, so that a long stream is never in memory whole.
+ * Reads the events of a stream from `from` up to and including `to` in slices, so that a long stream is never in memory
+ * as a whole.
  * @throws Unavailable
  */
 export async function* readSlices(
@@ -77,8 +83,8 @@ export async function* readSlices(
 }
 
 /**
- * The shipment as its stream has it now; undefined when there is none. Reads only what follows `known`, since a stream's
- * past never changes; returns `known` itself when nothing was added.
+ * Returns the current shipment from its stream; undefined if there is none. Reads only the events after `known`,
+ * because former events never change. Returns `known` itself if there are no new events.
  * @throws Unavailable
  */
 export async function readShipment(
@@ -99,21 +105,24 @@ export async function readShipment(
 
 export interface CacheLimits {
   readonly shipments: number;
-  /** Bytes, roughly: shipments differ in size by a factor of a thousand. */
+  /** Maximum bytes, approximately. Shipments differ in size by a factor of a thousand. */
   readonly bytes: number;
 }
 
-/** A command's id and revision, as it is remembered. */
+/** Bytes of a command's id and revision in memory. */
 const SEEN_COMMAND_BYTES = 150;
 
-/** Rough heap bytes of a folded shipment. By its text: lists and notes are the clients' to fill. */
+/**
+ * Returns the approximate heap bytes of a folded shipment, from the length of its text, because clients decide how long
+ * lists and notes are.
+ */
 export function roughBytes({ state, characters }: Pick<LoadedShipment, 'state' | 'characters'>): number {
   return 1_000 + 2 * JSON.stringify(state.record).length + characters + SEEN_COMMAND_BYTES * state.commands.length;
 }
 
 /**
- * The shipments used last, folded. What it holds may be behind the stream (another replica appended): an append at a
- * revision held here fails then, and what writes nothing is decided again on a fresh read.
+ * Cache of the shipments used last, folded. A cached shipment can be stale after another replica appended. Then an
+ * append at its revision fails, and a command that writes nothing is decided again after a fresh read.
  */
 export class ShipmentCache {
   private readonly shipments: LRUCache<string, LoadedShipment>;
@@ -136,7 +145,7 @@ export class ShipmentCache {
     return shipment;
   }
 
-  /** Keeps it, unless what is kept already is newer: readers and the writer of a shipment run side by side. */
+  /** Caches the shipment unless the cached one is newer. Readers and the writer of a shipment run concurrently. */
   put(id: string, shipment: LoadedShipment): void {
     const kept = this.shipments.peek(id);
     if (kept === undefined || kept.revision <= shipment.revision) this.shipments.set(id, shipment);

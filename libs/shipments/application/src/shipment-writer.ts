@@ -27,11 +27,14 @@ import {
 import { type LoadedShipment, readShipment, type ShipmentCache } from './shipment-cache.ts';
 
 export interface CommandLimits {
-  /** Milliseconds for one command from its arrival: waiting for others, conflicts and repeats together. */
+  /** Maximum milliseconds for one command from its arrival, including queueing, conflicts and retries. */
   readonly deadlineMs: number;
-  /** Milliseconds until an event store that says nothing is given up; longer than the deadline, which tells more. */
+  /**
+   * Milliseconds after which a silent event store counts as unavailable; longer than the deadline, whose error is more
+   * precise.
+   */
   readonly silenceMs: number;
-  /** Most commands that wait for one shipment, and most in all; beyond, `Busy`. */
+  /** Maximum number of unanswered commands, for one shipment and in total. Further commands get `Busy`. */
   readonly commandsPerShipment: number;
   readonly commands: number;
 }
@@ -46,14 +49,17 @@ interface WriterOptions {
   readonly limits: CommandLimits;
 }
 
-/** Other replicas and engines are back within moments, and a command has seconds. */
+/** Short pauses between retries: conflicts and failovers end within milliseconds, and a command has seconds. */
 const RETRY_PAUSES = { firstPauseMs: 10, maxPauseMs: 500 };
-/** Most commands of one shipment decided and appended together: bounds how long the thread is kept from others. */
+/**
+ * Maximum number of commands of one shipment that are decided and appended together. Limits how long the thread is
+ * blocked for others.
+ */
 const MAX_COMMANDS_PER_BATCH = 32;
 
 interface Job {
   readonly command: ShipmentCommand;
-  /** By the monotonic clock. */
+  /** Deadline of the monotonic clock. */
   readonly deadline: number;
 }
 type QueuedJob = Queued<Job, Written<ShipmentAnswer>>;
@@ -65,14 +71,15 @@ interface QueuedCommands {
   readonly deadline: number;
 }
 interface Decided {
-  /** What it was decided on. */
+  /** State on which the decision is based. */
   readonly known: LoadedShipment | undefined;
   readonly decision: BatchDecision;
 }
 
 /**
- * Carries commands out: load, decide, append at the revision read. Those of one shipment queue here, and all that wait
- * are decided one after another and appended as one: a conflict can only come from another replica.
+ * Executes commands: loads the shipment, decides, and appends at the revision read. Commands of one shipment are
+ * queued, and all queued ones are decided one after another and appended as one, so only another replica can cause a
+ * conflict.
  */
 export class ShipmentWriter {
   private readonly batches: KeyedBatches<Job, Written<ShipmentAnswer>>;
@@ -90,29 +97,29 @@ export class ShipmentWriter {
     });
   }
 
-  /** Commands not answered yet. */
+  /** Number of unanswered commands. */
   get depth(): number {
     return this.batches.depth;
   }
 
-  /** @throws DomainError, Unavailable when the outcome is unknown, Busy */
+  /** Executes a command. @throws DomainError, Unavailable if the outcome is unknown, Busy */
   async write(command: ShipmentCommand): Promise<Written<ShipmentAnswer>> {
     const { deadlineMs, silenceMs } = this.options.limits;
     const submitted = this.batches.submit(command.shipment_id, { command, deadline: monotonicMs() + deadlineMs });
-    return await withDeadline(submitted, silenceMs, () => new Unavailable('event store', 'no answer in time'));
+    return await withDeadline(submitted, silenceMs, () => new Unavailable('event store', 'no response in time'));
   }
 
   private async writeBatch(shipmentId: string, batch: readonly QueuedJob[]): Promise<void> {
     const now = monotonicMs();
     let rest = batch.filter(({ item, fail }) => {
       if (item.deadline > now) return true;
-      fail(new Busy('shipments', 'the command waited too long'));
+      fail(new Busy('shipments', 'the command waited too long in the queue in the queue'));
       return false;
     });
     try {
       while (rest.length > 0) rest = rest.slice(await this.commit(shipmentId, rest));
     } catch (error) {
-      // Busy wrote nothing. After anything else, what is folded here may lack what was in fact stored.
+      // Busy means that nothing was written. After any other error, the cached shipment may lack stored events.
       if (!(error instanceof Busy)) this.cache.drop(shipmentId);
       throw error;
     }
@@ -123,7 +130,7 @@ export class ShipmentWriter {
     const batch = {
       stream: streamOf(shipmentId),
       commands: jobs.map(({ item }) => item.command),
-      // What is appended together is given up together: by the last to arrive.
+      // Commands that are appended together share the deadline of the last one to arrive.
       deadline: Math.max(...jobs.map(({ item }) => item.deadline)),
     };
     const cached = this.cache.get(shipmentId);
@@ -147,7 +154,7 @@ export class ShipmentWriter {
       });
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
-      throw new Busy('shipments', 'others write to this shipment all the time');
+      throw new Busy('shipments', 'other replicas keep writing to this shipment');
     }
   }
 
@@ -168,7 +175,8 @@ export class ShipmentWriter {
   }
 
   /**
-   * The shipment after the batch. An unknown outcome is asked again, the same events at the same revision.
+   * Appends the decided events and returns the shipment after them. If the outcome is unknown, repeats the same events
+   * at the same revision.
    * @throws VersionConflict
    */
   private async append(batch: QueuedCommands, { known, decision }: Decided): Promise<LoadedShipment | undefined> {
@@ -180,7 +188,7 @@ export class ShipmentWriter {
       const appended = await retry(append, {
         ...RETRY_PAUSES,
         deadline: batch.deadline,
-        // Those who refuse did nothing: in this attempt, not in one before it.
+        // A refusal proves only that this attempt wrote nothing, so repeat only if an earlier attempt may have written.
         isTransient: (error) => unknown !== undefined && error instanceof Unavailable,
         onFailure: (error) => {
           if (!isOutcomeUnknown(error)) return;
@@ -198,7 +206,10 @@ export class ShipmentWriter {
   private logRepeated(commands: readonly ShipmentCommand[], reason: string): void {
     for (const command of commands) {
       const { shipment_id } = command;
-      this.options.logger.warn({ ...originFields(command), shipment_id, reason }, 'an append is repeated');
+      this.options.logger.warn(
+        { ...originFields(command), shipment_id, reason },
+        'an append with an unknown outcome is repeated',
+      );
     }
   }
 
@@ -231,31 +242,31 @@ function isOutcomeUnknown(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !isKnownUndone(error);
 }
 
-/** One item and whoever waits for its answer. Settling it twice changes nothing. */
+/** A queued item and the promise of its result. Settling it twice changes nothing. */
 interface Queued<T, R> {
   readonly item: T;
   readonly answer: (result: R) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Answers or fails every item of the batch; when it throws, those not answered yet fail with the error. */
+/** Settles every item of the batch. If the handler throws, items that are not settled yet fail with the error. */
 export type KeyedBatchHandler<T, R> = (key: string, batch: readonly Queued<T, R>[]) => Promise<void>;
 
 interface BatchLimits {
-  /** Most items handed over at once. */
+  /** Maximum number of items per batch. */
   readonly perBatch: number;
-  /** Most items waiting for one key, so that one key cannot take the room of all others. */
+  /** Maximum number of queued items per key, so that one key cannot use the capacity of all others. */
   readonly perKey: number;
-  /** Most items not answered yet, over all keys. */
+  /** Maximum number of unsettled items over all keys. */
   readonly total: number;
 }
 
 /**
- * Work in order per key, and side by side between keys. Items that arrive while their key is being worked on wait and
- * are then handed over together: the more there are, the fewer commits each of them waits for.
+ * Queues of work: in order per key, concurrent between keys. Items that arrive while their key is in progress wait and
+ * are then handled as one batch, so more items share a commit under load.
  */
 export class KeyedBatches<T, R> {
-  /** Waiting items by key; a key is there for as long as it is being worked on. */
+  /** Waiting items by key. A key has an entry while it is in progress. */
   private readonly queues = new Map<string, Queued<T, R>[]>();
   private unanswered = 0;
 
@@ -264,16 +275,18 @@ export class KeyedBatches<T, R> {
     private readonly limits: BatchLimits,
   ) {}
 
-  /** Items not answered yet. */
+  /** Number of unsettled items. */
   get depth(): number {
     return this.unanswered;
   }
 
-  /** @throws Busy when the key's queue or all together are full */
+  /**
+   * Queues an item and resolves with its result. @throws Busy if the key's queue is full, or all queues together are
+   */
   async submit(key: string, item: T): Promise<R> {
     const queue = this.queues.get(key);
     if (this.unanswered >= this.limits.total || (queue?.length ?? 0) >= this.limits.perKey) {
-      throw new Busy('shipments', 'too many commands wait');
+      throw new Busy('shipments', 'too many commands are queued');
     }
     const { promise, resolve: answer, reject: fail } = Promise.withResolvers<R>();
     this.unanswered++;
@@ -296,7 +309,7 @@ export class KeyedBatches<T, R> {
       }
       this.unanswered -= batch.length;
       batch = this.queues.get(key)?.splice(0, this.limits.perBatch) ?? [];
-      // Work that waited for nothing must not keep the thread from everybody else.
+      // Yield, because work that never waited for I/O would block the thread for others.
       if (batch.length > 0) await nextTurn();
     }
     this.queues.delete(key);

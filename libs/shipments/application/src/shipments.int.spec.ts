@@ -103,7 +103,7 @@ describe('scopes', () => {
 });
 
 describe('bounds', () => {
-  it('says busy when too many commands wait, for one shipment and in all, and goes on afterwards', async () => {
+  it('says busy when too many commands are queued, for one shipment and in all, and goes on afterwards', async () => {
     const store = new InterceptedStore(engine.store);
     const metrics = new RecordedMetrics();
     const shipments = replica(store, { commandsPerShipment: 10, commands: 20 }, metrics);

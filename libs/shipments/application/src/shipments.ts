@@ -52,14 +52,14 @@ import { ShipmentStreamReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
 import { type CommandLimits, ShipmentWriter } from './shipment-writer.ts';
 
-/** A command as callers send it: the operation sets its type. */
+/** A command as callers send it, without the type, which the operation sets. */
 type CommandRequest<Command extends ShipmentCommand> = Omit<Command, 'type'>;
 
-/** The operations of {@link Shipments}, in whichever process they run. */
+/** The operations of {@link Shipments}, in this or another process. */
 export type ShipmentsService = Pick<Shipments, keyof Shipments>;
 
 export interface ShipmentsLimits extends CommandLimits {
-  /** Folded shipments kept in memory. */
+  /** Limits of the cache of folded shipments. */
   readonly cache: CacheLimits;
 }
 
@@ -102,13 +102,13 @@ export class Shipments extends ShipmentStreamReads {
     super({ ...options, settings, cache });
     this.metrics = metrics;
     this.writer = new ShipmentWriter({ ...options, settings, cache, conflicts: metrics.conflicts, limits });
-    options.metrics.gauge('commands_pending', 'Commands accepted and not answered yet.', [], () => this.writer.depth);
+    options.metrics.gauge('commands_pending', 'Commands accepted but not answered yet.', [], () => this.writer.depth);
     options.metrics.gauge('shipment_cache_size', 'Folded shipments in memory.', [], () => cache.size);
   }
 
   /** Creates a shipment, or updates the one that has this `external_id`. */
   upsertShipment(request: Omit<UpsertShipment, 'type' | 'shipment_id'>): Promise<Written<UpsertShipmentAnswer>> {
-    // Two upserts of one `external_id` meet in one stream.
+    // Concurrent upserts of one `external_id` use the same stream.
     const shipment_id = shipmentIdFor(request, request.fields.external_id, request.id);
     return this.execute({ ...request, type: 'UpsertShipment', shipment_id });
   }
@@ -125,7 +125,7 @@ export class Shipments extends ShipmentStreamReads {
     return this.execute({ ...request, type: 'CancelShipment' });
   }
 
-  /** Takes the client's cancellation back. */
+  /** Revokes the client's cancellation. */
   reopenShipment(request: CommandRequest<ReopenShipment>): Promise<Written<CancellationAnswer>> {
     return this.execute({ ...request, type: 'ReopenShipment' });
   }
@@ -160,12 +160,12 @@ export class Shipments extends ShipmentStreamReads {
     return this.execute({ ...request, type: 'ResolveException' });
   }
 
-  /** Adds a document whose bytes are in the object store already. */
+  /** Adds a document whose bytes are already in the object store. */
   addDocument(request: CommandRequest<AddDocument>): Promise<Written<DocumentAnswer>> {
     return this.execute({ ...request, type: 'AddDocument' });
   }
 
-  /** Adds a document whose bytes are still to come. */
+  /** Adds a document whose bytes arrive later. */
   requestUpload(request: CommandRequest<RequestUpload>): Promise<Written<DocumentAnswer>> {
     return this.execute({ ...request, type: 'RequestUpload' });
   }
@@ -190,7 +190,7 @@ export class Shipments extends ShipmentStreamReads {
     return this.execute({ ...request, type: 'DeleteDocument' });
   }
 
-  /** The caller names the answer of the command's type, as the handler of that type makes it. */
+  /** The answer has the type that the command type's handler returns. */
   private execute<Answer extends CommandResult>(command: ShipmentCommand): Promise<Written<Answer>> {
     return this.metrics.measure(command.type, async () => {
       if (parseShipmentId(command.shipment_id) === undefined) throw shipmentNotFound();
@@ -200,10 +200,10 @@ export class Shipments extends ShipmentStreamReads {
   }
 }
 
-/** From a fold in memory (well under a millisecond) to a deadline. */
+/** Histogram buckets from a folded shipment in memory (well below 1 ms) to the deadline. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What operators see of the commands of a process. */
+/** Metrics of the commands of this process. */
 class CommandMetrics {
   readonly conflicts: Counter;
   readonly cacheReads: Counter;
@@ -211,18 +211,20 @@ class CommandMetrics {
   private readonly seconds: Histogram;
 
   constructor(metrics: Metrics) {
-    this.conflicts = metrics.counter('command_conflicts_total', 'Appends refused since another replica had written.');
-    this.cacheReads = metrics.counter('shipment_cache_reads_total', 'Look-ups of folded shipments.', ['result']);
-    this.total = metrics.counter('commands_total', 'Commands answered, by what came of them.', ['type', 'outcome']);
+    this.conflicts = metrics.counter('command_conflicts_total', 'Appends refused because another replica had written.');
+    this.cacheReads = metrics.counter('shipment_cache_reads_total', 'Lookups of folded shipments in memory.', [
+      'result',
+    ]);
+    this.total = metrics.counter('commands_total', 'Commands answered, by outcome.', ['type', 'outcome']);
     this.seconds = metrics.histogram(
       'command_duration_seconds',
-      'From arrival to answer.',
+      'Seconds from the arrival of a command to its answer.',
       ['type'],
       DURATION_BUCKETS_SECONDS,
     );
   }
 
-  /** Counts and times one command; its result or error passes through. */
+  /** Counts and times one command; its result or error is passed on. */
   async measure<Answer extends CommandResult>(
     type: ShipmentCommand['type'],
     run: () => Promise<Written<Answer>>,

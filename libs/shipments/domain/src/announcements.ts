@@ -11,24 +11,24 @@ import type { Announcement, HistoryNote } from './events/descriptor.ts';
 import { type ShipmentEvent, descriptorOf } from './events/stored-events.ts';
 import { exceptionChange } from './evolve.ts';
 
-/** Position of a stored event, from which its public event can be made again. */
+/** Position of a stored event, from which its public event can be recreated. */
 export interface EventReference {
-  /** Of the public event: `evt_` and the stored event's UUID. */
+  /** Id of the public event: `evt_` and the stored event's UUID. */
   readonly id: string;
   readonly stream: string;
   readonly revision: number;
 }
 
-/** Public events that were made again from references. */
+/** Public events that were recreated from references. */
 export interface MadeEvents {
-  /** In the order of the references. Events that cannot be made are left out. */
+  /** Events in the order of the references. Events that cannot be recreated are omitted. */
   readonly events: readonly PublishedEvent[];
   /** Number of references, from the first on, that were processed. At least 1, unless there was no reference. */
   readonly covered: number;
 }
 
 /**
- * Makes public events again.
+ * Recreates public events.
  * @param maxBytes maximum size of the events as JSON; the first event is always included
  * @throws Unavailable
  */
@@ -39,20 +39,20 @@ export interface Snapshot {
   readonly workspace_id: string;
   readonly environment: PublishedEvent['environment'];
   readonly record: ShipmentRecord;
-  /** At least the unresolved exceptions and the one that the event changed. */
+  /** All unresolved exceptions, and the one that the event changed. */
   readonly exceptions: readonly ShipmentException[];
 }
 
 /**
- * The announcement of a stored event; undefined if it announces nothing. The publisher and the list of published events use
- * this function, so that they agree.
+ * Returns the announcement of a stored event; undefined if it announces nothing. Both the publisher and the list of
+ * published events use this function, so that they agree.
  */
 export function announcementOf({ type, data }: ShipmentEvent): Announcement | undefined {
   return descriptorOf(type).announce?.(data);
 }
 
 /**
- * The entry of a stored event in the history of its shipment; undefined for an event that clients do not see.
+ * Returns the entry of a stored event in the history of its shipment; undefined for an event that clients do not see.
  * @param exception the exception right after the event; needed for an event that sets only some of its fields
  */
 export function historyNoteOf({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
@@ -64,8 +64,8 @@ export function publicEventId(storedEventId: string): string {
 }
 
 /**
- * The public event of a stored event. Equal arguments give equal JSON text, so publishing an event twice sends the same
- * bytes.
+ * Returns the public event of a stored event. Equal arguments give equal JSON text, so publishing an event twice sends
+ * the same bytes.
  * @param after the shipment right after the event
  */
 export function publicEvent(
@@ -88,12 +88,12 @@ export function publicEvent(
     api_version: NEWEST_API_VERSION,
     environment,
     workspace_id,
-    // It consists of stored JSON, and of text and numbers.
+    // The data consists of stored JSON, text and numbers only.
     data: data as unknown as JsonObject,
   };
 }
 
-/** The public resource: the record with its link to the web application. */
+/** Returns the public resource: the record with its link to the web application. */
 export function shipmentResource(record: ShipmentRecord, appUrl: string): Shipment {
   return { ...record, url: `${appUrl}/shipments/${record.id}` };
 }

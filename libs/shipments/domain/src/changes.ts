@@ -9,7 +9,10 @@ import { SHIPMENT_LIMITS } from './check-shipment.ts';
 import type { AnnouncedFields, Change, Changes, ContainerChange, LastMilestones } from './events/event-data.ts';
 
 type DerivedField = Exclude<keyof AnnouncedFields, keyof ShipmentFields>;
-/** Derived fields that are announced when they move; the compiler checks that none is forgotten. */
+/**
+ * Derived fields that events announce when they change, with the field that they follow. The compiler checks that none
+ * is missing.
+ */
 const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof ShipmentFields }>> = {
   status: { after: 'external_id' },
   status_milestone_id: { after: 'external_id' },
@@ -17,7 +20,10 @@ const DERIVED_FIELDS: Readonly<Record<DerivedField, { readonly after: keyof Ship
   ata: { after: 'eta' },
   original_eta: { after: 'eta' },
 };
-/** In the order in which changes are stored: the fields that clients set, each with the derived ones that follow it. */
+/**
+ * Announced fields in the order in which changes are stored: fields that clients set, each followed by its derived
+ * fields.
+ */
 const ANNOUNCED_FIELDS: readonly (keyof AnnouncedFields)[] = SHIPMENT_FIELDS.flatMap((field) => [
   field,
   ...(Object.keys(DERIVED_FIELDS) as DerivedField[]).filter((derived) => DERIVED_FIELDS[derived].after === field),
@@ -39,7 +45,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** Changes to announce between two states of a shipment; undefined if nothing visible differs. */
+/** Returns the changes to announce between two states of a shipment; undefined if nothing visible differs. */
 export function findChanges(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
   const changes: Record<string, Change<unknown>> = {};
   for (const field of ANNOUNCED_FIELDS) {
@@ -79,7 +85,7 @@ function pickFields(container: Container, fields: readonly (keyof Container)[]):
   return Object.fromEntries([['number', container.number], ...fields.map((field) => [field, container[field]])]);
 }
 
-/** Changed `last_milestone`s of the shipment and of the containers that stay on it. */
+/** Returns the changed `last_milestone`s of the shipment and of the containers that stay on it. */
 export function findLastMilestoneChanges(from: ShipmentRecord, to: ShipmentRecord): LastMilestones {
   const before = new Map(from.containers.map((container) => [container.number, container.last_milestone]));
   const groups = new Map<string | undefined, { last: LastMilestone | null; numbers: string[] }>();
@@ -99,7 +105,7 @@ export function hasNoLastMilestones(last: LastMilestones): boolean {
   return last.shipment === undefined && last.containers.length === 0;
 }
 
-/** The shipment after the changes. */
+/** Returns the shipment after the changes. */
 export function applyChanges(record: ShipmentRecord, changes: Changes): ShipmentRecord {
   // `milestone` describes a correction or retraction. The shipment has no such field.
   const { containers, milestone: _, ...fields } = changes;
@@ -116,7 +122,7 @@ function applyContainers(record: ShipmentRecord, changed: readonly ContainerChan
   return record.container_numbers.map((number) => ({ ...present.get(number), ...moved.get(number) }) as Container);
 }
 
-/** The shipment and its containers with changed `last_milestone`s. */
+/** Returns the shipment and its containers with changed `last_milestone`s. */
 export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones): ShipmentRecord {
   const moved = new Map<string, LastMilestone | null>();
   for (const group of last.containers) for (const number of group.numbers) moved.set(number, group.last);
@@ -136,7 +142,10 @@ export function applyLastMilestones(record: ShipmentRecord, last: LastMilestones
 /** Fields of a container that only clients set. */
 export type ClientContainerFields = Pick<Container, 'size_type' | 'seal_number' | 'last_free_day' | 'empty_return_by'>;
 
-/** Fields of containers that were removed from the shipment, by number. A container that is added again gets them back. */
+/**
+ * Client fields of containers that were removed from the shipment, by number. A container that is added again gets them
+ * back.
+ */
 export type RemovedContainers = ReadonlyMap<string, ClientContainerFields>;
 
 export const EMPTY_CLIENT_CONTAINER_FIELDS: ClientContainerFields = {
@@ -146,7 +155,10 @@ export const EMPTY_CLIENT_CONTAINER_FIELDS: ClientContainerFields = {
   empty_return_by: null,
 };
 
-/** Adds the containers that the changes remove, drops those that they add, and keeps at most the newest. */
+/**
+ * Adds the containers that the changes remove, drops those that the changes add again, and keeps the newest up to a
+ * limit.
+ */
 export function updateRemovedContainers(
   removedContainers: RemovedContainers,
   { containers }: Changes,
@@ -164,7 +176,7 @@ export function updateRemovedContainers(
   return new Map([...after].slice(-SHIPMENT_LIMITS.containers));
 }
 
-/** Undefined if no field is set. */
+/** Returns the fields that only clients set; undefined if none is set. */
 function pickClientFields(container: Partial<ClientContainerFields>): ClientContainerFields | undefined {
   const { size_type = null, seal_number = null, last_free_day = null, empty_return_by = null } = container;
   const given = { size_type, seal_number, last_free_day, empty_return_by };

@@ -9,14 +9,14 @@ import {
 } from '@tracking/contracts';
 import { isContainerNumber, normaliseCode, normaliseLocation } from './references.ts';
 
-/** How far ahead of the command an actual milestone may be dated: clocks differ. */
+/** Milliseconds that an actual milestone may be dated after the command, because clocks differ. */
 const MAX_CLOCK_SKEW_MS = 15 * 60_000;
 const KNOWN_REASON_CODES: ReadonlySet<string> = new Set(REASON_CODES);
 
-/** A milestone as it was sent, of the right types; what is absent is null. */
+/** A milestone as sent by a client, with the right types; null for absent fields. */
 export interface MilestoneInput {
   readonly code: string;
-  /** In UTC, normalised: times are compared as strings. */
+  /** Time in UTC, normalised, because times are compared as strings. */
   readonly occurred_at: Timestamp;
   readonly source: MilestoneSource;
   readonly classifier: Classifier;
@@ -31,16 +31,16 @@ export interface MilestoneInput {
 }
 
 export interface CheckedMilestone {
-  /** Normalised. Only to be used without errors. */
+  /** The normalised milestone. Use it only if there are no errors. */
   readonly milestone: MilestoneInput;
   readonly errors: readonly FieldError[];
 }
 
 /**
- * Checks and normalises what is more than a type: code, reason, container number, place, and that what is said to have
- * happened is not in the future.
+ * Checks and normalises a milestone whose fields have the right types: code, reason, container number and place. An
+ * actual milestone must not be in the future.
  * @param at the command's time
- * @param ports the shipment's own, where they are known: each of them is a place in whatever way it is written
+ * @param ports the shipment's own, if known; each counts as a place, in any spelling
  */
 export function checkMilestone(
   input: MilestoneInput,
@@ -55,14 +55,14 @@ export function checkMilestone(
   return { milestone, errors: CHECKS.flatMap((check) => check(milestone, at) ?? []) };
 }
 
-/** What is wrong with a normalised milestone; undefined when nothing is. */
+/** Returns the error of a normalised milestone; undefined if there is none. */
 type MilestoneCheck = (milestone: MilestoneInput, at: Timestamp) => FieldError | undefined;
 
 const CHECKS: readonly MilestoneCheck[] = [checkCode, checkReasonCode, checkTime, checkContainerNumber];
 
 function checkCode({ code }: MilestoneInput): FieldError | undefined {
   if (findMilestoneCode(code) !== undefined) return undefined;
-  return { param: 'code', code: 'unknown_code', message: 'Must be a code of GET /v1/milestone_codes.' };
+  return { param: 'code', code: 'unknown_code', message: 'Must be a milestone code, see GET /v1/milestone_codes.' };
 }
 
 function checkReasonCode({ reason_code }: MilestoneInput): FieldError | undefined {
@@ -72,12 +72,12 @@ function checkReasonCode({ reason_code }: MilestoneInput): FieldError | undefine
 
 function checkTime({ classifier, occurred_at }: MilestoneInput, at: Timestamp): FieldError | undefined {
   if (classifier !== 'actual' || Date.parse(occurred_at) <= Date.parse(at) + MAX_CLOCK_SKEW_MS) return undefined;
-  const message = 'An actual milestone cannot lie in the future; send the classifier estimated or planned.';
+  const message = 'An actual milestone cannot be in the future. Send the classifier estimated or planned.';
   return { param: 'occurred_at', code: 'timestamp_in_future', message };
 }
 
 function checkContainerNumber({ container_number }: MilestoneInput): FieldError | undefined {
   if (container_number === null || isContainerNumber(container_number, undefined)) return undefined;
-  const message = 'Must be the number of a container of this shipment.';
+  const message = 'Must be the number of a container on the shipment.';
   return { param: 'container_number', code: 'invalid_container_number', message };
 }

@@ -29,7 +29,10 @@ export const SHIPMENT_LIMITS = {
 } as const;
 
 type Nullable<T> = { readonly [Key in keyof T]?: T[Key] | null };
-/** Shipment fields as a request holds them: of the right types, but as written; what is absent is not sent, `null` clears. */
+/**
+ * Fields of a shipment as a request contains them: with the right types, not normalised. Absent fields stay, `null`
+ * clears.
+ */
 export type ShipmentInput = Omit<Nullable<ShipmentFields>, 'shipper' | 'consignee' | 'legs'> & {
   readonly shipper?: Nullable<Party> | null;
   readonly consignee?: Nullable<Party> | null;
@@ -37,16 +40,16 @@ export type ShipmentInput = Omit<Nullable<ShipmentFields>, 'shipper' | 'consigne
 };
 
 export interface CheckedShipment {
-  /** The fields that were sent, normalised. Only to be used without errors. */
+  /** The sent fields, normalised. Use them only if there are no errors. */
   readonly fields: Partial<ShipmentFields>;
   readonly errors: readonly FieldError[];
   readonly warnings: readonly Warning[];
 }
 
 /**
- * Checks and normalises what is more than a type: containers, carriers, ports, blank references, limits.
- * @param mode the shipment's; undefined where it is not known, then everything that any mode accepts passes
- * @param strict a wrong check digit is an error instead of a warning
+ * Checks and normalises fields that have the right types: containers, carriers, ports, blank references, limits.
+ * @param mode the shipment's; undefined if it is not known, so that values of any mode pass
+ * @param strict reports a wrong check digit as an error instead of a warning
  */
 export function checkShipmentFields(
   input: ShipmentInput,
@@ -68,7 +71,7 @@ export function checkShipmentFields(
   return { fields: checked, errors: check.errors, warnings: check.warnings };
 }
 
-/** How fields are checked and normalised whose content is more than a type; others are taken as they are. */
+/** Checks of the fields whose values have more rules than a type. Other fields need no check. */
 const FIELD_CHECKS: {
   readonly [Name in keyof ShipmentFields]?: (
     check: ShipmentCheck,
@@ -101,14 +104,14 @@ const FIELD_CHECKS: {
   },
 };
 
-/** The warning of `eta` before `etd`, when both are there. */
+/** Returns a warning if both times are known and `eta` is before `etd`. */
 export function checkEtaAfterEtd(
   param: string | null,
   etd: string | null | undefined,
   eta: string | null | undefined,
 ): Warning | undefined {
   if (etd == null || eta == null || eta >= etd) return undefined;
-  return { code: 'eta_before_etd', param, message: 'The estimated arrival lies before the estimated departure.' };
+  return { code: 'eta_before_etd', param, message: 'The estimated arrival is before the estimated departure.' };
 }
 
 function normaliseParty(input: Nullable<Party> | null): Party | null {
@@ -128,12 +131,16 @@ class ShipmentCheck {
 
   limit(param: string, count: number, most: number): void {
     if (count <= most) return;
-    this.errors.push({ param, code: 'limit_exceeded', message: `At most ${most} are possible; there are ${count}.` });
+    this.errors.push({
+      param,
+      code: 'limit_exceeded',
+      message: `Must have at most ${most} entries, but has ${count}.`,
+    });
   }
 
   reference(param: string, value: string | null): string | null {
     if (value?.trim() === '') {
-      this.errors.push({ param, code: 'invalid_value', message: 'Must not be blank; null clears it.' });
+      this.errors.push({ param, code: 'invalid_value', message: 'Must not be blank. Use null to clear the field.' });
     }
     return value;
   }
@@ -146,7 +153,8 @@ class ShipmentCheck {
       kept.add(number);
       const param = `container_numbers[${index}]`;
       if (!isContainerNumber(number, this.mode)) {
-        const message = 'Must be a container number of ISO 6346 as MSCU1234566, or for air a ULD number as AKE12345LH.';
+        const message =
+          'Must be a container number of ISO 6346 such as MSCU1234566, or for air a ULD number such as AKE12345LH.';
         this.errors.push({ param, code: 'invalid_container_number', message });
       } else if (hasValidCheckDigit(number) === false) {
         const found = {
@@ -166,7 +174,7 @@ class ShipmentCheck {
     if (text === null) return null;
     const code = normaliseCode(text);
     if (!isCarrierCode(code, mode)) {
-      const message = 'Must be a SCAC of two to four letters, or for air and courier an IATA airline code.';
+      const message = 'Must be a SCAC of 2 to 4 letters, or for air and courier an IATA airline code.';
       this.errors.push({ param, code: 'invalid_scac', message });
     }
     return code;
@@ -176,7 +184,8 @@ class ShipmentCheck {
     if (text === null) return null;
     const code = normaliseCode(text);
     if (!isPortCode(code, mode)) {
-      const message = 'Must be a UN/LOCODE as CNSHA, or for air, courier and multimodal an IATA airport code as FRA.';
+      const message =
+        'Must be a UN/LOCODE such as CNSHA, or for air, courier and multimodal an IATA airport code such as FRA.';
       this.errors.push({ param, code: 'invalid_port', message });
     } else if (isUnknownPort(code, this.places)) {
       this.warnings.push({ param, code: 'unknown_port', message: `${code} is not a known UN/LOCODE.` });

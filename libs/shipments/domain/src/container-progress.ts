@@ -11,25 +11,25 @@ import type { TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 import { NEVER, RANK, type MilestoneSummary, earlier, firstNotBefore, later } from './milestone-summary.ts';
 
-/** A status, which milestone set it, and by which rule. */
+/** A status, with the milestone and the rule that set it. */
 export interface DecidedStatus {
   readonly status: ShipmentStatus;
-  /** Null when pending. */
+  /** The milestone that set the status; null when pending. */
   readonly milestone: TimelineEntry | null;
   readonly rule: StatusRule;
 }
 
-/** How far one container has come, or the shipment without containers. */
+/** Progress of one container, or of a shipment without containers. */
 export interface ContainerProgress extends DecidedStatus {
-  /** By rank: the earliest milestone that counts as this status. */
+  /** By rank, the earliest milestone that counts as this status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   readonly times: ContainerTimes;
-  /** By which it came to the terminal where it is, and left that. */
+  /** Discharge at the terminal where the container is, and gate-out from there. */
   readonly discharge: TimelineEntry | undefined;
   readonly gateOut: TimelineEntry | undefined;
 }
 
-/** What a container answers of its own course; each the earliest that counts. */
+/** Times of a container. Each is that of the earliest milestone that counts. */
 interface ContainerTimes {
   readonly discharged_at: Timestamp | null;
   readonly available_at: Timestamp | null;
@@ -39,8 +39,8 @@ interface ContainerTimes {
 }
 
 /**
- * The highest rank among what milestones count as (`DEMOTIONS`).
- * @param summaries the container's own milestones and those that name none
+ * Computes the progress of a container. Its status is the highest rank that a milestone reaches, after `DEMOTIONS`.
+ * @param summaries the container's own milestones and those that name no container
  */
 export function progressOf(summaries: readonly MilestoneSummary[]): ContainerProgress {
   const points = turningPointsOf(summaries);
@@ -83,7 +83,10 @@ export function progressOf(summaries: readonly MilestoneSummary[]): ContainerPro
   };
 }
 
-/** The discharge from the last vessel. On the way it is that where the goods go on by land, as legs or a later train tell. */
+/**
+ * Finds the discharge from the last vessel. A discharge on the way counts only if the goods continue by land from
+ * there, as legs or a later train show.
+ */
 function findLanding(
   { discharged, landed, passed }: MilestoneSummary,
   sailed: Timestamp,
@@ -94,7 +97,10 @@ function findLanding(
   return passing !== undefined && passing.milestone.occurred_at < railDeparted ? earlier(known, passing) : known;
 }
 
-/** What milestones of one status count as for a container: the earliest of each stretch of them, which are in order. */
+/**
+ * Applies milestones of one status: the earliest milestone of each demotion, and the earliest without one. Entries are
+ * sorted by time.
+ */
 function reachLosable(
   entries: readonly TimelineEntry[],
   own: LosableStatus,
@@ -112,7 +118,7 @@ function reachLosable(
   reach(RANK[own], entries[place]);
 }
 
-/** What takes from milestones of a container what they counted as. */
+/** Returns the times before which milestones of the container are demoted. */
 export function turningPointsOf(summaries: readonly MilestoneSummary[]): TurningPoints {
   return {
     departed: latestTimeOf(summaries, 'departed'),
@@ -122,15 +128,15 @@ export function turningPointsOf(summaries: readonly MilestoneSummary[]): Turning
 }
 
 /**
- * The shipment's progress from its containers': once all are delivered or beyond the lowest, before that the highest, but
- * at most `out_for_delivery`.
+ * Returns the shipment's status from its containers: the lowest once all are delivered or beyond, before that the
+ * highest, but at most `out_for_delivery`.
  * @param progresses at least one
  */
 export function overallStatus(progresses: readonly ContainerProgress[]): DecidedStatus {
   const ranks = progresses.map(({ status }) => RANK[status]);
   const lowest = Math.min(...ranks);
   if (lowest >= RANK.delivered) {
-    // It took the last of them to get there.
+    // The last of the containers to get there sets the status.
     const setters = progresses.filter(({ status }) => RANK[status] === lowest).map(({ milestone }) => milestone);
     return {
       status: statusAt(lowest),
@@ -164,7 +170,7 @@ function timeOf(entry: TimelineEntry | undefined): Timestamp | null {
   return entry?.milestone.occurred_at ?? null;
 }
 
-/** The latest time of a kind; before all others if there is none. */
+/** Returns the latest time of a kind; `NEVER` if there is none. */
 export function latestTimeOf(
   summaries: readonly MilestoneSummary[],
   kind: 'departed' | 'railDeparted' | 'sailed' | 'unavailable' | 'onward' | 'exportCleared' | 'importCleared',

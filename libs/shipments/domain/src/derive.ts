@@ -26,11 +26,11 @@ interface Basis {
   /** Revision of the command's first event. */
   readonly revision: number;
   readonly removedContainers: RemovedContainers;
-  /** Whether the command may set `eta` even after the arrival. Only a patch may. */
+  /** True if the command may set `eta` even after the arrival. Only a patch may. */
   readonly movesEtaAfterArrival?: boolean;
 }
 
-/** One container, or a shipment without containers, and the milestones that count for it. */
+/** A container, or a shipment without containers, and the milestones that count for it. */
 export interface StatusSubject {
   readonly container_number: string | null;
   readonly summaries: readonly MilestoneSummary[];
@@ -39,18 +39,18 @@ export interface StatusSubject {
 
 /** The cancellation of a shipment. */
 interface Cancellation {
-  /** Revision of the first event that cancels it. */
+  /** Revision of the first event that cancels the shipment. */
   readonly since: number;
-  /** Null if only the client cancelled it. */
+  /** The milestone that cancels the shipment; null if only the client cancelled it. */
   readonly milestone: TimelineEntry | null;
 }
 
 export interface Derived {
   readonly record: ShipmentRecord;
-  /** Status of the record, and its rule. */
+  /** Status of the record, with its rule. */
   readonly status: DecidedStatus;
   readonly times: DecidedTimes;
-  /** Undefined if the shipment is not cancelled. */
+  /** The cancellation; undefined if the shipment is not cancelled. */
   readonly cancellation: Cancellation | undefined;
   readonly subjects: readonly StatusSubject[];
   readonly analysis: TimelineAnalysis;
@@ -90,14 +90,14 @@ export function derive(basis: Basis, places: Places, onEstimate?: EstimateListen
   };
 }
 
-/** The event of changes that were derived. */
+/** Returns the event that announces derived changes. */
 export function changedBy(changes: Changes, derived: Derived): ShipmentChanged {
   const data = changes.eta === undefined ? { changes } : { changes, eta_set_by: etaSetBy(derived) };
   return { type: 'shipment.changed.v1', data };
 }
 
 function etaSetBy({ times: { eta } }: Derived): EtaSetBy {
-  // After the arrival, only clients change the eta.
+  // After the arrival, only clients change the ETA.
   const milestone = eta.rule === 'actual_time_known' ? undefined : eta.milestone?.milestone;
   if (milestone === undefined) return { source: 'client', milestone_id: null, reason_code: null };
   return { source: milestone.source, milestone_id: milestone.id, reason_code: milestone.reason_code };
@@ -120,9 +120,10 @@ function subjectsOf({ unnamed, named }: TimelineAnalysis, containers: readonly s
 }
 
 /**
- * The client's cancellation holds until it reopens the shipment; that of a milestone until it is taken back, whatever
- * arrives later, but one that finds the shipment delivered has no effect.
- * @param status what the other milestones make of it
+ * Returns the cancellation of a shipment. The client's cancellation holds until the client reopens the shipment. A
+ * milestone's cancellation holds until it is revoked, even if more milestones arrive; it has no effect if the shipment
+ * was already delivered.
+ * @param status status according to all other milestones
  */
 function cancellationOf(
   { cancellations }: TimelineAnalysis,
@@ -137,7 +138,7 @@ function cancellationOf(
   return revisions.length === 0 ? undefined : { since: Math.min(...revisions), milestone: first ?? null };
 }
 
-/** Reports whether a milestone cancels the shipment. The client may have cancelled it too. */
+/** Reports whether a milestone cancels the shipment. The client may have cancelled the shipment too. */
 export function isCancelledByMilestone({ status, status_milestone_id }: ShipmentRecord): boolean {
   return status === 'cancelled' && status_milestone_id !== null;
 }

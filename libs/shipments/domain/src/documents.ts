@@ -6,8 +6,8 @@ import type { DocumentState, ShipmentDraft } from './state.ts';
 type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
 
 /**
- * Finds the replacement of a document among those of its shipment: the last document of the chain that was not deleted.
- * A deleted document in the middle of the chain still leads to the one behind it.
+ * Returns a function that finds the replacement of a document: the last document of its chain that was not deleted. A
+ * deleted document within the chain still leads to the next one.
  */
 export function replacementFinder<Document extends StoredDocument>(
   documents: readonly Document[],
@@ -23,7 +23,10 @@ export function replacementFinder<Document extends StoredDocument>(
   };
 }
 
-/** The document that is current again after this one is deleted, in its new state; undefined if there is none. */
+/**
+ * Returns the document that becomes current again when this one is deleted, in its new state; undefined if there is
+ * none.
+ */
 export function findRestoredDocument(
   { id, ...deleted }: DocumentRecord,
   documents: readonly StoredDocument[],
@@ -35,13 +38,15 @@ export function findRestoredDocument(
   return former && { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: null } };
 }
 
-/** When a document expires unless it is complete by then; undefined if it does not wait for bytes. */
+/** Returns the time when a document expires unless it is complete by then; undefined if it does not wait for bytes. */
 export function expiresAt({ status, created_at }: DocumentRecord): Timestamp | undefined {
   if (status !== 'pending_upload') return undefined;
   return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
 }
 
-/** Events for the documents that have expired by now, and when the next one will; undefined if none is pending. */
+/**
+ * Returns events for the documents that have expired by now, and when the next one will; undefined if none is pending.
+ */
 export function expireDocuments(
   documents: readonly DocumentState[],
   now: Timestamp,

@@ -65,8 +65,8 @@ describe('evolve', () => {
 
   it('a stream that does not begin with the creation is refused', () => {
     const scenario = busy();
-    expect(() => fold(scenario.events.slice(1))).toThrow('of no shipment');
-    expect(() => evolveRecord(undefined, scenario.events[1] as ShipmentEvent)).toThrow('of no shipment');
+    expect(() => fold(scenario.events.slice(1))).toThrow('does not create a shipment');
+    expect(() => evolveRecord(undefined, scenario.events[1] as ShipmentEvent)).toThrow('does not create a shipment');
   });
 });
 

@@ -5,14 +5,14 @@ import { descriptorOf, type ShipmentEvent, type ShipmentEventBody } from './even
 import type { ShipmentDraft, ShipmentState } from './state.ts';
 import { type MilestoneChanges, putMilestone } from './timeline.ts';
 
-/** The state after one more event. Pure. */
+/** Returns the state after one more event. Pure. */
 export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
   return apply(state === undefined ? undefined : copyToDraft(state), event);
 }
 
 /**
- * The state after many events. Equals repeated `evolve`, but copies the lists only once.
- * Undefined without events and without a state before them.
+ * Returns the state after many events. Equals repeated `evolve`, but copies the lists only once. Undefined without
+ * events and without a state before them.
  */
 export function fold(events: Iterable<ShipmentEvent>, state?: ShipmentState): ShipmentState | undefined {
   let draft = state === undefined ? undefined : copyToDraft(state);
@@ -49,23 +49,23 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   return draft;
 }
 
-/** Changes that an event makes to the timeline; undefined if it makes none. */
+/** Returns the changes that an event makes to the timeline; undefined if there are none. */
 export function milestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
   const changes = descriptorOf(type).milestoneChanges?.(data);
   return changes && { ...changes, at: metadata.recorded_at };
 }
 
-/** Fields of an exception that an event sets; undefined if it does not concern an exception. */
+/** Returns the fields of an exception that an event sets; undefined if the event does not concern an exception. */
 export function exceptionChange({ type, data }: ShipmentEventBody): ExceptionChange | undefined {
   return descriptorOf(type).exception?.(data);
 }
 
-/** The documents that an event adds or changes, in their new state. */
+/** Returns the documents that an event adds or changes, in their new state. */
 export function documentsOf({ type, data }: ShipmentEventBody): readonly StoredDocument[] {
   return descriptorOf(type).documents?.(data) ?? [];
 }
 
-/** Documents after events that add or change some. Ignores received bytes, which `applyToState` records. */
+/** Returns the documents after events that add or change some. Ignores received bytes, which `applyToState` records. */
 export function documentsAfter(
   before: ShipmentState['documents'],
   events: readonly ShipmentEventBody[],
@@ -76,7 +76,7 @@ export function documentsAfter(
 }
 
 /**
- * The record after one more event.
+ * Returns the record after one more event.
  * @throws Error if the first event is not a creation, so that the stream is incomplete
  */
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
@@ -97,12 +97,12 @@ function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentReco
 }
 
 function notACreation({ type, revision }: ShipmentEvent): Error {
-  return new Error(`${type} at revision ${revision} of no shipment`);
+  return new Error(`${type} at revision ${revision} does not create a shipment`);
 }
 
 /**
- * Memory of a record in units of an ordinary shipment, at least 1. Fields that clients can fill without limit can make it a
- * thousand times as large.
+ * Returns the memory of a record in units of an ordinary shipment, at least 1. Fields that clients can fill without
+ * limit can make a shipment a thousand times as large.
  */
 export function weightOfRecord({ containers, legs, references, metadata }: ShipmentRecord): number {
   return Math.round(1 + containers.length / 2 + JSON.stringify([legs, references, metadata]).length / 1_000);
@@ -113,14 +113,14 @@ export function isWholeException(change: ExceptionChange): change is ShipmentExc
   return change.opened_at !== undefined;
 }
 
-/** The exception after a change. @param before undefined if it is not known */
+/** Returns the exception after a change. @param before undefined if it is not known */
 export function exceptionAfter(change: ExceptionChange, before: ShipmentException | undefined): ShipmentException {
   if (isWholeException(change)) return change;
-  if (before === undefined) throw new Error(`${change.id} changed and was never opened`);
+  if (before === undefined) throw new Error(`exception ${change.id} changed but was never opened`);
   return { ...before, ...change };
 }
 
-/** Replaces the changed exception, or appends a new one. */
+/** Replaces the changed exception in the list, or appends a new one. */
 function putException(exceptions: ShipmentException[], change: ExceptionChange): void {
   const place = exceptions.findIndex(({ id }) => id === change.id);
   const after = exceptionAfter(change, exceptions[place]);

@@ -28,8 +28,8 @@ import { type DecidedTime, isEstimatedArrival, isEstimatedDeparture } from './sc
 import type { ShipmentState, TimelineEntry } from './state.ts';
 
 /**
- * Explains a shipment's status, times, milestones and exceptions, by deciding again and recording the reasons. A value that
- * the rules of an earlier version decided differently has the rule `earlier_rules`.
+ * Explains a shipment's status, times, milestones and exceptions, by deciding again and recording the reasons. A value
+ * that the rules of an earlier version decided differently has the rule `earlier_rules`.
  */
 export function explain(
   state: ShipmentState,
@@ -141,7 +141,7 @@ class MilestoneExplainer {
     return sets;
   }
 
-  /** The effect for most containers, and the effects for the others. */
+  /** Returns the effect for most containers, and the effects for the others. */
   private effectsOf(entry: TimelineEntry): readonly [MilestoneEffect, ExplainedMilestone['containers']] {
     const aside = findIgnoringRule(entry.milestone, this.present);
     if (aside !== undefined) return [effect(aside), []];
@@ -190,7 +190,7 @@ function effect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): M
   return { result: MILESTONE_RULES[rule], rule, counts_as };
 }
 
-/** Open exceptions, suppressed ones, and expected ones. */
+/** Returns open exceptions, suppressed ones, and expected ones. */
 function explainExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
   findings: Map<string, RuleFinding>,
@@ -220,7 +220,7 @@ function explainExceptions(
   return expectedBeyondLimit ? present : [...present, ...[...findings.values()].map(expectedException)];
 }
 
-/** The exception that will open for a finding. */
+/** Returns the exception that will open for a finding. */
 function expectedException(found: RuleFinding): ExplainedException {
   const { type } = found.rule;
   const { container_number, detail, milestone, opens_at = null } = found.finding;

@@ -7,7 +7,10 @@ type Field = keyof MilestoneInput;
 
 export const NO_OVERRIDES: Overridden = Object.freeze({});
 
-/** Fields whose change makes a field count as new for a feed, because together they are one statement. */
+/**
+ * By field, further fields that belong to the same statement. If a feed changes one of them, the field counts as new
+ * too.
+ */
 const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
   occurred_at: ['classifier'],
@@ -24,12 +27,14 @@ const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
 };
 const INPUT_FIELDS = Object.keys(STATEMENT_FIELDS) as readonly Field[];
 
-/** Reports whether the source is a feed. Feeds resend everything at each poll; each statement of a person is intended. */
+/**
+ * Reports whether the source is a feed. Feeds resend everything at each poll; each statement of a person is intended.
+ */
 export function isFeed(source: MilestoneSource): boolean {
   return source !== 'manual';
 }
 
-/** The fields of a milestone that its sender sets. */
+/** Returns the fields of a milestone that its sender sets. */
 export function contentOf(milestone: MilestoneInput): MilestoneInput {
   return fieldsFrom(() => milestone);
 }
@@ -38,13 +43,13 @@ export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
   return INPUT_FIELDS.every((field) => a[field] === b[field]);
 }
 
-/** The content that was last sent, without corrections by a person. */
+/** Returns the content that was last sent, without corrections by a person. */
 export function lastSent({ milestone, overridden }: Pick<TimelineEntry, 'milestone' | 'overridden'>): MilestoneInput {
   return { ...contentOf(milestone), ...overridden };
 }
 
 /**
- * The values of a feed that the content overrides; none if no feed sent the milestone.
+ * Returns the values of a feed that the content overrides; none if no feed sent the milestone.
  * @param sent the content that was last sent
  */
 export function findOverridden(content: MilestoneInput, sent: MilestoneInput): Overridden {
@@ -53,8 +58,8 @@ export function findOverridden(content: MilestoneInput, sent: MilestoneInput): O
 }
 
 /**
- * The content of a milestone after a feed sent it again. Values that are new for the feed count; all others stay, including
- * corrections by a person.
+ * Returns the content of a milestone after a feed sent it again. Values that are new for the feed count; all others
+ * stay, including corrections by a person.
  */
 export function mergeResentFields(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
   const sent = lastSent(entry);
@@ -68,13 +73,16 @@ export function isStillEstimated(entry: TimelineEntry, { classifier }: Milestone
   return happenedByHand && classifier !== 'actual';
 }
 
-/** Compares with the shared constant first: it runs for each milestone whenever a feed sends one, and few are overridden. */
+/**
+ * Reports whether a person corrected the milestone. Compares with the shared constant first, because this runs for each
+ * milestone whenever a feed sends one, and few are overridden.
+ */
 export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
   return overridden !== NO_OVERRIDES && Object.keys(overridden).length > 0;
 }
 
 /**
- * The overridden fields of a milestone after an event.
+ * Returns the overridden fields of a milestone after an event.
  * @param overridden the event's value; undefined if the event does not change it
  */
 export function overriddenAfter(

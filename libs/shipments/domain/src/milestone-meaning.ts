@@ -11,27 +11,32 @@ import { placeOf } from './references.ts';
 import { type Route, isOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
-/** What an actual milestone counts as for the status, as long as no later one says otherwise; and the rule by which. */
+/**
+ * The effect of an actual milestone on the status, unless a later milestone changes it, with the rule that decides it.
+ */
 export interface Meaning {
-  /** Null: it leaves the status alone. */
+  /** The status that the milestone counts as; null if it does not affect the status. */
   readonly status: ShipmentStatus | null;
   readonly rule: MilestoneRule;
 }
 
-/** Latest times of what takes from earlier milestones what they counted as; before all others where there is none. */
+/** Latest times at which earlier milestones lost their meaning; `NEVER` if there is none. */
 export interface TurningPoints {
   readonly departed: Timestamp;
   readonly railDeparted: Timestamp;
   readonly unavailable: Timestamp;
 }
 
-/** Up to a turning point milestones of a status count as something else; `inclusive`: those of its very time too. */
+/**
+ * A rule by which milestones of a status count as something else, if they are dated before a turning point.
+ * `inclusive`: also those at its exact time.
+ */
 export interface Demotion extends Meaning {
   readonly until: keyof TurningPoints;
   readonly inclusive: boolean;
 }
 
-/** By status, in order: what it counts as instead. A milestone is in the first stretch that it does not lie behind. */
+/** Demotions by status. The first demotion whose turning point is later than the milestone applies. */
 export const DEMOTIONS = {
   arrived: [{ until: 'departed', inclusive: false, status: 'in_transit', rule: 'departed_again' }],
   available_for_pickup: [
@@ -40,11 +45,11 @@ export const DEMOTIONS = {
   ],
   out_for_delivery: [{ until: 'railDeparted', inclusive: false, status: 'in_transit', rule: 'rail_departed_again' }],
 } as const satisfies Readonly<Partial<Record<ShipmentStatus, readonly Demotion[]>>>;
-/** Statuses that later milestones may take. */
+/** Statuses that later milestones can demote. */
 export type LosableStatus = keyof typeof DEMOTIONS;
 export const LOSABLE_STATUSES = Object.keys(DEMOTIONS) as readonly LosableStatus[];
 
-/** Whether what happened then lies behind a stretch. */
+/** Reports whether a time is after the turning point of a demotion. */
 export function isAfterDemotion(
   { until, inclusive }: Demotion,
   points: TurningPoints,
@@ -53,7 +58,7 @@ export function isAfterDemotion(
   return inclusive ? occurred_at > points[until] : occurred_at >= points[until];
 }
 
-/** What a milestone counts as among all that count for a container. */
+/** Returns the effect of a milestone after demotion by other milestones of the container. */
 export function effectiveMeaning(meaning: Meaning, occurred_at: Timestamp, points: TurningPoints): Meaning {
   const stretches: Readonly<Partial<Record<ShipmentStatus, readonly Demotion[]>>> = DEMOTIONS;
   const inOne =
@@ -61,7 +66,10 @@ export function effectiveMeaning(meaning: Meaning, occurred_at: Timestamp, point
   return inOne || meaning;
 }
 
-/** Why a milestone counts for nothing, whatever else happened; undefined for one that may count. */
+/**
+ * Returns the rule by which a milestone is ignored, independent of other milestones; undefined if the milestone may
+ * count.
+ */
 export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<string>): MilestoneRule | undefined {
   const { classifier, container_number, retracted_at, superseded_at } = milestone;
   if (retracted_at !== null) return 'retracted';
@@ -70,16 +78,19 @@ export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<s
   return classifier === 'estimated' && superseded_at !== null ? 'newer_estimate' : undefined;
 }
 
-/** What an actual milestone counts as by itself: by the catalog, the mode, the load type and the place. */
+/**
+ * Returns the effect of an actual milestone by itself, which depends on the catalog, the mode, the load type and the
+ * place.
+ */
 export function meaningOf(entry: TimelineEntry, rules: MilestoneRules, route: Route): Meaning {
-  // It is only seen: the goods stayed behind.
+  // The milestone is about the ship, which sailed on without the goods.
   if (isSailingOn(entry, route)) return SAILING_ON;
   const meaning = meaningOfCode(rules, route);
   const isArrival = meaning.status === 'arrived' && rules.takes_back !== 'availability';
   return isArrival && isOnTheWay(route, entry.milestone.location) ? ON_THE_WAY : meaning;
 }
 
-/** What a code counts as where nothing is known of the place. */
+/** Returns the effect of a code if the place is unknown. */
 export function meaningOfCode({ status, status_by_mode, status_lcl }: MilestoneRules, route: Route): Meaning {
   if (route.lcl && status_lcl !== undefined)
     return status_lcl === null ? NO_STATUS_FOR_PART_LOAD : PART_LOAD_MEANINGS[status_lcl];
@@ -88,25 +99,28 @@ export function meaningOfCode({ status, status_by_mode, status_lcl }: MilestoneR
   return status === null ? NO_STATUS : CODE_MEANINGS[status];
 }
 
-/** The ship sailing on after it brought the goods: no departure of theirs. */
+/**
+ * Reports whether the milestone is the ship sailing on after it brought the goods. That is not a departure of the
+ * goods.
+ */
 export function isSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
   if (location === null || placeOf(location) !== route.destination || route.destination === route.origin) return false;
   return milestoneRules(code).departure === 'vessel';
 }
 
-/** Whether they arrived, or were unloaded, where they go on from. */
+/** Reports whether the milestone is an arrival or unloading at a place from which the goods continue. */
 export function isStop({ location }: Milestone, rules: MilestoneRules, { rule }: Meaning, route: Route): boolean {
   if (rules.transshipment_stop) return location === null || !route.ends.has(placeOf(location));
   return rule === 'arrival_on_the_way' || (rules.leg_arrival === true && isOnTheWay(route, location));
 }
 
-/** Whether goods that go by the mode leave by it. */
+/** Reports whether the milestone is a departure for shipments of the mode. */
 export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']): boolean {
   if (departure === 'pick_up') return mode === 'road' || mode === 'courier';
   return departure !== undefined;
 }
 
-// Made once: every milestone of a timeline is asked for its meaning at every write.
+// Created once, because every write asks for the meaning of every milestone of a timeline.
 const SAILING_ON: Meaning = { status: null, rule: 'sailing_on' };
 const ON_THE_WAY: Meaning = { status: 'in_transit', rule: 'arrival_on_the_way' };
 const NO_STATUS: Meaning = { status: null, rule: 'leaves_status' };

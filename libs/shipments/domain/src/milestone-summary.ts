@@ -10,74 +10,77 @@ import { type Route, isLanding } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
-/** Before every timestamp; as strings they sort by time. */
+/** A value before every timestamp. Timestamps sort as strings. */
 export const NEVER: Timestamp = '';
 
 export const RANK = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [status, rank])) as Readonly<
   Record<ShipmentStatus, number>
 >;
 
-/** Of the catalog: from there on what moves is on its way. */
+/** Sequence in the catalog from which a movement means that the goods are on their way. */
 const LOADED_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
 
-/** Whether what moved by a milestone of the code no longer is where it had arrived on the way. */
+/**
+ * Reports whether a milestone of the code shows that the goods have left the place where they had arrived on the way.
+ */
 export function isOnward(sequence: number, rules: MilestoneRules, mode: Route['mode']): boolean {
   return rules.movement !== undefined && (sequence >= LOADED_SEQUENCE || isDeparture(rules, mode));
 }
 
 /**
- * What one container's milestones say, or those that name none; filled in the order of the timeline. Two of them together
- * tell the progress of a container without looking at the milestones again, which is what makes two hundred containers
- * with thousands of milestones cheap.
+ * Summarises the milestones of one container, or those that name no container, in the order of the timeline. Both
+ * summaries together give the progress of a container without reading the milestones again, which keeps 200 containers
+ * with thousands of milestones fast.
  */
 export class MilestoneSummary {
-  /** By rank: the earliest whose status depends on no other milestone. */
+  /** By rank, the earliest milestone whose status no other milestone demotes. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
-  /** In order of time: what later milestones may take the rank from. */
+  /** Milestones that later ones can demote, by status and sorted by time. */
   readonly losable: Readonly<Record<LosableStatus, TimelineEntry[]>> = {
     arrived: [],
     available_for_pickup: [],
     out_for_delivery: [],
   };
   readonly discharged: TimelineEntry[] = [];
-  /** Discharges on the way: where the goods go on by land, and where that is not known. */
+  /** Discharges on the way, at ports from which the goods continue by land, and at ports where that is not known. */
   readonly landed: TimelineEntry[] = [];
   readonly passed: TimelineEntry[] = [];
   readonly gatedOut: TimelineEntry[] = [];
-  /** Arrivals where the goods go on from. */
+  /** Arrivals at places from which the goods continue. */
   readonly stops: TimelineEntry[] = [];
-  /** The latest of their kind. */
+  /** Latest time of each kind. */
   departed = NEVER;
   railDeparted = NEVER;
   sailed = NEVER;
   unavailable = NEVER;
-  /** Loaded, departed or further on. */
+  /** Latest time of loading, departure or a later step. */
   onward = NEVER;
   exportCleared = NEVER;
-  /** By import customs, or what cannot happen without them. */
+  /** Latest time of import clearance, or of a step that requires it. */
   importCleared = NEVER;
-  /** By the type of the exception that they open. */
+  /** Last milestone that opens an exception, by its type. */
   readonly opening: Record<string, TimelineEntry | undefined> = {};
   movement: TimelineEntry | undefined;
   last: TimelineEntry | undefined;
-  /** The earliest of their kind. */
+  /** Earliest milestone of each kind. */
   firstDeparted: TimelineEntry | undefined;
-  /** Whatever happens to goods after they departed. */
+  /** Earliest milestone that shows that the goods have departed. */
   underWay: TimelineEntry | undefined;
   delivered: TimelineEntry | undefined;
   emptyReturned: TimelineEntry | undefined;
   ended: TimelineEntry | undefined;
 
   /**
-   * @param entry actual, counted, and no earlier on the timeline than those before it
-   * @param rules of its code
-   * @param meaning its own
+   * Adds the next milestone.
+   * @param entry actual, not ignored, and not earlier on the timeline than those before it
+   * @param rules rules of its code
+   * @param meaning its own effect
    */
   add(entry: TimelineEntry, rules: MilestoneRules, meaning: Meaning, route: Route): void {
     this.last = entry;
     if (meaning.rule === 'sailing_on') return;
     const { occurred_at } = entry.milestone;
-    // An arrival before a departure was none of the shipment's; a pick-up says nothing of that.
+    // An arrival before a departure was not that of the shipment. A pick-up is not such a departure.
     if (rules.departure !== undefined && rules.departure !== 'pick_up') this.departed = occurred_at;
     if (rules.departure === 'rail') this.railDeparted = occurred_at;
     if (rules.departure === 'vessel' || rules.departure === 'transshipment') this.sailed = occurred_at;
@@ -127,7 +130,7 @@ export class MilestoneSummary {
   private addStatus(entry: TimelineEntry, status: ShipmentStatus | null): void {
     if (status === null || status === 'cancelled') return;
     if (RANK[status] >= RANK.in_transit) this.underWay ??= entry;
-    // Feeds skip steps: nobody hands out what customs hold.
+    // Feeds skip steps: goods that are available for pickup must have been cleared.
     if (RANK[status] >= RANK.available_for_pickup) this.importCleared = entry.milestone.occurred_at;
     const losable = (this.losable as Readonly<Partial<Record<ShipmentStatus, TimelineEntry[]>>>)[status];
     if (losable === undefined) this.fixed[RANK[status]] ??= entry;
@@ -135,9 +138,9 @@ export class MilestoneSummary {
   }
 }
 
-/** The first entry not before a time, in a list sorted by time. */
+/** Returns the first entry at or after a time, from a list sorted by time. */
 export function firstNotBefore(entries: readonly TimelineEntry[], time: Timestamp): TimelineEntry | undefined {
-  // Of most shipments there is none of most kinds.
+  // Fast path: for most shipments, most lists are empty.
   if (entries.length === 0) return undefined;
   return entries[findFirstIndex(entries, ({ occurred_at }) => occurred_at >= time)];
 }

@@ -2,21 +2,21 @@ import type { LegFields, LoadType, Mode, Places } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
 import { countryOf, placeOf } from './references.ts';
 
-/** Where a shipment goes and how: what the meaning of its milestones depends on. */
+/** Route and mode of a shipment, on which the meaning of its milestones depends. */
 export interface Route {
   readonly mode: Mode | null;
   readonly lcl: boolean;
-  /** The legs as clients set them, else the one from origin to destination; empty without any port. */
+  /** Legs as clients set them, otherwise one from origin to destination; empty without any port. */
   readonly legs: readonly LegFields[];
   readonly origin: string | null;
   readonly destination: string | null;
   readonly destinationCountry: string | undefined;
-  /** Ports where the shipment's own departure or arrival may be: its port, and that of the first or last leg. */
+  /** Ports where the shipment's own departure or arrival can be: its own port, and that of its first or last leg. */
   readonly starts: ReadonlySet<string | null>;
   readonly ends: ReadonlySet<string | null>;
-  /** Destinations of the legs that are not the last. */
+  /** Destinations of all legs but the last. */
   readonly via: ReadonlySet<string | null>;
-  /** Those of the shipment and of every leg. */
+  /** Ports of the shipment and of every leg. */
   readonly ports: ReadonlySet<string | null>;
   readonly places: Places;
 }
@@ -29,7 +29,7 @@ interface RoutedFields {
   readonly destination_port: string | null;
 }
 
-/** The ports of a shipment: those given, else where its legs begin and end. */
+/** Returns the ports of a shipment: the given ones, otherwise those of its first and last leg. */
 export function portsOf(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
   return {
     origin_port: given.origin_port ?? legs[0]?.origin_port ?? null,
@@ -37,7 +37,7 @@ export function portsOf(given: GivenPorts, legs: readonly LegFields[]): GivenPor
   };
 }
 
-/** @param legs as the client set them */
+/** Builds the route. @param legs legs as the client set them */
 export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
   const { origin_port: origin, destination_port: destination } = portsOf(shipment, legs);
   const ends = new Set([destination, legs.at(-1)?.destination_port ?? null]);
@@ -66,14 +66,14 @@ function legOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
 }
 
 /**
- * Whether a milestone's location is a place that can be told from others: neither absent nor free text. A port of the
- * route is one also where no table knows it.
+ * Reports whether a milestone's location is a known place, neither absent nor free text. A port of the route is known
+ * even if no table contains it.
  */
 export function isPlace({ ports, places }: Route, location: string | null): location is string {
   return location !== null && (ports.has(placeOf(location)) || countryOf(location, places) !== undefined);
 }
 
-/** Whether an arrival there is known not to be the shipment's: a stop on the way, or another country. */
+/** Reports whether an arrival at the location cannot be that of the shipment: a stop on the way, or another country. */
 export function isOnTheWay(route: Route, location: string | null): boolean {
   const place = placeOf(location);
   if (location === null || route.ends.has(place)) return false;
@@ -82,12 +82,12 @@ export function isOnTheWay(route: Route, location: string | null): boolean {
   return country !== undefined && country !== route.destinationCountry;
 }
 
-/** Whether goods of the mode may go by vessel. */
+/** Reports whether goods of the mode may travel by vessel. */
 export function mayGoByWater(mode: Mode | null): boolean {
   return mode === null || mode === 'ocean' || mode === 'barge' || mode === 'multimodal';
 }
 
-/** Whether it is a port on the way that the goods are known to leave by land or air. */
+/** Reports whether the location is a port on the way from which the goods continue by land or air. */
 export function isLanding({ legs, mode }: Route, location: string | null): boolean {
   const place = placeOf(location);
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);

@@ -14,7 +14,7 @@ import { isPlace, type Route } from './route.ts';
 import type { ClientSet, Schedule, TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
-/** Revisions before every event. */
+/** Revisions that are lower than those of all events. */
 const NEVER_WRITTEN: LegTimesWritten = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and milestone that set it. */
@@ -43,13 +43,13 @@ interface ScheduleBasis {
   readonly before: ShipmentRecord;
   /** Revision of the command's first event. The command itself may set the ETD even after the departure. */
   readonly revision: number;
-  /** Whether the command may set the ETA even after the arrival. */
+  /** True if the command may set the ETA even after the arrival. */
   readonly movesEtaAfterArrival?: boolean | undefined;
 }
 
 /**
- * Estimated and actual times of the shipment and of its legs. Values of clients and estimates are statements; the newest
- * valid one wins. If the client sets no time for the shipment, the time of its first or last leg counts.
+ * Decides the estimated and actual times of the shipment and its legs. Values of clients and estimates are statements;
+ * the newest valid one wins. If the client sets no time for the shipment, the time of its first or last leg counts.
  * @param onEstimate for explanations: receives the rule that applied to each estimate
  */
 export function decideTimes(
@@ -114,7 +114,10 @@ export function decideTimes(
   return { etd, eta, atd, ata, legs };
 }
 
-/** The client's statement about a time: whether a leg contains it, if it is not set for the shipment, and the revision of its event. */
+/**
+ * Returns the revision of the client's statement about a time, and whether the time is that of a leg because it is not
+ * set for the shipment.
+ */
 function clientStatement(
   own: ClientSet<Timestamp | null>,
   leg: LegFields | undefined,
@@ -125,7 +128,7 @@ function clientStatement(
   return { isOfLeg, written: Math.max(own.written, isOfLeg && legWritten ? legWritten[time] : own.written) };
 }
 
-/** The actual time is known: estimates no longer change the expected time. */
+/** Returns the present expected time. Once the actual time is known, estimates no longer change the expected time. */
 function frozenTime(
   value: Timestamp | null,
   estimates: readonly TimelineEntry[],
@@ -140,12 +143,12 @@ function timeOfLeg(time: DecidedTime | undefined): DecidedTime {
   return { value: time?.value ?? null, rule: 'of_leg', milestone: time?.milestone ?? null };
 }
 
-/** The earliest departure at the origin, otherwise the earliest. */
+/** Finds the earliest departure at the origin, otherwise the earliest. */
 function findDeparture({ departures, route }: TimelineAnalysis): DecidedTime {
   return actualTime(departures.find(isAt(route.origin)), departures[0]);
 }
 
-/** The earliest arrival at the destination, otherwise the earliest after the last departure. */
+/** Finds the earliest arrival at the destination, otherwise the earliest after the last departure. */
 function findArrival({ arrivals, departures, route }: TimelineAnalysis): DecidedTime {
   const departed = timeOf(departures.at(-1)) ?? '';
   const atPort = arrivals.find(isAt(route.destination));
@@ -182,7 +185,7 @@ function isAtPortOrUnknown({ milestone }: TimelineEntry, route: Route, ports: Re
   return ports.has(placeOf(milestone.location)) || !isPlace(route, milestone.location);
 }
 
-/** If the arrival at the destination itself is estimated, other estimates no longer count for it. */
+/** Drops other estimates of the arrival if the arrival at the destination itself is estimated. */
 function preferDestination(
   estimates: readonly TimelineEntry[],
   isForShipment: (entry: TimelineEntry) => boolean,
@@ -198,8 +201,8 @@ function preferDestination(
 }
 
 /**
- * The time from the estimates that are newer than the client's value: for each container the newest that names it or no
- * container, and the latest of these. Without such estimates, the client's value.
+ * Returns the time from the estimates that are newer than the client's value: for each container the newest that names
+ * it or no container, and the latest of these. Without such estimates, returns the client's value.
  */
 function newestTime(
   estimates: readonly TimelineEntry[],
@@ -266,7 +269,7 @@ function isAt(port: string | null): IsVisit {
   return ({ milestone }) => port !== null && placeOf(milestone.location) === port;
 }
 
-/** @param shipment actual times of the shipment */
+/** Matches milestones to legs. @param shipment actual times of the shipment */
 function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipment: Actual): readonly VisitedLeg[] {
   const visited: VisitedLeg[] = [];
   for (const [index, leg] of legs.entries()) {
@@ -275,7 +278,8 @@ function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipm
     const isDestination = visitFilter(legs, index, 'destination_port', before);
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
     const own = actualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, ends);
-    // A single leg is the whole journey. With another mode than the shipment, its departure may be another milestone.
+    // A single leg is the whole journey. If its mode differs from the shipment's, its departure may be another
+    // milestone.
     const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
     visited.push({ leg, isOrigin, isDestination, actual });
   }
@@ -283,8 +287,8 @@ function matchLegs(analysis: TimelineAnalysis, legs: readonly LegFields[], shipm
 }
 
 /**
- * Reports which milestones at a leg's port belong to the leg. If an earlier leg has the same port, only those since the
- * previous leg arrived, or departed, belong to it.
+ * Returns a filter for milestones that belong to the leg, at one of its ports. If an earlier leg has the same port,
+ * only milestones since the previous leg arrived, or departed, belong to it.
  */
 function visitFilter(
   legs: readonly LegFields[],
@@ -299,7 +303,10 @@ function visitFilter(
   return (entry) => since !== null && entry.milestone.occurred_at >= since && isThere(entry);
 }
 
-/** Actual times from milestones at the leg's ports. Milestones without a place count for the first departure and last arrival. */
+/**
+ * Returns actual times from milestones at the leg's ports. Milestones without a place count for the first departure and
+ * last arrival.
+ */
 function actualTimesOfLeg(
   { legDepartures, legArrivals, departures, arrivals, route }: TimelineAnalysis,
   { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,

@@ -21,21 +21,23 @@ import type { RemovedContainers } from './changes.ts';
 /** A milestone on the timeline with its revisions, which decide which one is newest, instead of `occurred_at`. */
 export interface TimelineEntry {
   readonly milestone: Milestone;
-  /** Revision of the event that recorded it or, if it was an estimate before, made it an actual one. */
+  /** Revision of the event that recorded the milestone or, if it was an estimate before, made it actual. */
   readonly recorded: number;
-  /** Revision of the event that made its present statement. Correcting only its note does not change it. */
+  /** Revision of the event that made the present statement. Correcting only the note does not change it. */
   readonly written: number;
-  /** Values of a feed that a person overrode, so that repeating them is recognised. Kept after a retraction. */
+  /**
+   * Values of a feed that a person overrode, so that the feed's repetitions are recognised. Kept after a retraction.
+   */
   readonly overridden: Overridden;
 }
 
-/** The client's last value, and the revision of its event. Only later estimates override it. */
+/** The client's last value, with the revision of its event. Only later estimates override it. */
 export interface ClientSet<T> {
   readonly value: T;
   readonly written: number;
 }
 
-/** The client's last legs and, by leg, the revisions of the events that set its times. */
+/** The client's last legs, with the revisions of the events that set their times. */
 interface ClientSetLegs {
   readonly value: readonly LegFields[];
   readonly written: readonly LegTimesWritten[];
@@ -48,13 +50,13 @@ export interface Schedule {
   readonly legs: ClientSetLegs;
 }
 
-/** The schedule of the first upsert. */
+/** Returns the schedule of the first upsert. */
 export function scheduleOf({ etd, eta, legs }: LastSent, written: number): Schedule {
   return { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
 }
 
 /**
- * The schedule after the client set some fields.
+ * Returns the schedule after the client set some fields.
  * @param legsWritten by leg; if absent, this event sets all times of the legs
  */
 export function setSchedule(
@@ -81,15 +83,18 @@ function setLegs(
 
 export interface SeenCommand {
   readonly id: string;
-  /** Revision of the first event that it appended. */
+  /** Revision of the first event that the command appended. */
   readonly revision: number;
 }
 
 /** A document with internal data of its shipment. */
 export interface DocumentState extends StoredDocument {
-  /** The last bytes received while it is pending. */
+  /** Last bytes received while the document is pending. */
   readonly received: ReceivedObject | null;
-  /** Sequence number of its review within the shipment, from 1; 0 before a review. Times cannot be compared, because clocks differ. */
+  /**
+   * Sequence number of the document's review within the shipment, from 1; 0 before a review. Times cannot be compared,
+   * because clocks differ.
+   */
   readonly verdict: number;
 }
 
@@ -100,12 +105,12 @@ export interface ShipmentState {
   readonly record: ShipmentRecord;
   readonly schedule: Schedule;
   readonly sent: LastSent;
-  /** Null if they are those of the record. */
+  /** Ports that the client set itself; null if they are those of the record. */
   readonly ports: GivenPorts | null;
   /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
   readonly removedContainers: RemovedContainers;
-  /** By occurred_at, catalog sequence, recorded_at, id; retracted and superseded ones included. */
+  /** Milestones by occurred_at, catalog sequence, recorded_at, id; including retracted and superseded ones. */
   readonly timeline: readonly TimelineEntry[];
   /** All exceptions, including resolved ones, in the order in which they opened. */
   readonly exceptions: readonly ShipmentException[];
@@ -113,17 +118,17 @@ export interface ShipmentState {
   readonly documents: readonly DocumentState[];
   /** Ids of exceptions that a person resolved and whose condition has ended since, so that a new one may open. */
   readonly endedConditions: ReadonlySet<string>;
-  /** By exception id: the last note with which a person acknowledged it. */
+  /** Last note with which a person acknowledged an exception, by exception id. */
   readonly acknowledgementNotes: ReadonlyMap<string, string>;
-  /** When a milestone or an estimated arrival was last received; null if never. */
+  /** Time when a milestone or an estimated arrival was last received; null if never. */
   readonly lastNewsAt: Timestamp | null;
-  /** When time alone next changes the shipment, from the last append; null if never. */
+  /** Time when time alone next changes the shipment, from the last append; null if never. */
   readonly nextCheckAt: Timestamp | null;
-  /** In the order in which they were appended. */
+  /** Commands in the order in which they were appended. */
   readonly commands: readonly SeenCommand[];
 }
 
-/** A state with its own copies of the lists, which folding changes. */
+/** A state with its own copies of the lists, which folding modifies. */
 export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentState[Key] } & {
   timeline: TimelineEntry[];
   exceptions: ShipmentException[];
@@ -131,7 +136,7 @@ export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentSt
   commands: SeenCommand[];
 };
 
-/** Revision of the first event that a command appended; undefined if it appended nothing. */
+/** Returns the revision of the first event that a command appended; undefined if it appended nothing. */
 export function revisionOf(state: ShipmentState, commandId: string): number | undefined {
   return state.commands.findLast((command) => command.id === commandId)?.revision;
 }
@@ -139,7 +144,7 @@ export function revisionOf(state: ShipmentState, commandId: string): number | un
 /** Finds the timeline entry of a milestone. @throws DomainError `not_found` if the shipment does not have it */
 export function findEntry({ timeline }: ShipmentState, id: string): TimelineEntry {
   const entry = timeline.find(({ milestone }) => milestone.id === id);
-  if (entry === undefined) throw new DomainError('not_found', 'There is no such milestone.');
+  if (entry === undefined) throw new DomainError('not_found', 'The milestone does not exist.');
   return entry;
 }
 
@@ -150,13 +155,13 @@ export function findMilestone(state: ShipmentState, id: string): Milestone | und
 /** Finds an exception. @throws DomainError `not_found` if the shipment does not have it */
 export function findException({ exceptions }: ShipmentState, id: string): ShipmentException {
   const exception = exceptions.find((each) => each.id === id);
-  if (exception === undefined) throw new DomainError('not_found', 'There is no such exception.');
+  if (exception === undefined) throw new DomainError('not_found', 'The exception does not exist.');
   return exception;
 }
 
 type MilestoneSortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
 
-/** The order of the timeline and of lists. */
+/** Compares two milestones in the order of the timeline and of lists. */
 export function compareMilestones(a: MilestoneSortKey, b: MilestoneSortKey): number {
   return (
     compareText(a.occurred_at, b.occurred_at) ||
@@ -173,6 +178,6 @@ function compareText(a: string, b: string): number {
 /** Finds a document. @throws DomainError `not_found` if the shipment does not have it */
 export function findDocument({ documents }: ShipmentState, id: string): DocumentState {
   const found = documents.find(({ document }) => document.id === id);
-  if (found === undefined) throw new DomainError('not_found', 'There is no such document.');
+  if (found === undefined) throw new DomainError('not_found', 'The document does not exist.');
   return found;
 }

@@ -3,12 +3,15 @@ import type { FormerVersion } from './events/descriptor.ts';
 import type { EventMetadata } from './events/event-data.ts';
 import { type ShipmentEvent, type ShipmentEventBody, storedEvents } from './events/stored-events.ts';
 
-/** A shipment's id and the name of its stream consist of the same token after two prefixes. */
+/** Prefixes of a shipment's id and of its stream's name, which share the same token. */
 const ID_PREFIX = 'shp_';
-/** Prefix of the names of shipments' streams. The next character is uniformly distributed, so streams can be partitioned by it. */
+/**
+ * Prefix of the names of shipments' streams. The next character is uniformly distributed, so streams can be partitioned
+ * by it.
+ */
 export const SHIPMENT_STREAM_PREFIX = 'shipment-';
 
-/** 128 bits in base32; the last of 26 characters carries three of them, so only eight are possible there. */
+/** 128 bits in base32. The last of the 26 characters holds three bits, so it has eight possible values. */
 const SHIPMENT_ID = /^shp_[a-z2-7]{25}[aeimquy4]$/;
 
 /** Ids of parts of a shipment: the shipment's token, then 80 bits that distinguish the part. */
@@ -17,33 +20,36 @@ const PART_IDS = {
   document: /^doc_([a-z2-7]{25}[aeimquy4])[a-z2-7]{16}$/,
 } as const;
 
-/** The id of the shipment that an exception or a document belongs to; undefined if the id is malformed. */
+/** Returns the id of the shipment that an exception or document belongs to; undefined if the id is malformed. */
 export function shipmentIdOfPart(part: keyof typeof PART_IDS, id: unknown): string | undefined {
   const token = typeof id === 'string' ? PART_IDS[part].exec(id)?.[1] : undefined;
   return token === undefined ? undefined : shipmentIdFrom(token);
 }
 
-/** @param token 26 characters of base32 */
+/** Returns the id of a shipment. @param token 26 characters of base32 */
 export function shipmentIdFrom(token: string): string {
   return ID_PREFIX + token;
 }
 
-/** The id if it is well-formed, otherwise undefined. Only a well-formed id may become the name of a stream. */
+/** Returns the id if it is well-formed, otherwise undefined. Only a well-formed id may become the name of a stream. */
 export function parseShipmentId(id: unknown): string | undefined {
   return typeof id === 'string' && SHIPMENT_ID.test(id) ? id : undefined;
 }
 
-/** `shp_<token>` → `<token>`. The ids of a shipment's milestones, exceptions and documents begin with the token. */
+/**
+ * Converts `shp_<token>` to `<token>`. The ids of a shipment's milestones, exceptions and documents begin with the
+ * token.
+ */
 export function shipmentToken(shipmentId: string): string {
   return shipmentId.slice(ID_PREFIX.length);
 }
 
-/** `shp_<token>` → `shipment-<token>`. Returns any other text unchanged; no stream has such a name. */
+/** Converts `shp_<token>` to `shipment-<token>`. Returns any other text unchanged; no stream has such a name. */
 export function streamOf(shipmentId: string): string {
   return shipmentId.replace(/^shp_/, SHIPMENT_STREAM_PREFIX);
 }
 
-/** `shipment-<token>` → `shp_<token>` */
+/** Converts `shipment-<token>` to `shp_<token>`. */
 export function shipmentIdOf(stream: string): string {
   return stream.replace(/^shipment-/, ID_PREFIX);
 }
@@ -74,11 +80,11 @@ export function toShipmentEvent({ type, data, metadata, revision }: Stored): Shi
   return { ...upcast(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 
-/** A stored event that this version does not know: a newer version wrote it, or it is not an event of a shipment. */
+/** A stored event of unknown type: a newer version wrote it, or it is not an event of a shipment. */
 export class UnknownEventType extends Error {
   override readonly name = 'UnknownEventType';
   constructor(readonly type: string) {
-    super(`no such event of a shipment: ${type}`);
+    super(`unknown type of shipment event: ${type}`);
   }
 }
 

@@ -4,28 +4,31 @@ import type { Route } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import { NEVER, MilestoneSummary } from './milestone-summary.ts';
 
-/** The timeline, gone through once: everything derived about a shipment is told from this. In the timeline's order. */
+/**
+ * Analysis of the timeline in one pass, from which everything derived about a shipment is computed. Lists are in the
+ * order of the timeline.
+ */
 export interface TimelineAnalysis {
   readonly route: Route;
   /** Actual milestones that name no container. */
   readonly unnamed: MilestoneSummary;
-  /** Actual milestones by the container they name; only the shipment's containers. */
+  /** Actual milestones by the container they name. Only containers of the shipment. */
   readonly named: ReadonlyMap<string, MilestoneSummary>;
-  /** Actual departures and arrivals of the shipment, wherever. */
+  /** Actual departures and arrivals of the shipment, at any place. */
   readonly departures: readonly TimelineEntry[];
   readonly arrivals: readonly TimelineEntry[];
-  /** Actual arrivals of a leg: those, and the ones on the way. */
+  /** Actual arrivals of legs: those of the shipment, and those on the way. */
   readonly legArrivals: readonly TimelineEntry[];
-  /** Actual departures of a leg: those, and pick-ups, that depart only by road. */
+  /** Actual departures of legs: those of the shipment, and pick-ups, which are departures by road only. */
   readonly legDepartures: readonly TimelineEntry[];
-  /** Actual `booking_cancelled` that no later-dated `booking_confirmed` takes back. */
+  /** Actual `booking_cancelled` milestones that no later-dated `booking_confirmed` revokes. */
   readonly cancellations: readonly TimelineEntry[];
-  /** Current estimates. */
+  /** Estimates that are not superseded. */
   readonly estimates: readonly TimelineEntry[];
   readonly last: TimelineEntry | undefined;
 }
 
-/** @param timeline in its order */
+/** Analyses the timeline. @param timeline sorted */
 export function analyseTimeline(
   timeline: readonly TimelineEntry[],
   route: Route,
@@ -41,7 +44,7 @@ export function analyseTimeline(
   return analysis;
 }
 
-/** The analysis while the timeline is gone through. */
+/** The analysis during the pass over the timeline. */
 class AnalysisInProgress implements TimelineAnalysis {
   readonly unnamed = new MilestoneSummary();
   readonly named = new Map<string, MilestoneSummary>();

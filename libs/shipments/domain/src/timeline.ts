@@ -53,7 +53,7 @@ function setSuperseded(timeline: TimelineEntry[], ids: readonly string[], supers
   }
 }
 
-/** Tries the end of the list first, because nearly all milestones arrive in order. */
+/** Inserts an entry in order. Tries the end of the list first, because nearly all milestones arrive in order. */
 function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
   const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
@@ -61,7 +61,7 @@ function insert(timeline: TimelineEntry[], entry: TimelineEntry): void {
   timeline.splice(place, 0, entry);
 }
 
-/** Index of the first late entry of a sorted list; the length of the list if there is none. */
+/** Returns the index of the first late entry of a sorted list; the length of the list if there is none. */
 export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (milestone: Milestone) => boolean): number {
   let low = 0;
   let high = entries.length;
@@ -78,8 +78,8 @@ export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (miles
 export interface Duplicate {
   readonly entry: TimelineEntry;
   /**
-   * `external_id`: the post may correct it. `content`: there is nothing to correct. `overridden`: the post repeats the last
-   * values that a feed sent, which a person has corrected or retracted since.
+   * How the post repeats the milestone. `external_id`: the post may correct it. `content`: there is nothing to correct.
+   * `overridden`: the post repeats the last values that a feed sent, which a person has corrected or retracted since.
    */
   readonly by: 'external_id' | 'content' | 'overridden';
 }
@@ -106,7 +106,7 @@ function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInpu
   return entry && { entry, by: 'overridden' };
 }
 
-/** Prefers the milestone that has the id now to one for which a feed sent it. */
+/** Finds a milestone by `external_id`. A milestone that has the id now comes before one that a feed sent with it. */
 function findByExternalId(
   timeline: readonly TimelineEntry[],
   { external_id, source }: MilestoneInput,
@@ -121,7 +121,7 @@ function findByExternalId(
   return isFeed(source) ? formerly : undefined;
 }
 
-/** Prefers a current milestone to a superseded one. */
+/** Finds a milestone by its content. A current milestone comes before a superseded one. */
 function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
   const { occurred_at } = input;
   let superseded: TimelineEntry | undefined;
@@ -151,7 +151,9 @@ export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput):
   return !hasOtherId && isSameStatement(sent, input);
 }
 
-/** Ids of the current estimates that a new one replaces: those with its code, container, location and source. */
+/**
+ * Returns ids of the current estimates that a new one replaces: those with its code, container, location and source.
+ */
 export function findSuperseded(timeline: readonly TimelineEntry[], milestone: Milestone): readonly string[] {
   if (!isCurrent(milestone)) return [];
   return timeline
@@ -160,7 +162,9 @@ export function findSuperseded(timeline: readonly TimelineEntry[], milestone: Mi
     .map(({ id }) => id);
 }
 
-/** Id of the estimate that becomes current again because its replacement leaves the series or is retracted. */
+/**
+ * Returns the id of the estimate that becomes current again because its replacement leaves the series or is retracted.
+ */
 export function findRestored(
   timeline: readonly TimelineEntry[],
   previous: Milestone,

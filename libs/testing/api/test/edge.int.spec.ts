@@ -497,7 +497,7 @@ describe('errors', () => {
   });
 
   it.each([
-    [new Busy('shipments', 'too many commands wait'), 'busy'],
+    [new Busy('shipments', 'too many commands are queued'), 'busy'],
     [new Unavailable('event store', 'gone'), 'unavailable'],
   ])('answers 503 to %s, with when to come back', async (error, code) => {
     const broken = await startApi({

@@ -22,7 +22,7 @@ describe('a tool that knows only what the server tells of itself', () => {
     });
     const answer = (operation: string) => (request: object) =>
       operation === 'reopenShipment'
-        ? Promise.reject(new DomainError('not_found', 'There is no such shipment.'))
+        ? Promise.reject(new DomainError('not_found', 'The shipment does not exist.'))
         : Promise.resolve({ operation, request });
     const parts = loadProto(SHIPMENTS).parts.map(({ name, rpcs }) => [
       name,
@@ -65,7 +65,7 @@ describe('a tool that knows only what the server tells of itself', () => {
 
   it('reads a refusal', async () => {
     expect(await client.call('tracking.v1.Shipments', 'ReopenShipment', { id: 'c2' })).toEqual({
-      refused: { code: 'not_found', message: 'There is no such shipment.' },
+      refused: { code: 'not_found', message: 'The shipment does not exist.' },
     });
   });
 

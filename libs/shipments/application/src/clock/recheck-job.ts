@@ -17,17 +17,17 @@ import type { ShipmentsService } from '../shipments.ts';
 import type { Recheck, RecheckProgress, Rechecks, ReleaseRecheck, UnsettledShipments } from './rechecks.ts';
 import { checkCommand } from './rule-clock.ts';
 
-/** From one look for changes to the next. */
+/** Milliseconds between two polls for changes. */
 const POLL_INTERVAL_MS = 1_000;
-/** Every replica goes by a change of settings within five seconds. */
+/** Milliseconds until a re-check begins. Every replica applies changed settings within 5 seconds. */
 const START_DELAY_MS = 6_000;
-/** So many shipments are checked again where a process dies. */
+/** Shipments per page. A crash repeats at most one page. */
 const PAGE_SIZE = 100;
-/** Checked side by side: what they append goes into one commit or two. */
+/** Number of concurrent checks, whose appends share one or two commits. */
 const CONCURRENT_CHECKS = 8;
-/** Of the time: the rest is for requests, and for what follows from what was opened. */
+/** Maximum share of time for checks. The rest is for requests and for the effects of opened exceptions. */
 const MAX_DUTY_SHARE = 0.25;
-/** How long one shipment is tried while its engine does not answer, before the job pauses. */
+/** Milliseconds for which one shipment is retried while its engine does not respond, before the job pauses. */
 const RETRY_TIMEOUT_MS = 10_000;
 const WORKSPACE_PAGE_SIZE = 100;
 const ACTOR: Actor = { type: 'system', id: 'settings' };
@@ -38,28 +38,28 @@ export interface RecheckJobParts extends Pick<RecheckStartParts, 'eventStore' | 
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
   readonly rechecks: Rechecks;
   readonly unsettledShipments: UnsettledShipments;
-  /** Absent where releases have nothing checked. */
+  /** Requests re-checks after a release; absent if releases request none. */
   readonly afterRelease?: Pick<ReleaseRecheck, 'request'>;
-  /** By which `shipments` decide here. */
+  /** Settings that `shipments` uses in this process. */
   readonly settings: { of(workspaceId: string): Promise<{ readonly version: number }> };
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly everyMs?: number;
-  /** From when a change is noticed until its re-check begins, in milliseconds; 6,000 by default. */
+  /** Milliseconds from noticing a change to the start of its re-check; 6,000 by default. */
   readonly beginsAfterMs?: number;
   readonly page?: number;
   readonly patienceMs?: number;
-  /** Monotonic milliseconds, and how to let them pass between stretches of work. */
+  /** Monotonic clock in milliseconds, and the pause between stretches of work. */
   readonly elapsed?: () => number;
   readonly rest?: NonNullable<DutyCycleOptions['rest']>;
 }
 
 /**
- * Has the open shipments of workspaces whose settings changed checked by the new ones: a page of each workspace in turn, its
- * place stored after each. A check changes only what is to be changed, so that repeating one is harmless: after a crash, or
- * where two processes do it. docs/adr/0034-recheck-after-settings-change.md.
+ * Checks the open shipments of workspaces whose settings changed. Takes one page of each workspace in turn and stores
+ * its position after each page. A check changes only what must change, so repeating one is harmless: after a crash, or
+ * if two processes check. docs/adr/0034-recheck-after-settings-change.md.
  */
 export class RecheckJob {
   readonly job: LeaderElectedJob;
@@ -74,7 +74,7 @@ export class RecheckJob {
     this.start = new RecheckStart({ ...parts, beginsAfterMs, elapsed });
     this.checks = metrics.counter(
       'settings_checks_total',
-      'Shipments checked since settings changed, by what came of it.',
+      'Shipments checked after a change of settings, by outcome.',
       ['outcome'],
     );
     this.job = new LeaderElectedJob({
@@ -82,21 +82,22 @@ export class RecheckJob {
       lease: 'settings-recheck',
       logger,
       countRetry: retryCounter(metrics),
-      description: 'checking shipments by changed settings',
+      description: 'checking shipments after a change of settings',
       intervalMs: everyMs,
       round: (ending) => this.round(ending),
     });
   }
 
-  /** Turns, as long as there is any shipment to check. */
+  /** Checks pages of all workspaces until no shipment is left. */
   async round(ending: AbortSignal): Promise<void> {
     await this.parts.afterRelease?.request(ending);
     while (!ending.aborted && (await this.checkPageOfEach(ending)));
   }
 
   /**
-   * A page of each workspace, so that a large one holds no other up, nor one that fails. Answers whether any was gone on with.
-   * @throws the first failure when all had their turn: their places are stored
+   * Checks one page of each workspace, so that neither a large workspace nor a failing one delays others. Returns true
+   * if any re-check advanced.
+   * @throws the first failure after all workspaces had their turn; their positions are stored
    */
   private async checkPageOfEach(ending: AbortSignal): Promise<boolean> {
     const waiting = new Set<string>();
@@ -125,11 +126,11 @@ export class RecheckJob {
     }
   }
 
-  /** Answers whether it was a page further. */
+  /** Checks the next page of a workspace. Returns true if the re-check advanced. */
   private async continueRecheck(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
     if (!recheck.isRunning && !this.start.isEveryReplicaUpdated(recheck)) return false;
     const { version } = await this.parts.settings.of(recheck.workspace_id);
-    // Decided here by other settings, a check would be in vain.
+    // A check with other settings than those of the re-check would be useless.
     if (version !== recheck.version) return false;
     if (recheck.isRunning) return this.checkPage(recheck, ending);
     if (!(await this.start.isReadModelCurrent(recheck))) return false;
@@ -150,7 +151,10 @@ export class RecheckJob {
     const isDone = page.length < size;
     const advanced = await this.advance(recheck, { after: page.at(-1)?.id ?? after, checked, isDone });
     if (isDone && advanced)
-      this.parts.logger.info({ workspace_id, checked }, 'shipments are checked by changed settings');
+      this.parts.logger.info(
+        { workspace_id, checked },
+        'all open shipments of the workspace were checked with the new settings',
+      );
     return advanced !== undefined;
   }
 
@@ -158,7 +162,7 @@ export class RecheckJob {
     return this.parts.rechecks.advance(recheck, { ...progress, at: this.parts.clock().toISOString() });
   }
 
-  /** Answers how many were checked. @throws Unavailable when all have ended */
+  /** Returns the number of checked shipments. @throws Unavailable after all checks have ended */
   private async checkAll(shipments: readonly UnsettledShipment[], ending: AbortSignal): Promise<number> {
     const settled = await Promise.allSettled(shipments.map((shipment) => this.check(shipment, ending)));
     let checked = 0;
@@ -169,7 +173,10 @@ export class RecheckJob {
     return checked;
   }
 
-  /** @throws Unavailable: what else fails is the shipment's, and keeps no other waiting */
+  /**
+   * Checks a shipment. A failure that concerns only this shipment is logged and does not delay others. @throws
+   * Unavailable
+   */
   private async check(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
     const { shipments, clock, logger, patienceMs = RETRY_TIMEOUT_MS } = this.parts;
     const command = checkCommand(shipment, clock().toISOString(), ACTOR);
@@ -185,7 +192,7 @@ export class RecheckJob {
       this.checks.add(1, { outcome: error instanceof Unavailable ? 'unavailable' : 'failed' });
       if (error instanceof Unavailable) throw error;
       const fields = { ...originFields(command), shipment_id: shipment.id, error: String(error) };
-      logger.error(fields, 'a shipment could not be checked by changed settings; it is passed over');
+      logger.error(fields, 'a shipment could not be checked with the new settings and was skipped');
       return false;
     }
   }
@@ -194,44 +201,48 @@ export class RecheckJob {
 interface NoticedChange {
   readonly version: number;
   readonly step: number;
-  /** In monotonic milliseconds. */
+  /** Time of noticing in monotonic milliseconds. */
   readonly at: number;
-  /** The end of the log when every replica went by the settings: what was decided by those before lies before it. */
+  /** End of the log when every replica had applied the settings. Decisions with the former settings are before it. */
   head?: Position | undefined;
 }
 
 interface RecheckStartParts {
   readonly eventStore: Pick<EventStore, 'head'>;
-  /** Of the read model by which open shipments are found. */
+  /** Progress of the read model that lists open shipments. */
   readonly readModelsReached: ReadModelsReached;
-  /** From when a change is noticed, in milliseconds, until every replica goes by it. */
+  /** Milliseconds from noticing a change until every replica has applied it. */
   readonly beginsAfterMs: number;
-  /** Monotonic milliseconds. */
+  /** Monotonic clock in milliseconds. */
   readonly elapsed: () => number;
 }
 
 /**
- * When a re-check may begin: once no replica decides by the settings of before, and all shipments that any did decide by them
- * are found. Counted by one clock, from when the change is noticed: a process that takes over waits anew.
+ * Decides when a re-check may begin: when no replica uses the former settings any longer, and the read model contains
+ * all shipments that were decided with them. The wait is measured by one clock from noticing the change, so a process
+ * that takes over waits from scratch.
  */
 class RecheckStart {
-  /** By workspace: those that wait. */
+  /** Changes that wait, by workspace. */
   private noticed = new Map<string, NoticedChange>();
 
   constructor(private readonly parts: RecheckStartParts) {}
 
-  /** Forgets all but those that still wait. */
+  /** Drops all changes but those of the workspaces that still wait. */
   keepOnly(waiting: ReadonlySet<string>): void {
     for (const id of this.noticed.keys()) if (!waiting.has(id)) this.noticed.delete(id);
   }
 
-  /** Whether every replica goes by the change: it was noticed long enough ago. It is noticed when this is asked first. */
+  /** Reports whether every replica has applied the change, because enough time has passed since the first call. */
   isEveryReplicaUpdated(recheck: Recheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
     return elapsed() - this.noticedAt(recheck).at >= beginsAfterMs;
   }
 
-  /** Whether all shipments are found that were decided before. To be asked when that has waited. @throws Unavailable */
+  /**
+   * Reports whether the read model contains all shipments decided with the former settings. Call it when every replica
+   * is updated. @throws Unavailable
+   */
   async isReadModelCurrent(recheck: Recheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
     const noticed = this.noticedAt(recheck);

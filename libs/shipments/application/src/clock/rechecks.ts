@@ -4,18 +4,21 @@ import type { EventStore, Position } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 
-/** The open shipments of a workspace are to be checked: its settings changed, some were imported, or a release has other rules. */
+/**
+ * A request to check the open shipments of a workspace, because its settings changed, shipments were imported, or a
+ * release has other rules.
+ */
 export interface Recheck {
   readonly workspace_id: string;
-  /** Of the settings by which they are checked. */
+  /** Version of the settings for the checks. */
   readonly version: number;
-  /** Grows with each {@link Rechecks.advance}. */
+  /** Step of the re-check; grows with each {@link Rechecks.advance}. */
   readonly step: number;
-  /** False as long as it waits for every replica to go by the settings. */
+  /** False while the re-check waits for every replica to apply the settings. */
   readonly isRunning: boolean;
   /** Id of the last shipment that was checked; null before the first. */
   readonly after: string | null;
-  /** How many were. */
+  /** Number of shipments checked so far. */
   readonly checked: number;
 }
 
@@ -24,36 +27,37 @@ export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
   readonly at: Timestamp;
 }
 
-/** Changes of settings that open shipments are not checked by yet, and how far that is: durable. */
+/** Stores the progress of re-checks durably. */
 export interface Rechecks {
   /**
-   * By workspace.
-   * @param after the workspace of the last of the page before
+   * Returns unfinished re-checks, sorted by workspace.
+   * @param after the workspace of the last item of the previous page
    * @throws Unavailable
    */
   unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]>;
   /**
-   * Stores how far it is, unless somebody else advanced it or the settings changed again: undefined then.
+   * Stores the progress of a re-check. Returns undefined and stores nothing if another process advanced it or the
+   * settings changed again.
    * @throws Unavailable
    */
   advance(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
 }
 
-/** Has the open shipments of workspaces checked although no settings changed. */
+/** Requests re-checks without a change of settings. */
 interface RequestedRechecks {
   /** @throws Unavailable */
   request(workspaceId: string): Promise<void>;
-  /** The rules for which those of all workspaces were requested last. @throws Unavailable */
+  /** Returns the rules version for which re-checks of all workspaces were last requested. @throws Unavailable */
   rules(): Promise<string | undefined>;
   /** @throws Unavailable */
   setRules(rules: string): Promise<void>;
 }
 
-/** Shipments about which other settings may change something: they have not ended, or an exception of theirs is open. */
+/** Shipments that changed settings may affect: shipments that have not ended, or have an open exception. */
 export interface UnsettledShipments {
   /**
-   * Those of the workspace, live and test ones, in the order of their ids.
-   * @param after the id of the last of the page before
+   * Returns shipments of the workspace, live and test, sorted by id.
+   * @param after the id of the last item of the previous page
    * @throws Unavailable
    */
   ofWorkspace(
@@ -63,43 +67,52 @@ export interface UnsettledShipments {
   ): Promise<readonly (Scope & { readonly id: string })[]>;
 }
 
-/** Raise it in a release that changes rules of exceptions. */
+/** Revision of the rules. Increment it in a release that changes rules of exceptions. */
 const RULES_REVISION = 1;
 const DEFAULT_SETTINGS_HASH = createHash('sha256').update(JSON.stringify(DEFAULT_RULE_SETTINGS)).digest('hex');
-/** Names the rules and default settings of this release. */
+/** Identifies the rules and default settings of this release. */
 export const RULES_VERSION = `${RULES_REVISION} ${DEFAULT_SETTINGS_HASH}`;
 
 interface ReleaseRecheckParts {
   readonly rechecks: RequestedRechecks;
   readonly workspaces: {
-    /** The first workspace with a shipment after another one, by id; undefined after the last. @throws Unavailable */
+    /**
+     * Returns the id of the first workspace with a shipment after another one; undefined after the last. @throws
+     * Unavailable
+     */
     nextWorkspace(after: string | undefined): Promise<string | undefined>;
   };
   readonly eventStore: Pick<EventStore, 'head'>;
-  /** Of the read model by which workspaces are found. */
+  /** Progress of the read model that lists workspaces. */
   readonly readModelsReached: ReadModelsReached;
-  /** Defaults to those of this release. */
+  /** Rules version; defaults to that of this release. */
   readonly rules?: string;
   /**
-   * How long other replicas may still run the release before, in milliseconds; 0 by default. They decide by its rules, and
-   * may take over what is requested.
+   * Milliseconds for which other replicas may still run the previous release; 0 by default. They use its rules, and may
+   * take over requested re-checks.
    */
   readonly upgradeMs?: number;
   /** Monotonic milliseconds. */
   readonly elapsed?: () => number;
 }
 
-/** Requests re-checks of all workspaces once after a release whose rules or defaults differ. A crash repeats all of them. */
+/**
+ * Requests re-checks of all workspaces once after a release whose rules or defaults differ. A crash repeats all
+ * requests.
+ */
 export class ReleaseRecheck {
-  /** When this process noticed it, in monotonic milliseconds. */
+  /** Time when this process noticed the release, in monotonic milliseconds. */
   private noticedAt: number | undefined;
-  /** The end of the log when the upgrade was over. */
+  /** End of the log when the upgrade was over. */
   private upgraded: { readonly head: Position | undefined } | undefined;
   private isDone = false;
 
   constructor(private readonly parts: ReleaseRecheckParts) {}
 
-  /** Does nothing until the upgrade is over and the read model shows what was stored before. @throws Unavailable */
+  /**
+   * Requests the re-checks if the upgrade is over and the read model contains all earlier events; otherwise does
+   * nothing. @throws Unavailable
+   */
   async request(ending: AbortSignal): Promise<void> {
     const { rechecks, rules = RULES_VERSION } = this.parts;
     if (this.isDone) return;
@@ -122,7 +135,7 @@ export class ReleaseRecheck {
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  /** Answers whether it came to the end. */
+  /** Requests a re-check of each workspace. Returns false if interrupted. */
   private async requestAll(ending: AbortSignal): Promise<boolean> {
     const { rechecks, workspaces } = this.parts;
     let workspace = await workspaces.nextWorkspace(undefined);

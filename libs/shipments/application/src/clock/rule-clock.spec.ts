@@ -134,7 +134,7 @@ describe('the clock', () => {
   });
 
   it('goes on past a shipment to which others write all the time', async () => {
-    const busy = new Busy('shipments', 'others write to this shipment all the time');
+    const busy = new Busy('shipments', 'other replicas keep writing to this shipment');
     const stage = new ClockStage(({ shipment_id }) => (shipment_id === shipmentOf(0) ? busy : undefined));
     for (let n = 0; n < 20; n += 1) stage.isDue(n, n);
     stage.now = 60;

@@ -16,12 +16,15 @@ import type { CheckRules } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import type { ShipmentsService } from '../shipments.ts';
 
-/** From one look at the work list to the next, while nothing is due. */
+/** Milliseconds between two reads of the work list while nothing is due. */
 const POLL_INTERVAL_MS = 500;
 const PAGE_SIZE = 100;
-/** Checked side by side: what they append goes into one commit or two. */
+/** Number of concurrent checks, whose appends share one or two commits. */
 const CONCURRENT_CHECKS = 4;
-/** Of the time, while very many are due: the rest is for requests, and for what follows from what was opened. */
+/**
+ * Maximum share of time for checks while very many are due. The rest is for requests and for the effects of opened
+ * exceptions.
+ */
 const MAX_DUTY_SHARE = 0.25;
 const ACTOR: Actor = { type: 'system', id: 'clock' };
 
@@ -32,16 +35,17 @@ export interface RuleClockParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** From one look at the work list to the next, in milliseconds; 500 by default. */
+  /** Milliseconds between two reads of the work list; 500 by default. */
   readonly everyMs?: number;
-  /** Monotonic milliseconds, and how to let them pass. */
+  /** Monotonic clock in milliseconds, and the pause between stretches of work. */
   readonly elapsed?: () => number;
   readonly rest?: NonNullable<DutyCycleOptions['rest']>;
 }
 
 /**
- * Has shipments checked when time alone changes something about them. One replica at a time looks at the work list; since a
- * check opens only what is due and not open, it does no harm where two do, or where the list is behind. docs/adr/0033-time-based-rules.md.
+ * Checks shipments when time alone changes them. One replica at a time reads the work list. A check opens only
+ * exceptions that are due and not open, so it is harmless if two replicas read the list, or if the list is stale.
+ * docs/adr/0033-time-based-rules.md.
  */
 export class RuleClock {
   readonly job: LeaderElectedJob;
@@ -59,13 +63,15 @@ export class RuleClock {
       lease: 'clock',
       logger,
       countRetry: retryCounter(metrics),
-      description: 'checking what is due',
+      description: 'checking due shipments',
       intervalMs: everyMs,
       round: (ending, lease) => this.round(ending, lease),
     });
   }
 
-  /** Checks everything that is due, in order of its due time. A failing engine ends the round; the rest stays due. */
+  /**
+   * Checks all due shipments, sorted by due time. A failing engine ends the round; the remaining shipments stay due.
+   */
   async round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
     const { workList, clock } = this.parts;
     const isEnding = () => ending.aborted || !lease.isHeld();
@@ -85,14 +91,20 @@ export class RuleClock {
     this.clockMetrics.setWaiting([]);
   }
 
-  /** @throws Unavailable when none of them could be checked for want of an engine; all have ended then */
+  /**
+   * Checks shipments concurrently. @throws Unavailable if no shipment could be checked because the engine is
+   * unavailable, after all checks have ended
+   */
   private async checkAll(due: readonly DueShipment[]): Promise<void> {
     const checked = await Promise.allSettled(due.map((shipment) => this.check(shipment)));
     const failed = checked.filter((one) => one.status === 'rejected');
     if (failed.length === due.length) throw failed[0]?.reason;
   }
 
-  /** @throws Unavailable: what else fails is the shipment's, and keeps no other waiting */
+  /**
+   * Checks a shipment. A failure that concerns only this shipment is logged and does not delay others. @throws
+   * Unavailable
+   */
   private async check(shipment: DueShipment): Promise<void> {
     const { shipments, clock } = this.parts;
     const command = checkCommand(shipment, clock().toISOString(), ACTOR);
@@ -113,27 +125,29 @@ export class RuleClock {
 
   private logFailure(command: ReturnType<typeof checkCommand>, error: unknown): void {
     const fields = { ...originFields(command), shipment_id: command.shipment_id, error: String(error) };
-    this.parts.logger.error(fields, 'the rules of a shipment could not be checked; trying again later');
+    this.parts.logger.error(fields, 'the rules of a shipment could not be checked; the check will be retried');
   }
 }
 
-/** A shipment whose rules are to be checked since some moment. */
+/** A shipment whose rules are due for a check. */
 export interface DueShipment extends Scope {
   readonly id: string;
   readonly due_at: Timestamp;
 }
 
-/** What the clock goes by: of each shipment the moment that its last append names. It may be behind, and no harm comes of it. */
+/**
+ * The work list of the clock: due times of shipments, from the last append of each. The list may be stale without harm.
+ */
 export interface WorkList {
   /**
-   * What is due by `until`, the longest due first.
-   * @param after the last of the page before
+   * Returns shipments due by `until`, the oldest due time first.
+   * @param after the last item of the previous page
    * @throws Unavailable
    */
   due(until: Timestamp, limit: number, after?: DueShipment): Promise<readonly DueShipment[]>;
 }
 
-/** A check of a shipment's rules that no request asked for. */
+/** Returns the command for a check of a shipment's rules without a request. */
 export function checkCommand(
   shipment: Scope & { readonly id: string },
   at: Timestamp,
@@ -154,27 +168,28 @@ export function checkCommand(
 }
 
 const MAX_RECENT_CHECKS = 20_000;
-/** Longer than the work list is mostly behind. */
+/** Milliseconds before the first repeated check; longer than the usual delay of the work list. */
 const FIRST_HOLD_MS = 5_000;
 const MAX_HOLD_MS = 10 * 60_000;
 
 interface Check {
   readonly due_at: string;
-  /** How often it was checked in vain before. */
+  /** Number of earlier checks without effect. */
   readonly times: number;
-  /** In monotonic milliseconds. */
+  /** End of the hold in monotonic milliseconds. */
   readonly heldUntil: number;
 }
 
 /**
- * Shipments that were checked and are on the work list as before: since the list is behind, or since the check failed. They are
- * left alone for a while, four times as long each time. What is forgotten is checked again, which does nothing.
+ * Shipments that were checked but are still on the work list, because the list is stale or the check failed. Each is
+ * held for a while, four times as long each time. A shipment that was dropped from the cache is checked again, which
+ * changes nothing.
  */
 class RecentChecks {
-  /** Bounded by size: with `max` the cache would take the memory of all of them when it is made. */
+  /** Limited by size, because with `max` the cache would allocate memory for all entries at once. */
   private readonly checks = new LRUCache<string, Check>({ maxSize: MAX_RECENT_CHECKS, sizeCalculation: () => 1 });
 
-  /** @param elapsed monotonic milliseconds */
+  /** @param elapsed monotonic clock in milliseconds */
   constructor(private readonly elapsed: () => number) {}
 
   isHeld({ id, due_at }: DueShipment): boolean {
@@ -182,7 +197,7 @@ class RecentChecks {
     return check !== undefined && check.due_at === due_at && this.elapsed() < check.heldUntil;
   }
 
-  /** Records a check, whatever its outcome. */
+  /** Records a check, regardless of its outcome. */
   checked(shipment: DueShipment): void {
     const before = this.checks.get(shipment.id);
     this.hold(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
@@ -199,22 +214,25 @@ class RecentChecks {
   }
 }
 
-/** What operators see of the clock, in the process that holds its lease. */
+/** Metrics of the clock, in the process that holds its lease. */
 class ClockMetrics {
   private readonly checks: Counter;
   private readonly looks: Counter;
   private due: readonly DueShipment[] = [];
 
   constructor(metrics: Metrics, clock: Clock) {
-    this.checks = metrics.counter('clock_checks_total', 'Shipments checked since time passed, by what came of it.', [
-      'outcome',
-    ]);
-    this.looks = metrics.counter('clock_looks_total', 'Pages read of what is due.');
-    metrics.gauge('clock_due', 'Shipments found due and not checked yet, of one look.', [], () => this.due.length);
-    metrics.gauge('clock_lag_seconds', 'Since when the oldest of those is due.', [], () => {
-      const [oldest] = this.due;
-      return oldest === undefined ? 0 : Math.max(0, (clock().getTime() - Date.parse(oldest.due_at)) / 1_000);
-    });
+    this.checks = metrics.counter('clock_checks_total', 'Shipments checked because of time, by outcome.', ['outcome']);
+    this.looks = metrics.counter('clock_looks_total', 'Pages read of the work list.');
+    metrics.gauge('clock_due', 'Due shipments of the last page that are not checked yet.', [], () => this.due.length);
+    metrics.gauge(
+      'clock_lag_seconds',
+      'Seconds since the oldest unchecked shipment of the last page was due.',
+      [],
+      () => {
+        const [oldest] = this.due;
+        return oldest === undefined ? 0 : Math.max(0, (clock().getTime() - Date.parse(oldest.due_at)) / 1_000);
+      },
+    );
   }
 
   countRead(): void {
@@ -225,7 +243,7 @@ class ClockMetrics {
     this.checks.add(1, { outcome });
   }
 
-  /** @param due what waits to be checked, the oldest first */
+  /** @param due shipments that wait to be checked, the oldest first */
   setWaiting(due: readonly DueShipment[]): void {
     this.due = [...due];
   }

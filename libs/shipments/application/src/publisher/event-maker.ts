@@ -16,20 +16,24 @@ import { LRUCache } from 'lru-cache';
 import { readSlices } from '../shipment-cache.ts';
 
 const CONCURRENT_STREAMS = 4;
-/** Events made before their size is known. */
+/** Number of events to recreate before their size is known. */
 const INITIAL_PAGE_SIZE = 32;
 
 export interface EventMakerOptions {
   readonly eventStore: EventStore;
-  /** The same as the publisher's. */
+  /** Base addresses of links, the same as the publisher's. */
   readonly addresses: PublicAddresses;
-  /** Ordinary shipments kept in memory, so that the next page of one need not begin anew; 1,000 by default. */
+  /**
+   * Number of ordinary shipments in memory, so that the next page of a shipment can continue from the last one; 1,000
+   * by default.
+   */
   readonly cachedShipments?: number;
 }
 
 /**
- * Makes public events again from their streams: the same bytes as were published. Events that cannot be made are left
- * out; they were not published either, because the publisher has parked their streams.
+ * Returns a function that recreates public events from their streams, with the same bytes as the published events.
+ * Events that cannot be recreated are omitted; they were not published either, because the publisher has parked their
+ * streams.
  */
 export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: EventMakerOptions): MakeEvents {
   const cache = new LRUCache<string, Folded>({ maxSize: cachedShipments, sizeCalculation: cacheWeight });
@@ -89,34 +93,37 @@ export function eventMaker({ eventStore, addresses, cachedShipments = 1_000 }: E
   };
 }
 
-/** Number of further events that fit if they are as large as those before. */
+/** Returns the number of further events that fit if they are as large as the previous ones. */
 function estimateFitting(maxBytes: number, bytes: number, events: number): number {
   return bytes === 0 ? 2 * events : Math.max(1, Math.ceil((maxBytes - bytes) / (bytes / events)));
 }
 
-/** A shipment right after the event at `revision`, as far as snapshots show it. */
+/** A shipment right after the event at `revision`, with the data of snapshots. */
 export interface Folded extends Snapshot {
   readonly revision: number;
 }
 
-/** Share of a cache that a shipment takes; an ordinary one takes 1. */
+/** Returns the share of a cache that a shipment uses; an ordinary one uses 1. */
 export function cacheWeight({ record, exceptions }: Folded): number {
   const characters = exceptions.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
   return weightOfRecord(record) + Math.round(characters / 1_000);
 }
 
-/** @throws Error when the event is not the next one: the snapshot would look whole and not be */
+/**
+ * Returns the shipment after the next event. @throws Error if the event is not the next one, because the snapshot would
+ * be incomplete
+ */
 export function foldNext(before: Folded | undefined, event: ShipmentEvent): Folded {
   const expected = (before?.revision ?? -1) + 1;
-  if (event.revision !== expected) throw new Error(`revision ${event.revision} where ${expected} comes next`);
+  if (event.revision !== expected) throw new Error(`expected revision ${expected}, found ${event.revision}`);
   const scope = event.type === 'shipment.created.v1' ? event.data : before;
-  if (scope === undefined) throw new Error(`${event.type} of no shipment`);
+  if (scope === undefined) throw new Error(`${event.type} does not create a shipment`);
   const { workspace_id, environment } = scope;
   const record = evolveRecord(before?.record, event);
   return { workspace_id, environment, record, exceptions: exceptionsAfter(before, event), revision: event.revision };
 }
 
-/** A resolved exception never changes again, so it is forgotten with the next change of another one. */
+/** A resolved exception never changes again, so it is dropped with the next change of another one. */
 function exceptionsAfter(before: Folded | undefined, event: ShipmentEvent): readonly ShipmentException[] {
   const known = before?.exceptions ?? [];
   const change = exceptionChange(event);
@@ -132,17 +139,17 @@ function exceptionsAfter(before: Folded | undefined, event: ShipmentEvent): read
 }
 
 interface FoldStreamOptions {
-  /** What is folded already. */
+  /** The shipment as folded so far. */
   readonly before: Folded | undefined;
-  /** The last revision. */
+  /** Revision of the last event to fold. */
   readonly to: number;
-  /** Told of every event on the way, with the shipment right after it. */
+  /** Called with every event and the shipment right after it. */
   readonly seen?: (stored: StoredEvent, event: ShipmentEvent, after: Folded) => void;
 }
 
 /**
- * Goes on through a stream, from what is folded already up to and including the event at `to`.
- * @throws Unavailable; anything else means that the stream cannot be folded
+ * Continues to fold a stream up to and including the event at `to`.
+ * @throws Unavailable; any other error means that the stream cannot be folded
  */
 export async function foldStream(
   store: EventStore,

@@ -68,7 +68,7 @@ describe('a shipment with an event that cannot be published', () => {
         stream: streamOf(broken),
         revision: 1,
         event_type: 'shipment.teleported.v9',
-        error: 'UnknownEventType: no such event of a shipment: shipment.teleported.v9',
+        error: 'UnknownEventType: unknown type of shipment event: shipment.teleported.v9',
         attempts: 1,
       }),
     ]);

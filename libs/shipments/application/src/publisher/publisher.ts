@@ -32,38 +32,38 @@ import { Publishing, ReadModelGate, type ReadModelsReached } from './publishing.
 export interface PublisherOptions {
   readonly eventStore: EventStore;
   readonly documentStore: DocumentStore;
-  /** With the topic {@link SHIPMENT_EVENTS_TOPIC}. */
+  /** Broker that has the topic {@link SHIPMENT_EVENTS_TOPIC}. */
   readonly broker: MessageBroker;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly readModelsReached: ReadModelsReached;
-  /** Links in events begin with these. */
+  /** Base addresses of links in events. */
   readonly addresses: PublicAddresses;
   /**
-   * Stream prefixes of each partition, the same in every process; together all streams, none twice. One partition of all
-   * shipments by default. Other prefixes publish everything anew.
+   * Stream prefixes of each partition, the same in every process. Each stream belongs to exactly one partition.
+   * Defaults to one partition for all shipments. Changed prefixes publish everything again.
    */
   readonly partitions?: readonly (readonly string[])[];
-  /** For how long read models that stand still are waited for, in ms; 30 s by default. */
+  /** Milliseconds to wait for read models without progress; 30,000 by default. */
   readonly patienceMs?: number;
-  /** From one write of the checkpoint to the next, in milliseconds; none by default. */
+  /** Milliseconds between two writes of the checkpoint; none by default. */
   readonly checkpointIntervalMs?: number;
-  /** While events come in quickly, how long it lets more of them come, in milliseconds; none by default. */
+  /** Milliseconds to wait for more events while events arrive quickly; none by default. */
   readonly gatherMs?: number;
-  /** Ordinary shipments kept in memory, over all partitions; 10,000 by default. */
+  /** Number of ordinary shipments in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
-  /** How often it is looked whether the broker still has what it was given, in ms; 10 s by default. */
+  /** Milliseconds between two checks that the broker still has all published events; 10,000 by default. */
   readonly logCheckIntervalMs?: number;
 }
 
 const SUBSCRIBER_NAME = 'publisher';
 
 /**
- * Tells the topic of every announced event, at least once and in the order of each shipment, as the same bytes however
- * often. Behind the read models: whoever is told can read it. Engines that do not answer are waited for; an event that
- * cannot be published parks its shipment, and all others go on.
+ * Publishes every announced event to the topic, at least once, in the order of each shipment, and each time with the
+ * same bytes. Waits for the read models first, so that a consumer of an event can read its data. Waits for engines that
+ * do not respond. An event that cannot be published parks its shipment; all others continue.
  */
 export class Publisher {
   private readonly observed: PublisherMetrics;
@@ -80,47 +80,50 @@ export class Publisher {
     const startedAt = performance.now();
     metrics.gauge(
       'publisher_lag_seconds',
-      'How long the oldest unpublished event has waited, whoever publishes.',
+      'Age of the oldest unpublished event in seconds, the same in every process.',
       [],
       () => {
         return (this.subscription?.lagMs() ?? performance.now() - startedAt) / 1_000;
       },
     );
-    metrics.gauge('publisher_parked_streams', 'Streams parked behind an event that failed.', [], () => {
+    metrics.gauge('publisher_parked_streams', 'Streams that wait because one of their events failed.', [], () => {
       return this.subscription?.parkedCount() ?? 0;
     });
   }
 
-  /** Begins behind the caller: engines that are not up yet are waited for. */
+  /** Starts in the background and waits for engines that are not available yet. */
   static start(options: PublisherOptions): Publisher {
     const publisher = new Publisher(options);
-    // Rejects only where it was stopped before an engine was there.
+    // Rejects only if the publisher was stopped before an engine was available.
     publisher.run().catch(() => undefined);
     return publisher;
   }
 
-  /** Streams that wait behind an event that could not be published. @throws Unavailable */
+  /** Returns the streams that wait because one of their events could not be published. @throws Unavailable */
   parked(): Promise<readonly ParkedStream[]> {
     return this.parkedStreams.list(SUBSCRIBER_NAME);
   }
 
-  /** @param id of one of `parked()` @throws Unavailable */
+  /** Retries a parked stream. @param id id of one of `parked()` @throws Unavailable */
   retryParked(id: string): Promise<RetryOutcome> {
     return this.parkedStreams.retry(id);
   }
 
-  /** Finishes the batch in hand, writes the checkpoints, hands the leases over. To be stopped before the read models. */
+  /**
+   * Finishes the current batch, writes the checkpoints and releases the leases. Stop the publisher before the read
+   * models.
+   */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.subscription?.stop();
   }
 
-  /** One generation after the other; it is hardly ever more than one. */
+  /** Publishes one generation after another. There is rarely more than one. */
   private async run(): Promise<void> {
     const { signal } = this.stopping;
     const wait = <T>(action: () => Promise<T>) => retry(action, { signal, onFailure: this.failed });
     for (let generation = await wait(() => this.log.generation()); !signal.aborted;) {
-      // What waits in earlier generations waits in vain.
+      // Parked streams of earlier generations will never be retried.
       await wait(() => deleteEarlierGenerations(this.options.documentStore, PARKED, SUBSCRIBER_NAME, generation));
       if (signal.aborted) return;
       this.subscription = this.subscribe(generation);
@@ -154,7 +157,10 @@ export class Publisher {
     });
   }
 
-  /** Resolves when another generation is to publish, or with the same one when this process stops. */
+  /**
+   * Resolves with the next generation when everything must be published again, or with the same one when this process
+   * stops.
+   */
   private async nextGeneration(generation: number): Promise<number> {
     const { logger, logCheckIntervalMs = 10_000 } = this.options;
     const { signal } = this.stopping;
@@ -162,12 +168,15 @@ export class Publisher {
       try {
         const next = await this.log.checkLog();
         if (next !== generation) {
-          logger.error({ generation: next }, 'the broker has lost what was published: all of it is published again');
+          logger.error({ generation: next }, 'the broker has lost published events; all events are published again');
           return next;
         }
       } catch (error) {
         this.observed.recordFailure();
-        logger.debug({ error: describeError(error) }, 'the published log is looked at later');
+        logger.debug(
+          { error: describeError(error) },
+          'the published log could not be checked; the check will be repeated',
+        );
       }
       await pause(logCheckIntervalMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -176,24 +185,29 @@ export class Publisher {
 
   private readonly failed = (error: unknown): void => {
     this.observed.recordFailure();
-    this.options.logger.warn({ error: describeError(error) }, 'the publisher waits, then tries again');
+    this.options.logger.warn({ error: describeError(error) }, 'the publisher waits and then retries');
   };
 }
 
 class PublisherMetrics implements SubscriptionMetrics {
-  /** By `type`. */
+  /** Published events by `type`. */
   readonly published: Counter;
   readonly ahead: Counter;
   private readonly batch: Histogram;
   private readonly countRetry: CountRetry;
 
   constructor(metrics: Metrics) {
-    this.published = metrics.counter('publisher_events_published_total', 'Events that the broker has.', ['type']);
+    this.published = metrics.counter('publisher_events_published_total', 'Events that the broker has accepted.', [
+      'type',
+    ]);
     this.ahead = metrics.counter(
       'publisher_ahead_of_read_models_total',
-      'Events published although the read models, behind for too long, did not show them yet.',
+      'Events published before the read models contained them, after waiting too long.',
     );
-    this.batch = metrics.histogram('publisher_batch_seconds', 'From stored events in hand to their publication.');
+    this.batch = metrics.histogram(
+      'publisher_batch_seconds',
+      'Seconds from receiving a batch of stored events to their publication.',
+    );
     this.countRetry = retryCounter(metrics);
   }
 
@@ -207,18 +221,18 @@ class PublisherMetrics implements SubscriptionMetrics {
 }
 
 interface PublishedLogDocument {
-  /** The topic. */
+  /** Name of the topic. */
   readonly id: string;
-  /** Of the publisher: another one publishes everything again, from the first event. */
+  /** Generation of the publisher. A new generation publishes everything again, from the first event. */
   readonly generation: number;
-  /** What the broker was last seen to have been given, see `MessageBroker.produced`. */
+  /** Number of messages that the broker had accepted at the last check, see `MessageBroker.produced`. */
   readonly produced: readonly number[];
 }
 
-/** Derived, as the checkpoints beside it are: never newer than they. */
+/** Derived like the checkpoints, so never newer than they are. */
 const PUBLISHED_LOG: CollectionSpec = { name: 'published_log', indexes: [], durability: 'derived' };
 
-/** What the publisher remembers of the broker's log: one that is shorter has lost what was published, or all of it. */
+/** Last known size of the broker's log. A shorter log has lost some or all published events. */
 class PublishedLog {
   constructor(
     private readonly store: DocumentStore,
@@ -226,14 +240,14 @@ class PublishedLog {
     private readonly topic: string,
   ) {}
 
-  /** The generation to publish in. @throws Unavailable */
+  /** Returns the generation to publish in. @throws Unavailable */
   async generation(): Promise<number> {
     return (await this.stored()).generation;
   }
 
   /**
-   * Looks at the log: the generation to publish in from now on. Another process that found the same at the same time, or
-   * one that knows less, changes nothing.
+   * Checks the broker's log and returns the generation to publish in from now on. Has no effect if another process
+   * found the same concurrently, or this process has stale data.
    * @throws Unavailable
    */
   async checkLog(): Promise<number> {

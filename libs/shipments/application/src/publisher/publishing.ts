@@ -17,9 +17,12 @@ import type { EventFailure, EventHandler } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import { type Folded, foldNext, foldStream, cacheWeight } from './event-maker.ts';
 
-/** Well below what brokers take at once. What follows is sent when these are acknowledged, so as not to overtake them. */
+/**
+ * Maximum characters per batch, well below the limits of brokers. The next batch is sent after the acknowledgement of
+ * the previous one, to keep the order.
+ */
 const MAX_BATCH_CHARACTERS = 512 * 1024;
-/** Events made into messages before others get their turn on the thread: about a millisecond. */
+/** Number of events to convert before other work gets a turn on the thread: about 1 ms. */
 const EVENTS_PER_TURN = 50;
 const CONCURRENT_STREAMS = 16;
 
@@ -29,11 +32,11 @@ interface PublishingParts {
   readonly topic: string;
   readonly readModels: ReadModelGate;
   readonly addresses: PublicAddresses;
-  /** Ordinary shipments kept in memory. */
+  /** Number of ordinary shipments in memory. */
   readonly cachedShipments: number;
-  /** By `type`. */
+  /** Published events by `type`. */
   readonly published: Counter;
-  /** Aborts when somebody else may be at work on the partition. */
+  /** Aborts when another process may hold the partition. */
   readonly lost: AbortSignal;
 }
 
@@ -45,18 +48,18 @@ interface AnnouncedMessage {
   readonly before: Folded | undefined;
 }
 
-/** Announcements made and not sent yet, and the shipments as they are after them. */
+/** Announcements to send next, and the shipments after them. */
 interface Slice {
   announcements: AnnouncedMessage[];
   characters: number;
-  /** Of the last event that is announced. */
+  /** Position of the last announced event. */
   position: Position;
   readonly after: Map<string, Folded>;
 }
 
 /**
- * Publishes the events of the partition that it holds, in their order. A shipment is remembered as it was after its last
- * event that was published: what comes again, after an engine's failure or with a retry, is recognised by that.
+ * Publishes the events of its partition in order. Remembers each shipment after its last published event, so that
+ * events repeated after an engine's failure or a retry are recognised.
  */
 export class Publishing implements EventHandler {
   private readonly shipments: LRUCache<string, Folded>;
@@ -86,7 +89,7 @@ export class Publishing implements EventHandler {
     return [...failures.values()];
   }
 
-  /** @param before the shipment as far as it is folded */
+  /** @param before the shipment as folded so far */
   private add(slice: Slice, stored: StoredEvent, before: Folded | undefined): void {
     if (before !== undefined && before.revision >= stored.revision) return;
     const event = toShipmentEvent(stored);
@@ -113,7 +116,10 @@ export class Publishing implements EventHandler {
     for (const [stream, shipment] of slice.after) this.shipments.set(stream, shipment);
   }
 
-  /** A message that the broker will never take is a failure of its stream; the slice goes without it. */
+  /**
+   * Publishes the messages. A message that the broker always refuses is a failure of its stream, and is removed from
+   * the batch.
+   */
   private async publish(slice: Slice, failures: Map<string, EventFailure>): Promise<void> {
     while (slice.announcements.length > 0) {
       this.parts.lost.throwIfAborted();
@@ -129,7 +135,10 @@ export class Publishing implements EventHandler {
     }
   }
 
-  /** The shipments as they were before their first event here, or later; those that cannot be folded fail. */
+  /**
+   * Returns the shipments before their first event in the batch, or later. Shipments that cannot be folded are
+   * failures.
+   */
   private async shipmentsBefore(events: readonly StoredEvent[], failures: Map<string, EventFailure>) {
     const before = new Map<string, Folded>();
     const unknown: StoredEvent[] = [];
@@ -162,7 +171,7 @@ export class Publishing implements EventHandler {
   }
 }
 
-/** What consumers need to know beside the event, whose bytes are public. The same however often it is published. */
+/** Returns headers for consumers, with data that is not part of the public event. The same for every publication. */
 function messageHeaders({ id, type }: PublishedEvent, { position, metadata }: StoredEvent): Message['headers'] {
   const { request_id, traceparent } = metadata;
   return {
@@ -178,7 +187,7 @@ function emptySlice(): Slice {
   return { announcements: [], characters: 0, position: '', after: new Map() };
 }
 
-/** With all of its stream that comes after it. */
+/** Removes the announcement and all later ones of its stream. */
 function removeStream({ stored, before }: AnnouncedMessage, slice: Slice): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
@@ -188,15 +197,15 @@ function removeStream({ stored, before }: AnnouncedMessage, slice: Slice): void 
   else slice.after.set(stream, before);
 }
 
-/** Whether everything up to the position is in all read models, now or within the time. */
+/** Reports whether all read models contain all events up to the position, now or within the timeout. */
 export type ReadModelsReached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
-/** How soon it is noticed while waiting that the work is to end. */
+/** Milliseconds after which a waiting publisher notices that it must stop. */
 const ABORT_CHECK_MS = 250;
 
 /**
- * Nobody is told of what the read models do not show yet, so that whoever is told can read it. Read models that stand
- * still are not waited for again until they have caught up.
+ * Delays publication until the read models contain the events, so that consumers can read what they are notified about.
+ * After a timeout, publishes without waiting until the read models have caught up.
  */
 export class ReadModelGate {
   private behindSince: number | undefined;
@@ -204,7 +213,7 @@ export class ReadModelGate {
 
   constructor(
     private readonly reached: ReadModelsReached,
-    /** For how long they may be behind, in ms. */
+    /** Maximum milliseconds to wait for the read models. */
     private readonly patienceMs: number,
     private readonly ahead: Counter,
     private readonly logger: Logger,
@@ -212,8 +221,8 @@ export class ReadModelGate {
 
   /**
    * Resolves when events up to the position may be published.
-   * @param events how many they are
-   * @throws the signal's reason once it aborts
+   * @param events number of events
+   * @throws the signal's reason when it aborts
    */
   async wait(position: Position, events: number, signal: AbortSignal): Promise<void> {
     for (;;) {
@@ -227,7 +236,7 @@ export class ReadModelGate {
         return;
       }
     }
-    if (this.hasGivenUp) this.logger.info({}, 'the read models show again what is published');
+    if (this.hasGivenUp) this.logger.info({}, 'the read models have caught up with the published events');
     this.behindSince = undefined;
     this.hasGivenUp = false;
   }
@@ -236,10 +245,13 @@ export class ReadModelGate {
     this.ahead.add(events);
     if (this.hasGivenUp) return;
     this.hasGivenUp = true;
-    this.logger.warn({ patience_ms: this.patienceMs }, 'events are published that the read models do not show yet');
+    this.logger.warn(
+      { patience_ms: this.patienceMs },
+      'events are published although the read models do not contain them yet',
+    );
   }
 
-  /** An error counts as not reached. */
+  /** Reports whether the read models contain the position. An error counts as false. */
   private async hasReached(position: Position, timeoutMs: number): Promise<boolean> {
     try {
       return await this.reached(position, timeoutMs);

@@ -10,8 +10,8 @@ import {
 import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts';
 
 /**
- * What an event tells of the shipment's history.
- * @param findException a resolved exception, which never changes again
+ * Returns the history entry of an event; undefined if there is none.
+ * @param findException finds a resolved exception, which never changes again
  */
 export async function historyEntry(
   stored: StoredEvent,
@@ -34,7 +34,7 @@ export async function historyEntry(
   };
 }
 
-/** What an event tells of the shipment's eta. */
+/** Returns the change of the shipment's ETA by an event; undefined if there is none. */
 export function etaChange(stored: StoredEvent): EtaChange | undefined {
   const event = toShipmentEvent(stored);
   const { recorded_at: reported_at } = event.metadata;
@@ -64,19 +64,19 @@ function slipHours(from: string | null, to: string | null): number | null {
   return Math.round(((Date.parse(to) - Date.parse(from)) / HOUR_MS) * 100) / 100;
 }
 
-/** Events read at a time. An event has up to 1 MB. */
+/** Number of events per read. An event has up to 1 MB. */
 const SLICE_SIZE = 32;
-/** Most events read for one page: events that are not listed cost as much. */
+/** Maximum number of events read for one page. Reading an event that is not listed costs as much as a listed one. */
 const MAX_EVENTS_PER_PAGE = 2_000;
-/** A page ends with the first item that makes its JSON longer than this. */
+/** Size of a page in bytes. The first item that makes the JSON longer ends the page. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Makes a list item of an event; undefined for an event that is not listed. */
+/** Converts an event to a list item; undefined for an event that is not listed. */
 export type ToItem<T> = (event: StoredEvent) => T | undefined | Promise<T | undefined>;
 
 /**
- * A page of items made of the events of a stream, the newest first. Reads only the part of the stream that the page covers,
- * and ends early where items are large.
+ * Returns a page of items from the events of a stream, newest first. Reads only the part of the stream that the page
+ * covers, and ends the page early if items are large.
  */
 export async function pageBackwards<T>(
   store: EventStore,

@@ -159,28 +159,28 @@ export class ShipmentStreamReads implements ShipmentReads {
   }
 }
 
-/** The objects that a document needs: its bytes if it is complete, the bytes received so far while it waits for more. */
+/** Returns the objects that a document needs: its bytes if it is complete, otherwise the bytes received so far. */
 function neededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
   const until = expiresAt(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isPresent(document) && object_id !== null ? [object_id] : [];
 }
 
-/** Of shipments as of a time, those asked for last are kept: a listing asks for the same one with every page. */
+/** Limits of the cache of past shipments. Every page of a list asks for the same one. */
 const CACHE_LIMITS = { shipments: 100, bytes: 16 * 1024 * 1024 };
 
-/** A shipment as far as it is folded. */
+/** A shipment folded up to some event. */
 interface PastState {
   readonly state: ShipmentState | undefined;
-  /** So many of the stream's first events. */
+  /** Number of folded events, from the first event of the stream. */
   readonly events: number;
   readonly characters: number;
-  /** Whether the next one was recorded later than asked for: then nothing comes on top, whatever is recorded. */
+  /** True if the next event was recorded later than the requested time, so that no further event counts. */
   readonly isOver: boolean;
 }
 const EMPTY_PAST: PastState = { state: undefined, events: 0, characters: 0, isOver: false };
 
-/** Shipments with all that they had, as they were recorded at a time. */
+/** Reads shipments as they were recorded at a time. */
 class PastShipments {
   private readonly kept = new LRUCache<string, PastState & { readonly state: ShipmentState }>({
     max: CACHE_LIMITS.shipments,
@@ -191,9 +191,9 @@ class PastShipments {
   constructor(private readonly store: EventStore) {}
 
   /**
-   * Undefined where there was none, or is none of the scope. The stream is folded up to the first event that was recorded
-   * later. Times within it may go back a little, where clocks of replicas differ: nothing behind that one counts, so that
-   * a time never shows what was not there.
+   * Returns the state at a time; undefined if there was no shipment, or it belongs to another scope. Folds the stream
+   * up to the first event that was recorded later. Recorded times may decrease slightly within a stream, because clocks
+   * of replicas differ; events after that first one never count, so that repeated reads agree.
    */
   async at(stream: string, { workspace_id, environment }: Scope, at: Timestamp): Promise<ShipmentState | undefined> {
     const key = [workspace_id, environment, stream, at].join('/');
@@ -231,7 +231,7 @@ function isOfScope(first: StoredEvent | undefined, scope: Scope): boolean {
   return event?.type === 'shipment.created.v1' && isInScope(event.data, scope);
 }
 
-/** A page of the milestones that a shipment had. */
+/** Returns a page of the milestones that a shipment had. */
 function milestonePage({ timeline }: ShipmentState, query: ListMilestonesAt): ReadPage<Milestone> {
   const { limit, after } = query;
   const listed = timeline.map(({ milestone }) => milestone).filter((milestone) => isListed(milestone, query));

@@ -6,13 +6,13 @@ import type { ShipmentState } from '../state.ts';
 import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
 import { withConsequences } from '../exceptions/reconcile.ts';
 
-/** Cancels a shipment, regardless of its milestones. Possible until it is delivered. */
+/** Cancels a shipment, regardless of its milestones. Possible until the shipment is delivered. */
 export interface CancelShipment extends CommandContext {
   readonly type: 'CancelShipment';
   readonly shipment_id: string;
 }
 
-/** Also applies to a shipment that a milestone cancels, so that it stays cancelled if the milestone is retracted. */
+/** Cancels also a shipment that a milestone cancels, so that it stays cancelled if the milestone is retracted. */
 export const cancelShipment: CancellationHandler<CancelShipment> = {
   decide({ at }, state, context) {
     const { status, version } = state.record;
@@ -40,7 +40,7 @@ export interface ReopenShipment extends CommandContext {
 export const reopenShipment: CancellationHandler<ReopenShipment> = {
   decide({ at }, state, context) {
     if (isCancelledByMilestone(state.record)) {
-      const message = `Milestone ${state.record.status_milestone_id} cancels the shipment; its correction or a later booking_confirmed takes that back.`;
+      const message = `Milestone ${state.record.status_milestone_id} cancels the shipment. Correct or retract it, or post a later booking_confirmed.`;
       throw new DomainError('cancelled_by_milestone', message);
     }
     if (state.cancelled === null) return unchanged();
@@ -51,7 +51,7 @@ export const reopenShipment: CancellationHandler<ReopenShipment> = {
 };
 
 interface CancellationResult {
-  /** `unchanged`: it was already cancelled, or not cancelled. */
+  /** `unchanged`: the shipment already had the requested state. */
   readonly outcome: 'cancelled' | 'reopened' | 'unchanged';
 }
 export interface CancellationAnswer extends CancellationResult {

@@ -5,8 +5,8 @@ import { reconcile } from '../exceptions/reconcile.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 
 /**
- * Updates exceptions to the present time and settings of the workspace. Stores nothing if nothing changes, so it may be
- * repeated at any time.
+ * Updates a shipment's exceptions to the present time and the workspace's settings. Stores nothing if nothing changes,
+ * so it may be repeated at any time.
  */
 export interface CheckRules extends CommandContext {
   readonly type: 'CheckRules';
@@ -30,7 +30,7 @@ export const checkRules: CommandHandler<CheckRules, CheckResult, CheckRulesAnswe
     const { record, timeline, nextCheckAt: before } = state;
     const derived = derive({ ...state, revision: record.version }, context.places);
     const { events, nextCheckAt } = reconcile(state, { derived, timeline, events: [] }, { ...context, at });
-    // Otherwise the clock would check again at the time that the last append stored.
+    // Without this event, the clock would check again at the time that the last append stored.
     const isOnlyLater = events.length === 0 && nextCheckAt !== before;
     const checked: readonly ShipmentEventBody[] = isOnlyLater ? [{ type: 'shipment.checked.v1', data: {} }] : events;
     return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };

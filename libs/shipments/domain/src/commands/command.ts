@@ -15,40 +15,43 @@ import {
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import type { ShipmentState } from '../state.ts';
 
-/** Fields of every command. Made once for each request. */
+/** Fields of every command. Created once for each request. */
 export interface CommandContext {
-  /** UUID. Commands with the same id are repetitions of one command. */
+  /** UUID of the command. Commands with the same id are repetitions of one command. */
   readonly id: string;
-  /** The command's time. */
+  /** Time of the command. */
   readonly at: Timestamp;
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly actor: Actor;
   readonly request_id: string;
   readonly traceparent: string | null;
-  /** `Prefer: handling=strict`: refuses a wrong check digit instead of warning about it. */
+  /** True for `Prefer: handling=strict`: a wrong check digit is an error instead of a warning. */
   readonly strict: boolean;
-  /** The versions of the shipment that it may change; without it, any version, or none. */
+  /** Versions of the shipment that the command may change; if absent, any version or none. */
   readonly expected_versions?: ExpectedVersions;
 }
 
-/** Further inputs of a decision. */
+/** Inputs of a decision other than the command and the state. */
 export interface DecideContext {
   readonly places: Places;
   /** Settings of the shipment's workspace. */
   readonly settings: RuleSettings;
-  /** Makes the id of the n-th (from 0) new milestone, exception or document of the command. A repeated command gets the same ids. */
+  /**
+   * Returns the id of the n-th (from 0) new milestone, exception or document of the command. A repeated command gets
+   * the same ids.
+   */
   readonly newId: (kind: 'mst' | 'exc' | 'doc', n: number) => string;
 }
 
-/** The result of a command, from which its answer is made. */
+/** The result of a command, from which its answer is built. */
 export interface CommandResult {
   readonly outcome: string;
 }
 
-/** A result, with the events to append. */
+/** A command's result, with the events to append. */
 export type Decision<Result extends CommandResult = CommandResult> = Result & {
-  /** To be appended at the revision of the state that was decided on. Empty if nothing changes. */
+  /** Events to append at the revision of the state that was decided on. Empty if nothing changes. */
   readonly events: readonly ShipmentEventBody[];
   readonly warnings: readonly Warning[];
   /** When time alone next changes the shipment as it is after the events; null if never. */
@@ -62,17 +65,19 @@ export type Decision<Result extends CommandResult = CommandResult> = Result & {
 export interface CommandHandler<Command extends CommandContext, Result extends CommandResult, Answer extends object> {
   /** Creates the shipment if it does not exist. Absent for other commands. */
   create?(command: Command, context: DecideContext): Decision<Result>;
-  /** Decides on an existing shipment. */
+  /** Decides on a command for an existing shipment. */
   decide(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
-  /** The result, rebuilt from the events that it stored; undefined if another type of command stored them. */
+  /**
+   * Rebuilds the result from the events that the command stored; undefined if a command of another type stored them.
+   */
   resultOf(events: readonly ShipmentEvent[], command: Command): Result | undefined;
-  /** The answer, without its warnings, from the shipment right after the command. */
+  /** Builds the answer, without its warnings, from the shipment right after the command. */
   answer(result: Result, after: ShipmentState): Answer;
 }
 
 /**
- * Refuses a command with all its faulty fields at once. The code is the one that all fields share if it is also a code of
- * whole requests, otherwise `validation_failed`.
+ * Refuses a command with all its invalid fields at once. The error code is the code that all fields share, if it is
+ * also a code of whole requests, otherwise `validation_failed`.
  * @throws DomainError
  */
 export function throwIfErrors(errors: readonly FieldError[]): void {
@@ -83,12 +88,18 @@ export function throwIfErrors(errors: readonly FieldError[]): void {
   throw new DomainError(code, errors.length === 1 ? first.message : `${errors.length} fields are not valid.`, errors);
 }
 
-/** The same error for a shipment that does not exist and for one of another scope, so that ids reveal nothing. */
+/**
+ * Returns the error for a shipment that does not exist or belongs to another scope. It is the same error, so that ids
+ * reveal nothing.
+ */
 export function shipmentNotFound(): DomainError {
-  return new DomainError('not_found', 'There is no such shipment.');
+  return new DomainError('not_found', 'The shipment does not exist.');
 }
 
-/** Writes to a cancelled shipment are stored, with a warning unless they revoke the cancellation. */
+/**
+ * Returns warnings for a write to a cancelled shipment. The write is stored; there is no warning if it revokes the
+ * cancellation.
+ */
 export function cancelledWarnings(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   if (before.status !== 'cancelled' || after.status !== 'cancelled') return [];
   return [{ code: 'shipment_cancelled', param: null, message: 'The shipment is cancelled.' }];

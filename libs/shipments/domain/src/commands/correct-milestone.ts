@@ -20,7 +20,7 @@ import {
   modeWarnings,
 } from './record-milestone.ts';
 
-/** Fields of a milestone that can be corrected: all that a client posts, except the source. */
+/** Fields of a milestone that a client can correct: all that it posts, except the source. */
 export type MilestonePatch = Partial<Omit<MilestoneInput, 'source'>>;
 
 /** Corrects a milestone by hand. Feeds that send it again do not undo the correction. */
@@ -28,7 +28,7 @@ export interface CorrectMilestone extends CommandContext {
   readonly type: 'CorrectMilestone';
   readonly shipment_id: string;
   readonly milestone_id: string;
-  /** Absent fields stay, null clears. Fields have the right types. */
+  /** Fields to correct, with the right types. Absent fields stay, null clears. */
   readonly patch: MilestonePatch;
 }
 
@@ -58,7 +58,7 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
   const entry = findEntry(state, milestone_id);
   const { milestone: previous } = entry;
   if (previous.retracted_at !== null) {
-    const message = 'The milestone was retracted. Post it again if it happened after all.';
+    const message = 'The milestone was retracted. To restore it, post it again.';
     throw new DomainError('milestone_retracted', message);
   }
   const content = patched(command, entry, state, context.places);
@@ -75,7 +75,10 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
   return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
 }
 
-/** Fields that are not patched stay exactly as they are, even if the check would change them now. @throws DomainError */
+/**
+ * Returns the milestone with the patched fields. All other fields stay exactly as they are, even if the check would
+ * change them now. @throws DomainError
+ */
 function patched(
   { patch, at }: CorrectMilestone,
   { milestone: previous }: TimelineEntry,
@@ -84,7 +87,7 @@ function patched(
 ): MilestoneInput {
   const isMoved = patch.location !== undefined && patch.timezone === undefined;
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
-  // The time zone of the former place is dropped; one that a client gave stays.
+  // Drops the time zone of the former place. A time zone that a client gave stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
   const merged = { ...contentOf(previous), ...patch, ...timezone };
   const { milestone: checked, errors } = checkMilestone(merged, places, at, listPorts(record));
@@ -97,17 +100,20 @@ function patched(
   };
 }
 
-/** No two milestones of a shipment that are not retracted have the same `external_id`. */
+/** Checks that no other milestone of the shipment has the `external_id`. Retracted milestones do not count. */
 function requireUniqueExternalId({ external_id }: MilestoneInput, entry: TimelineEntry, { timeline }: ShipmentState) {
   if (external_id === null || external_id === entry.milestone.external_id) return;
   const other = timeline.find(
     ({ milestone }) => milestone.external_id === external_id && milestone.retracted_at === null,
   );
   if (other === undefined) return;
-  throw new DomainError('milestone_exists', `Milestone ${other.milestone.id} of the shipment has this external_id.`);
+  throw new DomainError(
+    'milestone_exists',
+    `Milestone ${other.milestone.id} of the shipment already has this external_id.`,
+  );
 }
 
-/** Retracts a milestone: it stays on record and no longer counts. */
+/** Retracts a milestone. The milestone stays on record and no longer counts. */
 export interface RetractMilestone extends CommandContext {
   readonly type: 'RetractMilestone';
   readonly shipment_id: string;
@@ -115,7 +121,7 @@ export interface RetractMilestone extends CommandContext {
 }
 
 interface RetractResult {
-  /** `unchanged`: it was retracted already. */
+  /** `unchanged`: the milestone was already retracted. */
   readonly outcome: 'retracted' | 'unchanged';
   readonly milestoneId: string;
 }

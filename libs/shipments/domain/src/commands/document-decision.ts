@@ -28,16 +28,16 @@ import { type DocumentState, type ShipmentState, findDocument } from '../state.t
 /** A document as a client describes it. */
 export interface DocumentInput {
   readonly type: DocumentType;
-  /** Without a path. */
+  /** File name without a path. */
   readonly file_name: string;
   readonly replaces_document_id: string | null;
 }
 
-/** The bytes that a client is going to send. */
+/** The bytes that a client announces. */
 export interface ExpectedBytes {
   readonly content_type: DocumentContentType;
   readonly size_bytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 of the bytes, in lower-case hex. */
   readonly checksum_sha256: string;
 }
 
@@ -54,7 +54,7 @@ export interface DocumentResult extends CommandResult {
 export interface DocumentAnswer {
   readonly outcome: DocumentOutcome;
   readonly document: DocumentRecord;
-  /** The object with its bytes, even if they are to be destroyed; null until they are complete. */
+  /** Id of the object with the document's bytes, even if they are to be destroyed; null until they are complete. */
   readonly object_id: string | null;
   /** Version of the shipment right after the command. */
   readonly shipment_version: number;
@@ -69,7 +69,7 @@ export function answerDocument(
   return { outcome, document, object_id, shipment_version: after.record.version };
 }
 
-/** Makes a pending document. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
+/** Creates a pending document. @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
 export function newDocument(
   { shipment_id, at, actor }: CommandContext & { readonly shipment_id: string },
   { type, file_name, replaces_document_id, ...expected }: DocumentInput & ExpectedBytes,
@@ -97,7 +97,7 @@ export function newDocument(
 
 function tooManyDocuments({ documents }: ShipmentState): readonly FieldError[] {
   if (documents.length < SHIPMENT_LIMITS.documents) return [];
-  const message = `A shipment has at most ${SHIPMENT_LIMITS.documents} documents, deleted ones too.`;
+  const message = `A shipment can have at most ${SHIPMENT_LIMITS.documents} documents, including deleted ones.`;
   return [{ param: 'type', code: 'limit_exceeded', message }];
 }
 
@@ -105,17 +105,20 @@ function documentNotReplaceable(id: string | null, { documents }: ShipmentState)
   if (id === null) return [];
   const found = documents.find(({ document }) => document.id === id)?.document;
   if (found === undefined || !isPresent(found)) {
-    const message = `${id} is no document of this shipment that could be replaced.`;
+    const message = `The shipment has no document ${id} that can be replaced.`;
     return [{ param: 'replaces_document_id', code: 'unknown_document', message }];
   }
   const replacement = replacementFinder(documents)(found);
   if (replacement !== undefined) {
-    throw new DomainError('document_replaced', `It was replaced by ${replacement.document.id} already.`);
+    throw new DomainError('document_replaced', `The document was already replaced by ${replacement.document.id}.`);
   }
   return [];
 }
 
-/** The event that completes a document with these bytes. It replaces its predecessor unless that was replaced or deleted meanwhile. */
+/**
+ * Returns the event that completes a document with these bytes. The document replaces its predecessor unless that was
+ * replaced or deleted in the meantime.
+ */
 export function decideUploaded(
   pending: DocumentRecord,
   { id, size_bytes, sha256, content_type }: ReceivedObject,
@@ -134,7 +137,7 @@ export function decideUploaded(
   return { type: documentUploaded.type, data: { stored: { document, object_id: id }, replaced, documents_count } };
 }
 
-/** The decision of a command with one event about a document, or without an event. */
+/** Returns the decision of a command with at most one event about a document. */
 export function decideOnDocument(
   { at, ...result }: DocumentResult & { readonly at: string },
   event: ShipmentEventBody | undefined,
@@ -156,16 +159,16 @@ function withDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBody)
   return 'documents_count' in data ? { ...record, documents_count: data.documents_count } : record;
 }
 
-/** Finds a document that can still receive bytes. @throws DomainError `document_not_pending` */
+/** Returns a document that can still receive bytes. @throws DomainError `document_not_pending` */
 export function requirePending(state: ShipmentState, id: string, at: string): DocumentState {
   const found = findDocument(state, id);
   const until = expiresAt(found.document);
   if (until !== undefined && at < until) return found;
   const status = until === undefined ? found.document.status : 'expired';
-  throw new DomainError('document_not_pending', `It is ${status}: no bytes are waited for.`);
+  throw new DomainError('document_not_pending', `The document is ${status} and does not accept uploads.`);
 }
 
-/** The result of a command about an existing document, recognised by its event. */
+/** Returns the result of a command about an existing document, which its event identifies. */
 export function findDocumentResult(
   events: readonly ShipmentEvent[],
   type: ShipmentEventBody['type'],

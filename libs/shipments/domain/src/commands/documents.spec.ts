@@ -373,7 +373,7 @@ describe('a replacement that is deleted', () => {
     const third = scenario.add({ replaces_document_id: second.id }).document;
     expect(dataOf(scenario.delete(second), 'document.deleted.v1')).not.toHaveProperty('restored');
     const { code, message } = refusal(() => scenario.add({ replaces_document_id: first.id }));
-    expect([code, message]).toEqual(['document_replaced', `It was replaced by ${third.id} already.`]);
+    expect([code, message]).toEqual(['document_replaced', `The document was already replaced by ${third.id}.`]);
     const deleted = scenario.delete(third);
     expect(dataOf(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
     expect(scenario.add({ replaces_document_id: first.id }).outcome).toBe('added');

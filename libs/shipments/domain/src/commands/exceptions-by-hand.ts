@@ -23,11 +23,11 @@ import {
 } from './command.ts';
 import { checkContainer } from './record-milestone.ts';
 
-/** The fields of an exception that a person opens, with the right types; null if absent. */
+/** Fields of an exception that a person opens, with the right types; null if absent. */
 export interface ExceptionInput {
   readonly type: ExceptionType;
   readonly severity: Severity;
-  /** Null for the title of its type. */
+  /** Title; null for the title of the type. */
   readonly title: string | null;
   readonly detail: string | null;
   readonly container_number: string | null;
@@ -44,7 +44,7 @@ export interface OpenException extends CommandContext {
 }
 
 interface OpenResult {
-  /** `existing`: it was already open, or its rule opens it with this command. */
+  /** `existing`: the exception was already open, or its rule opens it with this command. */
   readonly outcome: 'opened' | 'existing';
   readonly exceptionId: string;
 }
@@ -60,7 +60,7 @@ export const openException: CommandHandler<OpenException, OpenResult, Omit<OpenE
   answer: (result, after) => ({ outcome: result.outcome, ...answerException(result, after) }),
 };
 
-/** @throws DomainError naming every faulty field; `limit_exceeded` */
+/** @throws DomainError with every invalid field in `details`; `limit_exceeded` */
 function decide(command: OpenException, state: ShipmentState, context: DecideContext): Decision<OpenResult> {
   const { at } = command;
   const { record } = state;
@@ -72,7 +72,8 @@ function decide(command: OpenException, state: ShipmentState, context: DecideCon
     const { nextCheckAt } = state;
     return { outcome: 'existing', exceptionId: present.id, events: [], nextCheckAt, warnings };
   }
-  // If its rule is due, the rule opens it: the outcome must not depend on when the clock last checked the shipment.
+  // If its rule is due, the rule opens the exception, so that the outcome does not depend on when the clock last
+  // checked the shipment.
   const due = withConsequences(at, state, [], context);
   const byRule = findOpened(due.events, input);
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
@@ -121,29 +122,29 @@ function opened({ at, shipment_id }: OpenException, input: ExceptionInput, { new
 
 function checkMilestoneId({ milestone_id }: ExceptionInput, state: ShipmentState): readonly FieldError[] {
   if (milestone_id === null || findMilestone(state, milestone_id) !== undefined) return [];
-  const message = `${milestone_id} is no milestone of this shipment.`;
+  const message = `The shipment has no milestone ${milestone_id}.`;
   return [{ param: 'milestone_id', code: 'unknown_milestone', message }];
 }
 
 function checkExceptionLimit({ exceptions }: ShipmentState): readonly FieldError[] {
   if (exceptions.length < SHIPMENT_LIMITS.exceptions) return [];
-  const message = `A shipment has at most ${SHIPMENT_LIMITS.exceptions} exceptions, resolved ones too.`;
+  const message = `A shipment can have at most ${SHIPMENT_LIMITS.exceptions} exceptions, including resolved ones.`;
   return [{ param: 'type', code: 'limit_exceeded', message }];
 }
 
-/** A person takes care of an exception. Acknowledging again changes the assignee or adds a note. */
+/** A person acknowledges an exception. Acknowledging again changes the assignee or adds a note. */
 export interface AcknowledgeException extends CommandContext {
   readonly type: 'AcknowledgeException';
   readonly shipment_id: string;
   readonly exception_id: string;
-  /** Absent: stays; null: no assignee. */
+  /** Assignee. If absent, the assignee stays; null removes the assignee. */
   readonly assignee?: string | null;
-  /** For the history. */
+  /** Note for the history. */
   readonly note: string | null;
 }
 
 interface AcknowledgeResult {
-  /** `unchanged`: it had these values already, and the note is absent or the same as the last one. */
+  /** `unchanged`: the exception had these values already, and the note is absent or equals the last one. */
   readonly outcome: 'acknowledged' | 'unchanged';
   readonly exceptionId: string;
 }
@@ -157,7 +158,10 @@ export const acknowledgeException: CommandHandler<
   decide({ exception_id, note, at, ...command }, state, context) {
     const previous = findException(state, exception_id);
     if (previous.status === 'resolved') {
-      throw new DomainError('exception_resolved', 'The exception is resolved. Open another one if it is not over.');
+      throw new DomainError(
+        'exception_resolved',
+        'The exception is resolved. If the problem persists, open a new exception.',
+      );
     }
     const { assignee = previous.assignee } = command;
     const common = { exceptionId: previous.id, warnings: cancelledWarnings(state.record, state.record) };
@@ -190,7 +194,7 @@ export interface ResolveException extends CommandContext {
 }
 
 interface ResolveResult {
-  /** `unchanged`: it was already resolved, with any code. */
+  /** `unchanged`: the exception was already resolved, with any code. */
   readonly outcome: 'resolved' | 'unchanged';
   readonly exceptionId: string;
 }
@@ -236,7 +240,7 @@ function answerException({ exceptionId }: { readonly exceptionId: string }, afte
   return { exception: findException(after, exceptionId), shipment_version: after.record.version };
 }
 
-/** The state with a changed exception and count of open exceptions. */
+/** Returns the state with a changed exception and an updated count of open exceptions. */
 function withException(
   { exceptions, record, ...state }: ShipmentState,
   changed: ShipmentException,

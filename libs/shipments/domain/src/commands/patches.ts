@@ -37,7 +37,7 @@ export type ShipmentPatch = Partial<Omit<ShipmentFields, keyof MergedFields>> & 
   readonly [Name in keyof MergedFields]?: MergedFields[Name] | null;
 } & { readonly original_eta?: Timestamp | null };
 
-/** Objects of which a patch may contain only some members. */
+/** Objects that a patch may contain in part. */
 interface MergedFields {
   readonly shipper: Partial<Party>;
   readonly consignee: Partial<Party>;
@@ -65,8 +65,9 @@ export const patchShipment: CommandHandler<
 };
 
 /**
- * `etd`, `eta` and `legs` are new statements even if they equal what was sent last, and change `eta` even after the
- * arrival. The values of the last upsert stay remembered, so that a nightly resend of them does not undo the patch.
+ * Decides on a patch. Its `etd`, `eta` and `legs` are new statements even if they equal the last sent values, and
+ * change `eta` even after the arrival. The values of the last upsert stay remembered, so that a nightly resend of them
+ * does not undo the patch.
  */
 function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
   const before = state.record;
@@ -88,7 +89,7 @@ function decideShipmentPatch(command: PatchShipment, state: ShipmentState, conte
   });
 }
 
-/** The patch with its objects merged into those of the shipment. */
+/** Returns the patch with its objects merged into those of the shipment. */
 function merged(
   before: ShipmentRecord,
   { shipper, consignee, metadata, ...others }: Omit<ShipmentPatch, 'original_eta'>,
@@ -105,7 +106,7 @@ function mergedParty(before: Party | null, patch: Partial<Party> | null): Party 
   return patch === null ? null : { name: null, external_id: null, ...before, ...patch };
 }
 
-/** Uses a Map, because `__proto__` is an allowed name. */
+/** A Map, because `__proto__` is an allowed name. */
 function mergedStrings(
   before: ShipmentRecord['metadata'],
   patch: MergedFields['metadata'] | null,
@@ -119,11 +120,11 @@ function mergedStrings(
   return Object.fromEntries(strings);
 }
 
-/** Sets the fields of a container that only clients set: absent fields stay, null clears. */
+/** Sets the container fields that only clients set. Absent fields stay, null clears. */
 export interface PatchContainer extends CommandContext {
   readonly type: 'PatchContainer';
   readonly shipment_id: string;
-  /** Number of the container, normalised. */
+  /** Container number, normalised. */
   readonly number: string;
   readonly patch: Partial<ClientContainerFields>;
 }
@@ -150,12 +151,12 @@ export const patchContainer: CommandHandler<
   resultOf: (_, { number }) => ({ outcome: 'updated', number }),
   answer({ outcome, number }, { record }) {
     const container = record.containers.find((each) => each.number === number);
-    if (container === undefined) throw new Error(`there is no container ${number} to answer`);
+    if (container === undefined) throw new Error(`container ${number} to answer with was not found`);
     return { outcome, container, shipment_version: record.version };
   },
 };
 
-/** @throws DomainError `not_found` if the shipment has no such container */
+/** Returns the container. @throws DomainError `not_found` if the shipment has no such container */
 export function requireContainer({ number }: PatchContainer, { record }: ShipmentState): void {
   if (record.container_numbers.includes(number)) return;
   throw new DomainError('not_found', 'The shipment has no such container.');

@@ -42,7 +42,9 @@ import {
   cancelledWarnings,
 } from './command.ts';
 
-/** Records a milestone, corrects the one with the same `external_id`, or finds that it is known already. */
+/**
+ * Records a milestone, corrects the one with the same `external_id`, or finds that the milestone is already recorded.
+ */
 export interface RecordMilestone extends CommandContext {
   readonly type: 'RecordMilestone';
   readonly shipment_id: string;
@@ -50,7 +52,10 @@ export interface RecordMilestone extends CommandContext {
 }
 
 interface RecordResult {
-  /** `existing`: nothing was recorded. The known milestone may have got the `external_id`, or remembers what the feed sent. */
+  /**
+   * `existing`: no milestone was recorded or corrected. The existing one may have got the `external_id`, or records
+   * what the feed sent.
+   */
   readonly outcome: 'recorded' | 'corrected' | 'existing';
   readonly milestoneId: string;
 }
@@ -107,7 +112,10 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   return { ...common, outcome: 'corrected', ...decided, warnings: [...known, ...decided.warnings] };
 }
 
-/** A person who posts a superseded estimate again makes it current. A feed does not, because feeds resend everything. */
+/**
+ * Reports whether a repeated milestone becomes current again: a superseded estimate that a person posts. A feed's
+ * repetition does not count, because feeds resend everything.
+ */
 function becomesCurrentAgain({ entry, by }: Duplicate, { source }: MilestoneInput): boolean {
   return by === 'content' && !isFeed(source) && entry.milestone.superseded_at !== null;
 }
@@ -126,7 +134,8 @@ function newMilestone(command: RecordMilestone, input: MilestoneInput, context: 
 }
 
 /**
- * The milestone with new content. Its id, `recorded_at` and `recorded_by` stay. A new statement makes it current again.
+ * Returns the milestone with new content. Its id, `recorded_at` and `recorded_by` stay. A new statement makes it
+ * current again.
  */
 export function correctedMilestone(previous: Milestone, content: MilestoneInput): Milestone {
   const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
@@ -138,12 +147,15 @@ interface ResentMilestone {
   readonly overridden: Overridden;
 }
 
-/** The content of a milestone after it was sent again, and the values of the feed that a person's values override. */
+/**
+ * Returns the content of a milestone after a client sent it again, and the values of the feed that a person's values
+ * override.
+ */
 function mergeResent({ entry, by }: Duplicate, input: MilestoneInput): ResentMilestone {
   const content = contentOf(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
-    // A milestone without an external_id gets the one with which it was sent again.
+    // A milestone without an external_id gets that of the repetition.
     const external_id = content.external_id ?? input.external_id;
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
@@ -153,7 +165,7 @@ function mergeResent({ entry, by }: Duplicate, input: MilestoneInput): ResentMil
   return { content: news, overridden: findOverridden(news, input) };
 }
 
-/** The event that remembers a repetition. It is not a correction and is not announced. */
+/** Returns the event that stores a repetition. The event is neither a correction nor announced. */
 function recordRepetition(
   { entry }: Duplicate,
   content: MilestoneInput,
@@ -167,7 +179,7 @@ function recordRepetition(
   return [{ type: 'milestone.corrected.v1', data }];
 }
 
-/** Warns a feed that a person's value overrides its own. */
+/** Returns a warning for a feed if a person's value overrides the feed's value. */
 function overriddenWarnings(
   { entry, by }: Duplicate,
   { input, overridden }: { readonly input: MilestoneInput; readonly overridden: Overridden },
@@ -179,14 +191,14 @@ function overriddenWarnings(
   if (by === 'content' && !isRepeatOfLastSent(entry, input)) return [];
   const message =
     retracted_at === null
-      ? `${id} was corrected by hand: ${fields.join(', ')} of it stays as it is.`
-      : `${id} was retracted: what repeats it is not recorded again.`;
+      ? `Milestone ${id} was corrected by hand. Your values for ${fields.join(', ')} do not replace the correction.`
+      : `Milestone ${id} was retracted. Your repetition of it was not recorded.`;
   return [{ code: 'overridden_by_user', param: null, message }];
 }
 
 function checkMilestoneLimit({ timeline }: ShipmentState): readonly FieldError[] {
   if (timeline.length < SHIPMENT_LIMITS.milestones) return [];
-  const message = `A shipment has at most ${SHIPMENT_LIMITS.milestones} milestones.`;
+  const message = `A shipment can have at most ${SHIPMENT_LIMITS.milestones} milestones.`;
   return [{ param: 'code', code: 'limit_exceeded', message }];
 }
 
@@ -198,14 +210,17 @@ export interface MilestoneAnswer {
   readonly warnings: readonly Warning[];
 }
 
-/** A milestone after a command: recorded without `previous`, corrected or retracted with it. */
+/** A milestone after a command. `previous` is undefined for a new one, and set for a corrected or retracted one. */
 interface MilestoneOutcome {
   readonly previous: Milestone | undefined;
   readonly milestone: Milestone;
   readonly overridden: Overridden;
 }
 
-/** The events of recording, correcting or retracting a milestone, including changes of the shipment and exceptions. */
+/**
+ * Decides the events of recording, correcting or retracting a milestone, including changes of the shipment and
+ * exceptions.
+ */
 export function decideMilestone(
   at: Timestamp,
   state: ShipmentState,
@@ -235,7 +250,10 @@ export function decideMilestone(
   return { warnings, ...reconcile(state, { derived, timeline, events }, { ...context, at }) };
 }
 
-/** A warning if an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before `etd`; at most one. */
+/**
+ * Returns at most one warning: that an estimate moved `etd` or `eta` of the shipment or a leg so that `eta` is before
+ * `etd`.
+ */
 function etaBeforeEtdWarnings(before: ShipmentRecord, after: ShipmentRecord): readonly Warning[] {
   for (const [index, { etd, eta }] of [after, ...after.legs].entries()) {
     const was = index === 0 ? before : before.legs[index - 1];
@@ -258,20 +276,23 @@ function milestoneEvent({ previous, milestone, overridden }: MilestoneOutcome, e
   return { type: 'milestone.corrected.v1', data: { milestone, previous, ...effects, overridden } };
 }
 
-/** The content with the label and sequence of the catalog. @throws Error for a code that the check did not refuse */
+/**
+ * Returns the content with the label and sequence of the catalog. @throws Error for a code that the check should have
+ * refused
+ */
 function withCatalogFields(content: MilestoneInput): MilestoneInput & Pick<Milestone, 'label' | 'sequence'> {
   const entry = findMilestoneCode(content.code);
-  if (entry === undefined) throw new Error(`${content.code} passed the check without being in the catalog`);
+  if (entry === undefined) throw new Error(`${content.code} passed the check, but the catalog does not contain it`);
   return { ...content, label: entry.label, sequence: entry.sequence };
 }
 
 export function answerMilestone({ milestoneId }: { readonly milestoneId: string }, after: ShipmentState) {
   const milestone = findMilestone(after, milestoneId);
-  if (milestone === undefined) throw new Error(`there is no milestone ${milestoneId} to answer`);
+  if (milestone === undefined) throw new Error(`milestone ${milestoneId} to answer with was not found`);
   return { milestone, shipment_version: after.record.version };
 }
 
-/** Ports of the shipment. A milestone may write them in any form. */
+/** Returns the ports of the shipment and its legs. A milestone may spell them in any form. */
 export function listPorts({ origin_port, destination_port, legs }: ShipmentRecord): readonly (string | null)[] {
   return [origin_port, destination_port, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
 }
@@ -281,11 +302,13 @@ export function checkContainer(
   { container_numbers }: ShipmentRecord,
 ): readonly FieldError[] {
   if (container_number === null || container_numbers.includes(container_number)) return [];
-  const message = `${container_number} is no container of this shipment.`;
+  const message = `The shipment has no container ${container_number}.`;
   return [{ param: 'container_number', code: 'unknown_container', message }];
 }
 
 export function modeWarnings(code: string, { mode }: ShipmentRecord): readonly Warning[] {
   if (mode === null || findMilestoneCode(code)?.modes.includes(mode) !== false) return [];
-  return [{ code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for ${mode}.` }];
+  return [
+    { code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for shipments with mode ${mode}.` },
+  ];
 }

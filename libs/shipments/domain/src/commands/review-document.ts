@@ -53,15 +53,18 @@ function review(
 ) {
   const { document: previous, object_id } = findDocument(state, document_id);
   const about = { at, outcome: status, documentId: document_id } as const;
-  // The first verdict stands, with its reason.
+  // The first review counts, with its reason.
   if (previous.status === status) {
     return decideOnDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
   }
   if (previous.status === 'approved' || previous.status === 'rejected') {
-    throw new DomainError('document_reviewed', `It is ${previous.status}. Replace it by another one.`);
+    throw new DomainError(
+      'document_reviewed',
+      `The document is ${previous.status}. To replace it, upload another one.`,
+    );
   }
   if (previous.status !== 'uploaded') {
-    throw new DomainError('document_not_uploaded', `It is ${previous.status}: there is nothing to review.`);
+    throw new DomainError('document_not_uploaded', `The document is ${previous.status}, so it cannot be reviewed.`);
   }
   const reviewed = { status, reviewed_by: actor, reviewed_at: at, rejection_reason: reason };
   const data = { stored: { document: { ...previous, ...reviewed }, object_id }, previous };

@@ -105,11 +105,11 @@ export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, Co
 }
 
 /**
- * Decides on a command: returns the events to append at the revision of `state`, including everything that is derived, so
- * that folding only copies. Pure: equal arguments give equal decisions.
+ * Decides on a command: returns the events to append at the revision of `state`, including all derived data, so that
+ * folding only copies. Pure: equal arguments give equal decisions.
  * @param state undefined if the shipment does not exist
- * @throws DomainError to refuse the command; `details` name every faulty field. Checks `not_found` first, then
- *   PreconditionFailed, so that clients learn nothing about a shipment that they have not seen
+ * @throws DomainError to refuse the command; `details` contains every invalid field. Checks `not_found` first, then
+ * PreconditionFailed, so that clients learn nothing about a shipment that they have not seen
  */
 export function decide<Type extends CommandType>(
   command: CommandOf<Type>,
@@ -131,7 +131,7 @@ function decision(command: ShipmentCommand, state: ShipmentState | undefined, co
   return handler.create(command, context);
 }
 
-/** @throws DomainError `not_found` if the shipment does not have the part that the command is about */
+/** Checks that the shipment has the part that the command is about. @throws DomainError `not_found` if it does not */
 function requireTarget(command: ShipmentCommand, state: ShipmentState): void {
   if ('milestone_id' in command) findEntry(state, command.milestone_id);
   if ('exception_id' in command) findException(state, command.exception_id);

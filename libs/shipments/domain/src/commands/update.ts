@@ -13,19 +13,19 @@ import { type CommandContext, type DecideContext, type Decision, throwIfErrors, 
 /** A client's changes of an existing shipment. */
 interface Update {
   readonly checked: CheckedShipment;
-  /** Checked fields that count as new statements about times. */
+  /** Checked fields that are new statements about times. */
   readonly times: ScheduleFields;
-  /** How the legs continue the present legs; absent if all their times are new statements. */
+  /** Times and revisions that legs take over from the present legs; absent if all their times are new statements. */
   readonly continued?: ContinuedLegs;
-  /** The values of the last upsert, from now on. */
+  /** New values of the last upsert. */
   readonly sent: LastSent;
-  /** Other fields of the record that it sets. */
+  /** Other fields of the record that the update sets. */
   readonly also?: Partial<Pick<ShipmentRecord, 'original_eta'>>;
-  /** Whether it changes `eta` even after the arrival. */
+  /** True if the update changes `eta` even after the arrival. */
   readonly movesEtaAfterArrival?: boolean;
 }
 
-/** @throws DomainError naming every faulty field */
+/** @throws DomainError with every invalid field in `details` */
 export function decideUpdate(
   command: CommandContext,
   state: ShipmentState,
@@ -62,7 +62,7 @@ export function decideUpdate(
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
 }
 
-/** Remembers the ports that the client set, unless they equal the remembered or visible ones. */
+/** Returns the event that stores the ports set by the client, unless they equal the stored or visible ones. */
 export function recordGivenPorts(
   known: GivenPorts | null,
   given: GivenPorts,
@@ -74,10 +74,10 @@ export function recordGivenPorts(
   return [{ type: 'shipment.ports_given.v1', data: { origin_port, destination_port } }];
 }
 
-/** The `external_id` identifies the shipment in the client's system. It cannot be changed or set later. */
+/** Checks the `external_id`. It identifies the shipment in the client's system, and cannot be changed or set later. */
 function checkExternalId(before: ShipmentRecord, after: ShipmentRecord): readonly FieldError[] {
   if (after.external_id === before.external_id) return [];
-  const message = 'The external_id of a shipment is set when it is created, and never changes.';
+  const message = 'external_id can only be set when the shipment is created, and cannot be changed.';
   return [{ param: 'external_id', code: 'external_id_immutable', message }];
 }
 
@@ -89,7 +89,7 @@ export function checkReferences(
   return [{ param: 'external_id', code: 'reference_required', message }];
 }
 
-/** Compares `eta` and `etd` as they are after the update, not only as sent. */
+/** Compares `eta` and `etd` after the update, not only as sent. */
 export function updateWarnings(
   { fields, warnings }: CheckedShipment,
   { etd, eta }: ShipmentRecord,
@@ -100,18 +100,18 @@ export function updateWarnings(
   return order === undefined ? others : [...others, order];
 }
 
-/** Legs of an upsert, with data that they take over from the present legs. */
+/** Legs of an upsert, with times that they take over from the present legs. */
 interface ContinuedLegs {
-  /** With the present times, unless the upsert sent other times than the last one. */
+  /** Legs with the present times, unless the upsert sent other times than the last one. */
   readonly legs: readonly LegFields[];
-  /** By leg, the events that set its times; absent if the upsert sets all of them. */
+  /** Revisions of the events that set the times, by leg; absent if the upsert sets all of them. */
   readonly written?: readonly LegTimesWritten[];
-  /** By leg, the present leg; without actual times if it is new. */
+  /** Present legs, by leg; without actual times for a new leg. */
   readonly answered: readonly Leg[];
 }
 
 /**
- * Takes over the times of legs that an upsert sends again from the present legs, so that they are not new statements.
+ * Takes over the times of repeated legs from the present legs, so that they are not new statements.
  * @param revision revision of the upsert's first event
  */
 export function continueLegs(
@@ -145,7 +145,10 @@ export function continueLegs(
 
 const NO_INDEX = -1;
 
-/** For each leg, the index of the leg that it continues: one with the same ports, otherwise the one at the same index. */
+/**
+ * Returns for each leg the index of the leg that it continues: one with the same ports, otherwise the one at the same
+ * index.
+ */
 function matchFormerLegs(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
   const free = new Set(former.keys());
   const take = (place: number | undefined) => (place !== undefined && free.delete(place) ? place : undefined);

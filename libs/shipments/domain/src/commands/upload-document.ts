@@ -15,7 +15,7 @@ import {
   decideUploaded,
 } from './document-decision.ts';
 
-/** Makes a document whose bytes arrive later. */
+/** Creates a document whose bytes arrive later. */
 export interface RequestUpload extends CommandContext {
   readonly type: 'RequestUpload';
   readonly shipment_id: string;
@@ -44,11 +44,17 @@ export interface ReceiveUpload extends CommandContext {
   readonly shipment_id: string;
   readonly document_id: string;
   readonly object: ReceivedObject;
-  /** The object received before, if it still exists, otherwise null. It is kept if the same bytes arrive again. */
+  /**
+   * Id of the object received before, if it still exists, otherwise null. The object is kept if the same bytes arrive
+   * again.
+   */
   readonly kept_object_id: string | null;
 }
 
-/** `unchanged`: the object received before is kept, and the new one is not needed. @throws DomainError `document_not_pending` */
+/**
+ * Returns `unchanged` if the object received before is kept and the new one is not needed. @throws DomainError
+ * `document_not_pending`
+ */
 export const receiveUpload: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = requirePending(state, document_id, at);
@@ -72,7 +78,7 @@ export interface CompleteUpload extends CommandContext {
   readonly type: 'CompleteUpload';
   readonly shipment_id: string;
   readonly document_id: string;
-  /** The received object, if it no longer exists, otherwise null. */
+  /** Id of the received object if it no longer exists, otherwise null. */
   readonly lost_object_id: string | null;
 }
 
@@ -80,13 +86,14 @@ export interface CompleteUpload extends CommandContext {
 export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
   decide({ at, document_id, lost_object_id }, state, context) {
     const found = findDocument(state, document_id);
-    // Completing it again changes nothing.
+    // Completing a document again changes nothing.
     if (isPresent(found.document)) {
       return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const { document, received } = requirePending(state, document_id, at);
     if (received === null) throw new DomainError('upload_missing', 'No file was uploaded for the document.');
-    if (received.id === lost_object_id) throw new DomainError('upload_missing', 'What came is lost. Send it again.');
+    if (received.id === lost_object_id)
+      throw new DomainError('upload_missing', 'The uploaded file was lost. Upload it again.');
     requireExpected(document, received);
     const event = decideUploaded(document, received, at, state);
     return decideOnDocument({ at, outcome: 'completed', documentId: document_id }, event, state, context);
@@ -99,11 +106,14 @@ function requireExpected({ size_bytes, checksum_sha256 }: DocumentRecord, receiv
   if (received.size_bytes !== size_bytes) {
     throw new DomainError(
       'size_mismatch',
-      `${received.size_bytes} bytes came, ${size_bytes} were told. Send them again.`,
+      `The file has ${received.size_bytes} bytes instead of ${size_bytes}. Upload the file again.`,
     );
   }
   if (received.sha256 !== checksum_sha256) {
-    throw new DomainError('checksum_mismatch', `The SHA-256 of what came is ${received.sha256}. Send it again.`);
+    throw new DomainError(
+      'checksum_mismatch',
+      `The SHA-256 of the file is ${received.sha256}, which differs from checksum_sha256. Upload the file again.`,
+    );
   }
 }
 

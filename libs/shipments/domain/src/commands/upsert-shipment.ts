@@ -25,9 +25,15 @@ import { type ShipmentState, scheduleOf } from '../state.ts';
 /** Creates a shipment, or changes the one with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
   readonly type: 'UpsertShipment';
-  /** `shp_<token>`, derived from (workspace, environment, external_id), or from the command id without one. */
+  /**
+   * Id `shp_<token>`, derived from workspace, environment and external_id, or from the command id without an
+   * external_id.
+   */
   readonly shipment_id: string;
-  /** Absent fields keep their value, null clears. Fields have the right types and the form that `checkShipmentFields` returns. */
+  /**
+   * Fields with the right types, in the form that `checkShipmentFields` returns. Absent fields keep their value, null
+   * clears.
+   */
   readonly fields: Partial<ShipmentFields>;
 }
 
@@ -47,7 +53,9 @@ export const upsertShipment: CommandHandler<UpsertShipment, UpsertResult, Omit<U
   answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
-/** The first event holds everything visible. Exceptions that open with the shipment follow it. */
+/**
+ * Creates a shipment. The first event contains everything visible; exceptions that open with the shipment follow it.
+ */
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
   const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
@@ -92,8 +100,9 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
 }
 
 /**
- * Absent fields keep their value, null clears, arrays and objects are replaced as a whole. `etd`, `eta`, `legs` and the
- * times of legs count only if they differ from what was last sent, so that a nightly resend does not undo a newer estimate.
+ * Changes a shipment. Absent fields keep their value, null clears, arrays and objects are replaced as a whole. `etd`,
+ * `eta`, `legs` and the times of legs count only if they differ from the last sent values, so that a nightly resend
+ * does not undo a newer estimate.
  */
 function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
@@ -114,7 +123,7 @@ function checkFields(
   return checkShipmentFields(fields, mode, places, strict);
 }
 
-/** Fields that differ from the last upsert. */
+/** Returns the fields that differ from the last upsert. */
 function pickNewlySent(sent: LastSent, { etd, eta, legs }: ScheduleFields): ScheduleFields {
   return {
     ...(etd === undefined || etd === sent.etd ? {} : { etd }),

@@ -17,20 +17,20 @@ interface EventBody {
   readonly data: object;
 }
 
-/** A version that is no longer written. Every stored version stays readable. */
+/** A former version of an event type. New events no longer use it, but stored events of every version stay readable. */
 export interface FormerVersion {
-  /** Its wire name. */
+  /** Type as stored. */
   readonly type: string;
-  /** Converts its data to the next version. */
+  /** Converts data of this version to the next one. */
   readonly upcast: (data: JsonObject) => JsonObject;
 }
 
-/** The public event that a stored event becomes. */
+/** The public event of a stored event. */
 export interface Announcement {
   readonly type: EventType;
   /**
+   * Returns the fields that only some public events have. Equal arguments give equal JSON text.
    * @param exception the exception right after the event, if the event opens or changes one
-   * @returns the fields that not all public events have. Equal arguments give equal JSON text.
    */
   readonly data: (after: Shipment, addresses: PublicAddresses, exception?: ShipmentException) => object;
 }
@@ -42,32 +42,38 @@ export interface HistoryNote {
 }
 
 /**
- * Describes one type of stored events. Folding, upcasting, publishing, the timeline and the golden files, which are named
- * after the type, use it. Folding only copies data and derives nothing, so that later code never changes announced data.
+ * Describes one type of stored events. Folding, upcasting, publishing, the timeline and the golden files, which are
+ * named after the type, use the descriptor. Folding only copies data and derives nothing, so that later code never
+ * changes announced data.
  */
 export interface StoredEventDescriptor<Event extends EventBody> {
-  /** Wire name, with the current version. */
+  /** Type as stored, in its current version. */
   readonly type: Event['type'];
-  /** Oldest first. */
+  /** Former versions, oldest first. */
   readonly formerVersions?: readonly FormerVersion[];
-  /** The state after the event as the first of a stream. Absent if it cannot be the first. */
+  /** Returns the state after the event as the first of a stream. Absent if the event cannot be the first. */
   begin?(data: Event['data'], revision: number): ShipmentDraft;
-  /** The record after it, except `updated_at` and `version`. Absent if the record stays. */
+  /**
+   * Returns the record after the event, except `updated_at` and `version`. Absent if the event does not change the
+   * record.
+   */
   applyToRecord?(record: ShipmentRecord, data: Event['data']): ShipmentRecord;
   /** Applies all other changes of the state to the draft. */
   applyToState?(draft: ShipmentDraft, data: Event['data'], revision: number): void;
-  /** Its changes to the timeline. */
+  /** Returns the changes to the timeline. */
   milestoneChanges?(data: Event['data']): Omit<MilestoneChanges, 'at'>;
-  /** The exception that it opens or changes: the whole exception, or the fields that it sets. */
+  /** Returns the exception that the event opens or changes: the whole exception, or the fields that the event sets. */
   exception?(data: Event['data']): ExceptionChange;
-  /** The documents that it adds or changes, in their new state. */
+  /** Returns the documents that the event adds or changes, in their new state. */
   documents?(data: Event['data']): readonly StoredDocument[];
-  /** Whether it is news of the shipment for the rule `no_update`: a milestone, or an estimated arrival. */
+  /**
+   * Reports whether the event is news of the shipment for the rule `no_update`: a milestone, or an estimated arrival.
+   */
   isNews?(data: Event['data']): boolean;
-  /** Its public event; undefined if there is none: docs/reference/events.md#types. */
+  /** Returns the public event; undefined if there is none: docs/reference/events.md#types. */
   announce?(data: Event['data']): Announcement | undefined;
   /**
-   * Its entry in the history; undefined for an event that clients do not see.
+   * Returns the entry in the history; undefined for an event that clients do not see.
    * @param exception the exception right after the event; needed for an event that sets only some of its fields
    */
   historyNote?(data: Event['data'], exception: ShipmentException | undefined): HistoryNote | undefined;

@@ -32,7 +32,7 @@ export const documentReceived: StoredEventDescriptor<DocumentReceived> = {
   },
 };
 
-/** A document became complete, and replaces another one if its sender asked for that. */
+/** A document became complete, and replaced another one if its sender asked for that. */
 export interface DocumentUploaded {
   readonly type: 'document.uploaded.v1';
   readonly data: {
@@ -106,7 +106,7 @@ export interface DocumentDeleted {
   readonly type: 'document.deleted.v1';
   readonly data: DocumentChanged & {
     readonly documents_count: number;
-    /** The document that it had replaced, which is current again; absent if there is none. */
+    /** The document that the deleted one had replaced, which is current again; absent if there is none. */
     readonly restored?: StoredDocument;
   };
 }

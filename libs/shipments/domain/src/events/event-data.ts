@@ -16,9 +16,9 @@ import type { MilestoneInput } from '../check-milestone.ts';
 /** The metadata of every event. */
 export interface EventMetadata {
   readonly command_id: string;
-  /** Index among the events of its command, from 0. The event's id is uuidv5(command_id, command_index). */
+  /** Index among the events of the command, from 0. The event's id is uuidv5(command_id, command_index). */
   readonly command_index: number;
-  /** Time of the command, and of the event everywhere. Timestamps of stores are not used. */
+  /** Time of the command, used as the time of the event. Timestamps of stores are not used. */
   readonly recorded_at: Timestamp;
   readonly actor: Actor;
   readonly request_id: string;
@@ -26,19 +26,19 @@ export interface EventMetadata {
   readonly traceparent: string | null;
   /** When time alone next changes the shipment as it is after this append; null if never. */
   readonly next_check_at: Timestamp | null;
-  /** Set if the event was imported from another store, so that it may be stored long after its time. */
+  /** True if the event was imported from another store. It may be stored long after `recorded_at`. */
   readonly imported?: true;
 }
 
 /**
- * When time alone next changes the shipment; null if never. Ignores the value of an imported event: the other system has
- * other rules and settings, and more events of the shipment may follow.
+ * Returns the time when time alone next changes the shipment; null if never. Ignores the value of an imported event:
+ * the other system has other rules and settings, and more events of the shipment may follow.
  */
 export function nextCheckTime({ next_check_at, imported }: EventMetadata): Timestamp | null {
   return imported === true ? null : next_check_at;
 }
 
-/** Fields that both clients and estimates set; only those that a client set. */
+/** Values that a client set for fields that estimates also set. */
 export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
 
 /** Revisions of the events with which the client set the times of a leg. */
@@ -47,10 +47,10 @@ export interface LegTimesWritten {
   readonly eta: number;
 }
 
-/** Ports that the client set itself. A port that it left out is taken from its legs, if there are any. */
+/** Ports that the client set itself. A port that the client left out is taken from the legs, if there are any. */
 export type GivenPorts = Pick<ShipmentFields, 'origin_port' | 'destination_port'>;
 
-/** Values of the last upsert for fields that estimates also set. Sending the same values again every night changes nothing. */
+/** Values of the last upsert for fields that estimates also set. An upsert that repeats them changes nothing. */
 export interface LastSent {
   readonly etd: Timestamp | null;
   readonly eta: Timestamp | null;
@@ -91,16 +91,19 @@ export type Changes = { readonly [Field in keyof AnnouncedFields]?: Change<Annou
 
 /** The `last_milestone`s that an event changes. Responses contain them, events do not announce them. */
 export interface LastMilestones {
-  /** The shipment's; absent if it does not change. */
+  /** The shipment's `last_milestone`; absent if it does not change. */
   readonly shipment?: LastMilestone | null;
-  /** Those of containers that change. */
+  /** Changed `last_milestone`s of containers. */
   readonly containers: readonly { readonly last: LastMilestone | null; readonly numbers: readonly string[] }[];
 }
 
-/** A document, and the object with its bytes. */
+/** A document, with the object that contains its bytes. */
 export interface StoredDocument {
   readonly document: DocumentRecord;
-  /** Id in the object store; null until the bytes are complete. The object of a deleted or expired document is to be destroyed. */
+  /**
+   * Id in the object store; null until the bytes are complete. The object of a deleted or expired document is to be
+   * destroyed.
+   */
   readonly object_id: string | null;
 }
 
@@ -108,12 +111,12 @@ export interface StoredDocument {
 export interface ReceivedObject {
   readonly id: string;
   readonly size_bytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 of the bytes, in lower-case hex. */
   readonly sha256: string;
   readonly content_type: DocumentContentType;
 }
 
-/** A document after a review, an expiry or a deletion, and before it. */
+/** A document before and after a review, an expiry or a deletion. */
 export interface DocumentChanged {
   readonly stored: StoredDocument;
   readonly previous: DocumentRecord;

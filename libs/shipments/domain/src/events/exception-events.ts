@@ -14,7 +14,7 @@ export const exceptionOpened: StoredEventDescriptor<ExceptionOpened> = {
   announce: ({ exception }) => ({ type: 'exception.opened', data: () => ({ exception }) }),
 };
 
-/** A person acknowledged or assigned an exception, or its rule found other details. It stays open. */
+/** A person acknowledged or assigned an exception, or its rule found other details. The exception stays open. */
 export interface ExceptionUpdated {
   readonly type: 'exception.updated.v1';
   readonly data: {
@@ -40,8 +40,8 @@ export const exceptionUpdated: StoredEventDescriptor<ExceptionUpdated> = {
 };
 
 /**
- * An exception closed. Holds only the changed fields, because cancelling a shipment resolves all its exceptions in one
- * append. A resolved exception never changes again.
+ * An exception was resolved. The event contains only the changed fields, because cancelling a shipment resolves all its
+ * exceptions in one append. A resolved exception never changes again.
  */
 export interface ExceptionResolved {
   readonly type: 'exception.resolved.v2';
@@ -70,7 +70,7 @@ export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
   }),
 };
 
-/** Version 1 held the whole exception. */
+/** Version 1 contained the whole exception. */
 function withoutUnchangedFields(data: JsonObject): JsonObject {
   const { exception, open_exceptions_count = 0 } = data;
   const { id = '', resolution = null, resolved_at = null } = exception as JsonObject;
@@ -78,8 +78,8 @@ function withoutUnchangedFields(data: JsonObject): JsonObject {
 }
 
 /**
- * The conditions of exceptions that a person resolved have ended. If one occurs again, a new exception opens. Announces
- * nothing.
+ * The conditions of exceptions that a person resolved have ended. If a condition occurs again, a new exception opens.
+ * Announces nothing.
  */
 export interface ExceptionConditionsEnded {
   readonly type: 'exception.conditions_ended.v1';

@@ -8,7 +8,7 @@ export interface MilestoneRecorded {
   readonly type: 'milestone.recorded.v1';
   readonly data: {
     readonly milestone: Milestone;
-    /** Ids of estimates that this one replaces. */
+    /** Ids of estimates that the milestone replaces. */
     readonly supersedes: readonly string[];
     readonly last: LastMilestones;
   };
@@ -33,9 +33,9 @@ function announceActual(milestone: Milestone): Announcement | undefined {
 }
 
 /**
- * The content of a milestone changed, because a person corrected it or a client sent it again under its `external_id`. Its
- * revision grows. If the revision stays, the milestone only got an `external_id`, or a feed sent the value that a person had
- * already set.
+ * The content of a milestone changed, because a person corrected it or a client sent it again under its `external_id`.
+ * Its revision grows. If the revision stays, the milestone only got an `external_id`, or a feed sent the value that a
+ * person had already set.
  */
 export interface MilestoneCorrected {
   readonly type: 'milestone.corrected.v1';
@@ -43,7 +43,7 @@ export interface MilestoneCorrected {
     readonly milestone: Milestone;
     readonly previous: Milestone;
     readonly supersedes: readonly string[];
-    /** Ids of estimates that the previous content had replaced and the new one no longer does. */
+    /** Ids of estimates that the previous content had replaced and the new content no longer does. */
     readonly restores: readonly string[];
     readonly last: LastMilestones;
     /** Fields that the milestone's feed last sent and a person's value replaced. */
@@ -61,7 +61,7 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
     restored: restores,
     overridden,
   }),
-  // With the same revision, its content did not change.
+  // An unchanged revision means unchanged content.
   isNews: ({ milestone, previous }) => milestone.revision !== previous.revision,
   historyNote: ({ milestone, previous }) =>
     isSameJson(milestone, previous)
@@ -71,11 +71,11 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
   announce: ({ milestone, previous }) => (previous.classifier === 'actual' ? undefined : announceActual(milestone)),
 };
 
-/** A milestone was retracted. It stays on the timeline and no longer counts. */
+/** A milestone was retracted. The milestone stays on the timeline and no longer counts. */
 export interface MilestoneRetracted {
   readonly type: 'milestone.retracted.v1';
   readonly data: {
-    /** With `retracted_at`, and the next revision. */
+    /** The retracted milestone, with `retracted_at` and the next revision. */
     readonly milestone: Milestone;
     /** Ids of estimates that are current again. */
     readonly restores: readonly string[];
@@ -91,7 +91,7 @@ export const milestoneRetracted: StoredEventDescriptor<MilestoneRetracted> = {
     const from = { ...milestone, retracted_at: null, revision: milestone.revision - 1 };
     return { type: 'milestone.retracted', changes: { milestone: { from, to: null } } };
   },
-  // Estimates and plans were not announced either.
+  // Estimates and plans were never announced, so neither is their retraction.
   announce: ({ milestone }) =>
     milestone.classifier === 'actual' ? { type: 'milestone.retracted', data: () => ({ milestone }) } : undefined,
 };

@@ -48,7 +48,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
 /** Fields that every new shipment has. */
 const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
 
-/** The fields that are set on a new shipment, except those that every shipment has. */
+/** Returns the fields that are set on a new shipment, except those that every shipment has. */
 function pickGivenFields(shipment: ShipmentRecord): HistoryChanges {
   const given = Object.entries(shipment).filter(([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmpty(value));
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
@@ -58,13 +58,16 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === 0 || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** Data of an update that later decisions need, beside visible changes. Announces nothing; `shipment.changed.v1` does. */
+/**
+ * Data of an update that later decisions need, in addition to visible changes. Announces nothing; `shipment.changed.v1`
+ * does.
+ */
 export interface ShipmentUpdated {
   readonly type: 'shipment.updated.v1';
   readonly data: {
-    /** Fields that the client set and estimates also set. Earlier estimates no longer count for them. */
+    /** Values that the client set for fields that estimates also set. They override earlier estimates. */
     readonly fields: ScheduleFields;
-    /** By leg, the events that set its times; absent if this event sets all of them, or no legs. */
+    /** Revisions of the events that set the times, by leg; absent if this event sets all of them, or no legs. */
     readonly legs_written?: readonly LegTimesWritten[];
     readonly sent: LastSent;
     readonly last: LastMilestones;
@@ -81,8 +84,8 @@ export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
 };
 
 /**
- * The ports that the client set itself. Stored if the shipment does not show them, because ports can also come from legs.
- * Announces nothing.
+ * Ports that the client set itself, stored if the shipment does not show them because its legs determine the visible
+ * ports. Announces nothing.
  */
 export interface ShipmentPortsGiven {
   readonly type: 'shipment.ports_given.v1';
@@ -146,7 +149,7 @@ export const shipmentReopened: StoredEventDescriptor<ShipmentReopened> = {
   historyNote: () => ({ type: 'shipment.reopened', changes: {} }),
 };
 
-/** A check of the rules found nothing but a new time for the next check, which the metadata contains. Announces nothing. */
+/** A check of the rules changed only the time of the next check, which the metadata contains. Announces nothing. */
 export interface ShipmentChecked {
   readonly type: 'shipment.checked.v1';
   readonly data: Readonly<Record<never, never>>;

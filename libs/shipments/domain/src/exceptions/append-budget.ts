@@ -2,12 +2,14 @@ import type { ShipmentEventBody } from '../events/stored-events.ts';
 
 /** Maximum bytes of exceptions that rules open and update in one command. */
 const MAX_RULE_BYTES = 400_000;
-/** The same, including the command's own events. One append holds about 1 MB. */
+/** Maximum bytes of exceptions and the command's own events together. One append has room for about 1 MB. */
 const MAX_APPEND_BYTES = 900_000;
-/** Up to here, the size of the command itself does not matter. */
+/** Size up to which a command's own events do not reduce the budget. */
 const SMALL_COMMAND_BYTES = 50_000;
 
-/** Limits the exceptions that rules open and update in one command. Those beyond the limit wait for the next check. */
+/**
+ * Limits the exceptions that rules open and update in one command. Exceptions beyond the limit wait for the next check.
+ */
 export class AppendBudget {
   private ruleBytes = 0;
   private commandBytes: number | undefined;
@@ -15,7 +17,7 @@ export class AppendBudget {
   /** @param command the events of the command itself */
   constructor(private readonly command: readonly ShipmentEventBody[]) {}
 
-  /** Takes room for the event; returns false if there is not enough. */
+  /** Reserves room for the event; returns false if there is not enough. */
   take({ data }: ShipmentEventBody): boolean {
     const bytes = this.ruleBytes + utf8Bytes(data);
     if (bytes > SMALL_COMMAND_BYTES) {
@@ -27,14 +29,14 @@ export class AppendBudget {
   }
 }
 
-/** Length of the JSON in UTF-8. */
+/** Returns the length of the JSON in UTF-8. */
 function utf8Bytes(data: object): number {
   const json = JSON.stringify(data);
   let bytes = json.length;
   for (let index = 0; index < json.length; index += 1) {
     const unit = json.charCodeAt(index);
     if (unit < 0x80) continue;
-    // A surrogate is half of a character of four bytes.
+    // Each of the two surrogates of a four-byte character counts as two bytes.
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;

@@ -18,10 +18,13 @@ import {
   byStep,
 } from './remedies.ts';
 
-/** How long goods may stay at a stop if no ETD of the next leg is known. */
+/** Hours that goods may stay at a stop if no ETD of the next leg is known. */
 const MAX_STOP_HOURS = 10 * 24;
 
-/** The container was not loaded again at its last stop: no milestone of loading or a later step is dated at or after the stop. */
+/**
+ * Opens `missed_connection` if the container was not loaded again at its last stop: no milestone of loading or a later
+ * step is dated at or after the stop.
+ */
 export const missedConnection = forEachSubject(({ summaries, progress }, { derived }, settings) => {
   const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(later, undefined);
   const onward = latestTimeOf(summaries, 'onward');
@@ -46,7 +49,7 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
   };
 });
 
-/** When the container arrived at its last stop. */
+/** Returns the time when the container arrived at its last stop. */
 function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
   const place = placeOf(stop.milestone.location);
   const arrivals = summaries.map(({ stops }) => {
@@ -58,7 +61,10 @@ function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], o
   return (arrivals.reduce(earlier, undefined) ?? stop).milestone.occurred_at;
 }
 
-/** The leg that departs from the location. If no leg ends there: the first leg that has not departed, except the first of all. */
+/**
+ * Returns the leg that departs from the location. If no leg ends there: the first leg that has not departed, except the
+ * first of all.
+ */
 function nextLeg(legs: readonly Leg[], location: string | null) {
   const place = placeOf(location);
   const ended = place === null ? -1 : legs.findLastIndex(({ destination_port }) => destination_port === place);
@@ -78,7 +84,7 @@ function byLoading(stop: TimelineEntry, route: Route) {
   return byMilestone(milestonesFor([{ from: stop.milestone.occurred_at, isMilestone }], route));
 }
 
-/** The container is at the terminal, which charges a fee after the last free day. */
+/** Opens `demurrage_risk` while the container is at the terminal, which charges a fee after the last free day. */
 export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
@@ -104,7 +110,7 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
   };
 });
 
-/** The container was not returned to the carrier, which charges a fee after the due day. */
+/** Opens `detention_risk` until the container is returned to the carrier, who charges a fee after the due day. */
 export const detentionRisk = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   const { container, progress } = subject;
@@ -121,8 +127,8 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
     ...when,
     detail:
       empty_return_by === null
-        ? `Out since ${left?.milestone.occurred_at}, and no return of the empty container is known.`
-        : `To be returned empty by ${empty_return_by}, and no return is known.`,
+        ? `Gated out at ${left?.milestone.occurred_at}; no return of the empty container is known.`
+        : `The empty container is due by ${empty_return_by}; no return is known.`,
     metrics: { empty_return_by, gated_out_at: timeOf(left) },
     resolvedBy: () => [
       byStep('completed', null, analysis.route),
@@ -132,7 +138,10 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
   };
 });
 
-/** Opens some hours before the day, critical from its end. Without a day, opens some hours after the milestone. */
+/**
+ * Returns when a fee is at risk: some hours before the day, critical from the end of the day. Without a day, some hours
+ * after the milestone.
+ */
 function feeRisk(
   day: string | null,
   since: TimelineEntry | undefined,

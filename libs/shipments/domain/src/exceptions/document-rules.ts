@@ -4,13 +4,16 @@ import type { DocumentState } from '../state.ts';
 import { type FindFindings, hoursAfter } from './rule.ts';
 import { byChangeOf, byDocuments } from './remedies.ts';
 
-/** Document types that the workspace requires for the mode and that are missing, from some hours before the ETA. */
+/**
+ * Opens `missing_document` some hours before the ETA if document types are missing that the workspace requires for the
+ * mode.
+ */
 export const missingDocument: FindFindings = ({ derived, documents, requiredDocuments }, { before_hours }) => {
   const { mode, eta } = derived.record;
   if (mode === null || eta === null) return [];
   const required = requiredDocuments[mode];
   const findReplacement = replacementFinder(documents);
-  // A rejected document is present. `document_rejected` is the exception for it.
+  // A rejected document counts as present, because `document_rejected` is the exception for it.
   const isThere = ({ document }: DocumentState) =>
     required.includes(document.type) && isPresent(document) && findReplacement(document) === undefined;
   const there = new Set(documents.filter(isThere).map(({ document }) => document.type));
@@ -24,7 +27,7 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
       due_at: eta,
       detail: `Missing: ${missing.join(', ')}. Expected to arrive at ${eta}.`,
       metrics: { missing, eta },
-      // A person who resolved it accepted only that those were missing.
+      // A person who resolved the exception accepted only the documents that were missing then.
       isGraverThan: (resolved) => missing.some((type) => !includesOrUnknown(resolved['missing'], type)),
       resolvedBy: () => [byDocuments('document_uploaded', missing), byChangeOf('eta', 'mode')],
     },
@@ -34,7 +37,10 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
 /** Maximum number of rejections whose reasons are listed, because each may be long. */
 const MAX_LISTED = 3;
 
-/** Rejected documents, until one of their type or their replacement is approved, or they are deleted. */
+/**
+ * Opens `document_rejected` for rejected documents, until one of the same type or the replacement is approved, or the
+ * document is deleted.
+ */
 export const documentRejected: FindFindings = ({ documents }) => {
   const findReplacement = replacementFinder(documents);
   const isMadeUpFor = (one: DocumentState) =>
@@ -68,7 +74,10 @@ function hasLaterApproval(
   );
 }
 
-/** True also without a list: exceptions that a person opened have no metrics and cover everything. */
+/**
+ * Reports whether a list contains the item. True also without a list: exceptions that a person opened have no metrics
+ * and cover everything.
+ */
 function includesOrUnknown(all: unknown, one: string): boolean {
   return !Array.isArray(all) || all.includes(one);
 }

@@ -40,7 +40,7 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
   };
 }
 
-/** The problem and the milestones that solve it; undefined if there is no problem. */
+/** Returns the problem, with the milestones that would solve it; undefined if there is no problem. */
 type OpeningMilestoneRule = (
   entry: TimelineEntry,
   subject: StatusSubject,
@@ -54,9 +54,9 @@ export const customsHold = forEachOpeningMilestone('customs_hold', findHold);
 export const deliveryFailed = forEachOpeningMilestone('delivery_failed', findFailedDelivery);
 
 /**
- * A hold or inspection without a clearance dated at or after it. Before the first departure, the clearance of export or a
- * departure ends it; after that, the clearance of import. Feeds skip steps, so without a departure any later milestone
- * counts as one. The clearance of import does so only from the ETD on, if that is known.
+ * Returns a hold or inspection without a clearance dated at or after it. Before the first departure, the export
+ * clearance or a departure ends the hold; after that, the import clearance. Feeds skip steps, so without a departure
+ * any later milestone counts as one. If the ETD is known, an import clearance counts only from the ETD on.
  */
 function findHold({ milestone }: TimelineEntry, subject: StatusSubject, { etd }: ShipmentRecord): Problem | undefined {
   const { summaries, progress } = subject;
@@ -87,7 +87,10 @@ function findFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSu
   return { detail, from: null, isMilestone: ({ rank }) => rank >= RANK.delivered };
 }
 
-/** The end of the journey is dated more than a day before a movement, or a cancellation came after delivery. */
+/**
+ * Opens `milestone_conflict` if the end of the journey is dated more than a day before a movement, or a cancellation
+ * came after delivery.
+ */
 export const milestoneConflict: FindFindings = (facts, settings) => {
   const findings = endBeforeMovement(facts, settings);
   const { cancellations } = facts.derived.analysis;
@@ -109,7 +112,10 @@ const endBeforeMovement = forEachSubject(({ summaries }) => {
   return { milestone: ended, detail, resolvedBy: () => [byCorrectionOf(ended, moved)] };
 });
 
-/** A movement was recorded after the cancellation, for its container or for the shipment. Dates of milestones do not count. */
+/**
+ * Opens `movement_after_cancel` if a movement was recorded after the cancellation, for its container or for the
+ * shipment. Dates of milestones do not count.
+ */
 export const movementAfterCancel: FindFindings = ({ derived, timeline }) => {
   const { analysis, record, cancellation } = derived;
   if (cancellation === undefined) return [];

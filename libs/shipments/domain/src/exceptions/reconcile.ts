@@ -30,16 +30,16 @@ import { type Finding, oldestDue, type Rule, type RuleFacts } from './rule.ts';
 import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 
-/** The actor of exceptions that rules open and resolve. */
+/** Actor of the changes that rules make. */
 const RULES_ACTOR: Actor = { type: 'system', id: 'system' };
 
 /** The command with which exceptions open or resolve. */
 interface Occasion extends DecideContext {
-  /** The command's time. */
+  /** Time of the command. */
   readonly at: Timestamp;
 }
 
-/** The shipment after a command, except for exceptions. */
+/** The shipment after a command, except for its exceptions. */
 interface DecidedShipment {
   readonly derived: Derived;
   readonly timeline: readonly TimelineEntry[];
@@ -50,8 +50,9 @@ interface DecidedShipment {
 type Reconciled = Pick<Decision, 'events' | 'nextCheckAt'>;
 
 /**
- * Appends to the events of a command those that open, update and resolve exceptions, including changes due to time since
- * the last check. There is at most one unresolved exception per type and container. Cancelling resolves all exceptions.
+ * Appends the events that open, update and resolve exceptions to the events of a command, including changes due to time
+ * since the last check. There is at most one unresolved exception per type and container. Cancelling resolves all
+ * exceptions.
  * @param before undefined if the shipment is new
  */
 export function reconcile(before: ShipmentState | undefined, decided: DecidedShipment, occasion: Occasion): Reconciled {
@@ -79,7 +80,7 @@ export function withConsequences(
   return reconcile(after, { derived, timeline, events: all }, { ...context, at });
 }
 
-/** Findings of all enabled rules, by exception type and container. */
+/** Returns the findings of all enabled rules, by exception type and container. */
 export function findingsOf(
   known: Omit<RuleFacts, 'requiredDocuments'>,
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
@@ -112,12 +113,14 @@ export function keyOf(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
 }
 
-/** Reports whether the finding exists at a time. */
+/** Reports whether the problem of the finding exists at a time. */
 function existsAt({ opens_at }: Finding, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 
-/** Reports whether a person resolved the finding, which still exists and is not worse, so that no new exception opens. */
+/**
+ * Reports whether a person resolved the finding, which still exists and is not worse, so that no new exception opens.
+ */
 export function isSuppressed(exception: ShipmentException, { finding }: RuleFinding, now: Timestamp): boolean {
   const { resolution, metrics } = exception;
   return isByPerson(resolution) && existsAt(finding, now) && finding.isGraverThan?.(metrics) !== true;
@@ -126,7 +129,7 @@ export function isSuppressed(exception: ShipmentException, { finding }: RuleFind
 /** Compares the exceptions of one shipment with the findings of the rules, and collects the events that follow. */
 class Reconciliation {
   private readonly events: ShipmentEventBody[];
-  /** At least `updated_at` of the shipment, because the clocks of machines differ. */
+  /** Time of the changes: at least `updated_at` of the shipment, because the clocks of machines differ. */
   private readonly now: Timestamp;
   private readonly isCancelled: boolean;
   private readonly ended: string[] = [];
@@ -187,7 +190,7 @@ class Reconciliation {
       this.kept.add(key);
       this.findings.delete(key);
     } else if (!this.isCancelled || rule.afterCancel === true) {
-      // Otherwise its rule is off while the shipment is cancelled, so a missing finding does not end the condition.
+      // While the shipment is cancelled, the rule is off, so a missing finding does not end the condition.
       this.ended.push(id);
     }
   }
@@ -209,7 +212,10 @@ class Reconciliation {
     this.pushIfRoom({ type: 'exception.updated.v1', data: { exception: current, previous: exception, note: null } });
   }
 
-  /** Adds the event, unless the append would become too large. Then the next check, due immediately, adds it. */
+  /**
+   * Adds the event, unless the append would become too large. In that case, the next check, which is due immediately,
+   * adds it.
+   */
   private pushIfRoom(event: ShipmentEventBody): boolean {
     const hasRoom = this.budget.take(event);
     if (hasRoom) this.events.push(event);
@@ -259,7 +265,7 @@ class Reconciliation {
     return { type: 'exception.opened.v1', data: { exception, open_exceptions_count: this.open + 1 } };
   }
 
-  /** Fields of an exception that its rule sets. */
+  /** Returns the fields of an exception that its rule sets. */
   private describe({ finding, severity }: RuleFinding) {
     const { detail, milestone, metrics = {}, worsens } = finding;
     const isWorse = worsens !== undefined && worsens.at <= this.now;
@@ -289,7 +295,7 @@ function mostSevere(severity: Severity, ...others: readonly (Severity | undefine
   }, severity);
 }
 
-/** The rule of each exception type that has one. */
+/** Rules by exception type. */
 const RULES_BY_TYPE: Readonly<Record<AutomaticExceptionType, Omit<Rule, 'type'>>> = {
   eta_slip: { find: etaSlip },
   departure_overdue: { find: departureOverdue },

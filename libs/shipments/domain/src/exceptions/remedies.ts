@@ -25,7 +25,7 @@ export interface Remedy {
 interface CodeOnRoute {
   readonly sequence: number;
   readonly rules: MilestoneRules;
-  /** Rank of the status that it counts as; -1 if it does not affect the status. */
+  /** Rank of the status that the milestone counts as; -1 if it does not affect the status. */
   readonly rank: number;
   readonly isDeparture: boolean;
 }
@@ -45,14 +45,17 @@ export function milestonesFor(remedies: readonly Remedy[], route: Route): Milest
   return { codes: codes.map(({ code }) => code), occurred_from: remedies[0]?.from ?? null };
 }
 
-/** Milestones that complete a step: those of its status or a later one and, before delivery, a delivery attempt. */
+/**
+ * Returns the milestones that complete a step: those of its status or a later one and, before delivery, a delivery
+ * attempt.
+ */
 export function byStep(status: ShipmentStatus, from: Timestamp | null, route: Route): ResolvedBy {
   const isMilestone = ({ rank, rules }: CodeOnRoute) =>
     rank >= RANK[status] || (rules.opens_exception === 'delivery_failed' && RANK[status] < RANK.delivered);
   return byMilestone(milestonesFor([{ from, isMilestone }], route));
 }
 
-/** Milestones that revoke cancellations: those dated after the last cancellation. */
+/** Returns the milestones that revoke cancellations: those dated after the last cancellation. */
 export function revokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => milestoneRules(code).takes_back === 'cancellation',
@@ -65,23 +68,23 @@ export function byMilestone(milestones: Milestones): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'milestone', ...milestones };
 }
 
-/** Resolved by the correction or retraction of one of the milestones. */
+/** Resolution by correcting or retracting one of the milestones. */
 export function byCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
-/** Resolved by another value of one of the fields of the shipment or container. */
+/** Resolution by another value of one of the fields of the shipment or container. */
 export function byChangeOf(...fields: readonly string[]): ResolvedBy {
   return { ...NO_CONDITIONS, by: 'field_changed', fields };
 }
 
-/** Resolved by documents, one of each type. */
+/** Resolution by documents, one of each type. */
 export function byDocuments(by: 'document_uploaded' | 'document_approved', types: readonly DocumentType[]): ResolvedBy {
   return { ...NO_CONDITIONS, by, document_types: types };
 }
 
 const NO_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
-/** Resolved by a milestone of any classifier, or another ETA. */
+/** Resolution by a milestone of any classifier, or another ETA. */
 export const RESOLVED_BY_NEWS: ResolvedBy = { ...NO_CONDITIONS, by: 'news' };
 export const RESOLVED_BY_REOPENING: ResolvedBy = { ...NO_CONDITIONS, by: 'cancellation_taken_back' };
 export const RESOLVED_BY_REMOVING_CONTAINER: ResolvedBy = { ...NO_CONDITIONS, by: 'container_taken_off' };

@@ -17,7 +17,7 @@ import type { DocumentState, TimelineEntry } from '../state.ts';
 export interface RuleFacts {
   readonly derived: Derived;
   readonly timeline: readonly TimelineEntry[];
-  /** When a milestone or an estimated arrival was last received; null if never. */
+  /** Time when a milestone or an estimated arrival was last received; null if never. */
   readonly lastNewsAt: Timestamp | null;
   /** All documents, including deleted ones. */
   readonly documents: readonly DocumentState[];
@@ -26,32 +26,35 @@ export interface RuleFacts {
   readonly places: Places;
 }
 
-/** A problem that exists now or will exist later. */
+/** A problem of a shipment or container that exists now or will exist later. */
 export interface Finding {
   readonly container_number: string | null;
-  /** The milestone that shows it. */
+  /** The milestone that shows the problem. */
   readonly milestone: TimelineEntry | null;
   readonly detail: string;
-  /** When it begins; absent if it exists already. */
+  /** Time when the problem begins; absent if the problem exists already. */
   readonly opens_at?: Timestamp;
-  /** The time or day that it concerns, if it opens some hours before that. */
+  /** Deadline of the problem, if its exception opens some hours earlier. */
   readonly due_at?: Timestamp;
   /** Minimum severity, regardless of the workspace's settings. */
   readonly severity?: Severity;
   /** Minimum severity from a time on. */
   readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
-  /** Measured values. */
+  /** Values that the rule measured. */
   readonly metrics?: ShipmentException['metrics'];
-  /** Reports whether it is worse than the values of an exception that a person resolved, so that a new one opens. */
+  /**
+   * Reports whether the problem is worse than the values of an exception that a person resolved, so that a new one
+   * opens.
+   */
   readonly isGraverThan?: (resolved: ShipmentException['metrics']) => boolean;
-  /** Ways to resolve it, in addition to those of every exception. Only explanations call it. */
+  /** Returns the ways to resolve the problem, in addition to those of every exception. Only explanations call this. */
   readonly resolvedBy: () => readonly ResolvedBy[];
 }
 
-/** An exception that opens while its condition holds and resolves when it no longer does. */
+/** A rule, whose exception opens while its condition exists and is resolved when the condition ends. */
 export interface Rule {
   readonly type: AutomaticExceptionType;
-  /** Set for rules about cancelled shipments. All other rules are off while a shipment is cancelled. */
+  /** True for rules about cancelled shipments. All other rules are off while a shipment is cancelled. */
   readonly afterCancel?: true;
   /** Returns at most one finding per container, or for the shipment. */
   readonly find: (facts: RuleFacts, settings: ExceptionSettings) => readonly Finding[];
@@ -77,12 +80,15 @@ export function forEachSubject(rule: SubjectRule): FindFindings {
 
 const MAX_DUE_AGE_HOURS = 30 * 24;
 
-/** Findings due before this time open no exception, so that an import of old shipments does not open very many. */
+/**
+ * Returns the earliest time for which findings open exceptions, so that an import of old shipments does not open very
+ * many.
+ */
 export function oldestDue({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
   return hoursAfter(created_at, -MAX_DUE_AGE_HOURS);
 }
 
-/** Hours after which a rule opens an exception for a shipment of the mode. */
+/** Returns the hours after which a rule opens an exception for a shipment of the mode. */
 export function hoursOf({ by_mode, after_hours }: ExceptionSettings, { mode }: Pick<ShipmentRecord, 'mode'>): number {
   return (mode === null ? undefined : by_mode[mode]) ?? after_hours ?? 0;
 }
@@ -95,20 +101,24 @@ export function hoursAfter(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + Math.round(hours * HOUR_MS)).toISOString();
 }
 
-/** Beginning and end of a day in a time zone. Because of summer time, days can have 23 or 25 hours. */
+/** Start and end of a day in a time zone. Because of daylight saving time, a day can have 23 or 25 hours. */
 interface LocalDay {
   readonly from: Timestamp;
-  /** Beginning of the next day. */
+  /** Start of the next day. */
   readonly until: Timestamp;
 }
 
-/** Local days by day and zone: computing one is a thousand times slower than a look-up, and containers share their days. */
+/**
+ * Local days by day and zone. Computing one takes a thousand times as long as a lookup, and containers share their
+ * days.
+ */
 const knownDays = new Map<string, LocalDay>();
 const MAX_KNOWN_DAYS = 10_000;
 const clocksByZone = new Map<string, Clock>();
 
 /**
- * @param day as `2026-11-21`
+ * Returns the local day.
+ * @param day such as `2026-11-21`
  * @param zone an IANA name; UTC is used if the platform does not know it
  */
 export function localDay(day: string, zone: string): LocalDay {
@@ -124,7 +134,7 @@ export function localDay(day: string, zone: string): LocalDay {
   return found;
 }
 
-/** The local time of a zone at an instant, as if it were UTC, in milliseconds. */
+/** Returns the local time of a zone at an instant, in milliseconds, as if the local time were UTC. */
 type Clock = (instant: number) => number;
 
 function clockOf(zone: string): Clock {
@@ -155,8 +165,8 @@ function shownBy(format: Intl.DateTimeFormat, instant: number): number {
 }
 
 /**
- * The first instant of a day: midnight with the offset of the day before or, if the clocks were changed before it, with the
- * offset of the day after.
+ * Returns the first instant of a day: midnight with the offset of the day before or, if the clocks were changed before
+ * it, with the offset of the day after.
  * @param midnight midnight of the day in UTC
  */
 function startOfDay(midnight: number, clock: Clock): Timestamp {

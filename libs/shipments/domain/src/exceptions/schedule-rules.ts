@@ -4,12 +4,12 @@ import { mayGoByWater } from '../route.ts';
 import { type FindFindings, type Finding, HOUR_MS, hoursAfter, hoursOf, oldestDue } from './rule.ts';
 import { RESOLVED_BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, byStep } from './remedies.ts';
 
-/** A delay of more hours has at least severity `high`, regardless of the workspace's settings. */
+/** Hours of delay beyond which the severity is at least `high`, regardless of the workspace's settings. */
 const HIGH_SEVERITY_HOURS = 48;
-/** Hours by which a slip must grow to open again after a person resolved it. */
+/** Hours by which a slip must grow to open a new exception after a person resolved it. */
 const REOPEN_GROWTH_HOURS = 24;
 
-/** The ETA is too many hours after the original ETA. */
+/** Opens `eta_slip` if the ETA is too many hours after the original ETA. */
 export const etaSlip: FindFindings = ({ derived }, settings) => {
   const { eta, original_eta } = derived.record;
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
@@ -29,7 +29,7 @@ export const etaSlip: FindFindings = ({ derived }, settings) => {
   ];
 };
 
-/** The slip in the metrics of an exception; NaN for an exception that a person opened, which has no metrics. */
+/** Returns the slip in the metrics of an exception; NaN for an exception that a person opened, which has no metrics. */
 function slipOf({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
   return typeof eta === 'string' && typeof original_eta === 'string' ? msBetween(original_eta, eta) : Number.NaN;
 }
@@ -69,7 +69,10 @@ function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSe
   };
 }
 
-/** No milestone of any classifier and no other ETA for too long. No news is expected at sea before the ETA. */
+/**
+ * Opens `no_update` if there was no milestone of any classifier and no other ETA for too long. No news is expected at
+ * sea before the ETA.
+ */
 export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];

@@ -6,7 +6,7 @@ export const ERRORS = {
   external_id_immutable: entry(
     'The external_id of a shipment never changes and cannot be set later.',
     'PATCH /v1/shipments/shp_… {"external_id": "PO-2"}',
-    'external_id: The external_id of a shipment is set when it is created, and never changes.',
+    'external_id: external_id can only be set when the shipment is created, and cannot be changed.',
     'Omit the field. To use another reference, create another shipment or add it to references.',
   ),
   reference_required: entry(
@@ -36,19 +36,19 @@ export const ERRORS = {
   cancelled_by_milestone: entry(
     'A milestone cancels the shipment. Only a change of that milestone, or a later one, can reopen it.',
     'POST /v1/shipments/shp_…/reopen',
-    'Milestone mst_… cancels the shipment; its correction or a later booking_confirmed takes that back.',
+    'Milestone mst_… cancels the shipment. Correct or retract it, or post a later booking_confirmed.',
     'Retract or correct the booking_cancelled, or post a later-dated booking_confirmed.',
   ),
   milestone_retracted: entry(
     'The milestone was retracted. A retracted milestone cannot be corrected.',
     'PATCH /v1/shipments/shp_…/milestones/mst_… {"note": "late"}',
-    'The milestone was retracted. Post it again if it happened after all.',
+    'The milestone was retracted. To restore it, post it again.',
     'Record the milestone again if it is needed.',
   ),
   milestone_exists: entry(
     'Another milestone of the shipment has this external_id.',
     'PATCH /v1/shipments/shp_…/milestones/mst_… {"external_id": "EV-7"}',
-    'Milestone mst_… of the shipment has this external_id.',
+    'Milestone mst_… of the shipment already has this external_id.',
     'Correct that milestone instead, or use another external_id.',
   ),
   exception_resolved: entry(
@@ -64,43 +64,43 @@ export const FIELDS = {
   invalid_container_number: entry(
     'The value is not a container, unit load device or swap body number. A wrong check digit is refused only with Prefer: handling=strict.',
     '{"container_numbers": ["MSKU12345"]}',
-    'Must be a container number of ISO 6346 as MSCU1234566, or for air a ULD number as AKE12345LH.',
+    'Must be a container number of ISO 6346 such as MSCU1234566, or for air a ULD number such as AKE12345LH.',
     'Check the shipping documents. In most cases a character is missing or mistyped.',
   ),
   invalid_scac: entry(
     'The value is not a SCAC or airline code.',
     '{"carrier_scac": "MAERSK"}',
-    'Must be a SCAC of two to four letters, or for air and courier an IATA airline code.',
+    'Must be a SCAC of 2 to 4 letters, or for air and courier an IATA airline code.',
     'Send the SCAC, such as MAEU, or for air the airline code.',
   ),
   invalid_port: entry(
     'The value is not a UN/LOCODE or airport code.',
     '{"origin_port": "Shanghai"}',
-    'Must be a UN/LOCODE as CNSHA, or for air, courier and multimodal an IATA airport code as FRA.',
+    'Must be a UN/LOCODE such as CNSHA, or for air, courier and multimodal an IATA airport code such as FRA.',
     'Send the five letters of the UN/LOCODE, which start with the country. For air, an IATA airport code is accepted too.',
   ),
   timestamp_in_future: entry(
     'The time of an actual milestone is more than 15 minutes in the future, or as_of is in the future.',
     '{"code": "delivered", "occurred_at": "2027-01-01T00:00:00Z"}',
-    'An actual milestone cannot lie in the future; send the classifier estimated or planned.',
+    'An actual milestone cannot be in the future. Send the classifier estimated or planned.',
     'Send the classifier estimated, or check the clock and the offset.',
   ),
   unknown_code: entry(
     'The value is not a code in the list that the message names. For a DCSA or X12 code, the message names the matching codes.',
     '{"code": "GTIN"}',
-    'Must be a code of GET /v1/milestone_codes. Here GTIN is gated_in or empty_returned (DCSA).',
+    'Must be a milestone code, see GET /v1/milestone_codes. Here GTIN is gated_in or empty_returned (DCSA).',
     'Map the code. A code of another standard can match several codes.',
   ),
   unknown_container: entry(
     'The shipment has no such container.',
     'A milestone with {"container_number": "TCLU4242420"}',
-    'Must be the number of a container of this shipment.',
+    'Must be the number of a container on the shipment.',
     'Add the container to container_numbers first, or record the milestone on its own shipment.',
   ),
   unknown_milestone: entry(
     'The shipment has no such milestone, or it was retracted.',
     'An exception with {"milestone_id": "mst_…"}',
-    'mst_… is no milestone of this shipment.',
+    'The shipment has no milestone mst_….',
     'Send the id of a milestone of this shipment.',
   ),
   source_not_allowed: entry(
@@ -112,7 +112,7 @@ export const FIELDS = {
   external_id_immutable: entry(
     'The external_id of a shipment never changes.',
     '{"external_id": "PO-2"} in a PATCH',
-    'The external_id of a shipment is set when it is created, and never changes.',
+    'external_id can only be set when the shipment is created, and cannot be changed.',
     'Omit the field.',
   ),
   reference_required: entry(
@@ -140,7 +140,7 @@ export const WARNINGS = {
   eta_before_etd: entry(
     'The estimated arrival of the shipment or a leg is before its departure.',
     '{"etd": "2026-12-09T…", "eta": "2026-11-02T…"}',
-    'The estimated arrival lies before the estimated departure.',
+    'The estimated arrival is before the estimated departure.',
     'Check whether the two times were swapped.',
   ),
   possible_duplicate: entry(
@@ -152,7 +152,7 @@ export const WARNINGS = {
   code_unusual_for_mode: entry(
     'The milestone is unusual for the transport mode of the shipment. It still takes effect.',
     '{"code": "vessel_departed"} on an air shipment',
-    'vessel_departed is unusual for air.',
+    'vessel_departed is unusual for shipments with mode air.',
     'Check your mapping of codes, or the mode of the shipment.',
   ),
   shipment_cancelled: entry(

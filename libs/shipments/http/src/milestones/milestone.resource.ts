@@ -52,7 +52,7 @@ const milestoneCode: FieldCheck = (value, param) => {
   if (findMilestoneCode(code)) return [];
   const foreign = convertMilestoneCode(code).map(({ standard, codes }) => `${joinedWithOr(codes)} (${standard})`);
   const meant = foreign.length === 0 ? '' : ` Here ${code.trim()} is ${foreign.join(', or ')}.`;
-  return fault(param, 'unknown_code', `Must be a code of GET /v1/milestone_codes.${meant}`);
+  return fault(param, 'unknown_code', `Must be a milestone code, see GET /v1/milestone_codes.${meant}`);
 };
 
 function joinedWithOr(codes: readonly string[]): string {

@@ -140,7 +140,11 @@ describe('readDto', () => {
   ])('explains which codes match %s of another standard', (code, meant) => {
     const { faults: found } = readDto(RecordMilestoneDto, { code, occurred_at: '2026-01-01T00:00:00Z' });
     expect(found).toEqual([
-      { param: 'code', code: 'unknown_code', message: `Must be a code of GET /v1/milestone_codes. ${meant}` },
+      {
+        param: 'code',
+        code: 'unknown_code',
+        message: `Must be a milestone code, see GET /v1/milestone_codes. ${meant}`,
+      },
     ]);
   });
 
