@@ -57,7 +57,7 @@ export class ClockStage {
   }
 
   /** The n-th shipment is due then. @param second after midnight */
-  isDue(n: number, second: number): void {
+  setDue(n: number, second: number): void {
     const id = shipmentOf(n);
     this.rows.set(id, { id, ...scope, due_at: new Date(MIDNIGHT + second * 1_000).toISOString() });
   }

@@ -39,7 +39,7 @@ function openIn({ path }: TempFolder): Promise<EmbeddedEngine> {
 }
 
 /** A machine with much else to do takes longer than clients are to wait for. */
-const PATIENT = { deadlineMs: 60_000, silenceMs: 120_000 };
+const LONG_TIMEOUTS = { deadlineMs: 60_000, silenceMs: 120_000 };
 
 /** One replica: a service with a cache and queues of its own. */
 export function replica(
@@ -48,7 +48,7 @@ export function replica(
   metrics = new RecordedMetrics(),
   logger: Logger = silentLogger,
 ) {
-  return new Shipments({ eventStore, places, settings, logger, metrics, limits: { ...PATIENT, ...limits } });
+  return new Shipments({ eventStore, places, settings, logger, metrics, limits: { ...LONG_TIMEOUTS, ...limits } });
 }
 
 type Append = () => Promise<AppendResult>;

@@ -100,7 +100,7 @@ export class RecheckStage {
   }
 
   /** The workspace has shipments from the n-th on. */
-  has(workspaceId: string, count: number, from = 0): void {
+  addShipments(workspaceId: string, count: number, from = 0): void {
     this.open.set(
       workspaceId,
       Array.from({ length: count }, (_, n) => shipmentOf(from + n)),
@@ -112,7 +112,7 @@ export class RecheckStage {
   }
 
   /** A look, and another when every replica goes by what the first one noticed. */
-  async begun(): Promise<void> {
+  async roundsUntilBegun(): Promise<void> {
     await this.round();
     this.elapsed += 6_000;
     await this.round();

@@ -2,9 +2,9 @@ import { RESOLVED_BY, type ResolvedBy } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { timedJourneys } from '../test/model/over-time.ts';
 import { walkOverTime } from '../test/model/timed-walk.ts';
-import { becomes, branchOf, expectResolved, toldOpen } from '../test/remedies.ts';
+import { outcomeAfter, copyOf, expectResolved, explainedOpen } from '../test/remedies.ts';
 import { A, B, type Scenario, WRONG_DIGIT } from '../test/scenario.ts';
-import { begin, jan, leg, REQUIRED } from '../test/time-driven.ts';
+import { beginShipment, jan, leg, REQUIRED } from '../test/time-driven.ts';
 
 /** As `rounds` of the testing library does, which the domain does not know. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
@@ -20,28 +20,28 @@ const EXAMPLES: readonly Example[] = [
     'a later ETA',
     ['milestone', 'field_changed eta original_eta'],
     () => {
-      const scenario = begin('eta_slip', { eta: jan(10) });
+      const scenario = beginShipment('eta_slip', { eta: jan(10) });
       scenario.at(jan(2)).patch({ eta: jan(12) });
       return scenario;
     },
   ],
-  ['no departure', ['milestone', 'field_changed etd'], () => begin('departure_overdue', { etd: jan(2) }).at(jan(5))],
-  ['no arrival', ['milestone', 'field_changed eta'], () => begin('arrival_overdue', { eta: jan(5) }).at(jan(8))],
+  ['no departure', ['milestone', 'field_changed etd'], () => beginShipment('departure_overdue', { etd: jan(2) }).at(jan(5))],
+  ['no arrival', ['milestone', 'field_changed eta'], () => beginShipment('arrival_overdue', { eta: jan(5) }).at(jan(8))],
   [
     'no arrival since it departed',
     ['milestone', 'field_changed eta'],
     () => {
-      const scenario = begin('arrival_overdue', { eta: jan(5) }).at(jan(8));
+      const scenario = beginShipment('arrival_overdue', { eta: jan(5) }).at(jan(8));
       scenario.post('vessel_departed', jan(3));
       return scenario;
     },
   ],
-  ['no news', ['news', 'field_changed etd'], () => begin('no_update').at(jan(20))],
+  ['no news', ['news', 'field_changed etd'], () => beginShipment('no_update').at(jan(20))],
   [
     'a missed connection',
     ['milestone', 'field_changed legs[1].etd', 'correction transshipment_discharged', 'container_taken_off'],
     () => {
-      const scenario = begin('missed_connection', { ...viaSingapore, ...boxes }).at(jan(12));
+      const scenario = beginShipment('missed_connection', { ...viaSingapore, ...boxes }).at(jan(12));
       scenario.post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
       return scenario;
     },
@@ -50,7 +50,7 @@ const EXAMPLES: readonly Example[] = [
     'a long stop',
     ['milestone', 'correction discharged'],
     () => {
-      const scenario = begin('missed_connection').at(jan(20));
+      const scenario = beginShipment('missed_connection').at(jan(20));
       scenario.post('discharged', jan(6), { location: 'SGSIN' });
       return scenario;
     },
@@ -59,7 +59,7 @@ const EXAMPLES: readonly Example[] = [
     'a hold before the departure',
     ['milestone', 'correction customs_hold', 'container_taken_off'],
     () => {
-      const scenario = begin('customs_hold', boxes).at(jan(5));
+      const scenario = beginShipment('customs_hold', boxes).at(jan(5));
       scenario.post('customs_hold', jan(3), box);
       return scenario;
     },
@@ -68,7 +68,7 @@ const EXAMPLES: readonly Example[] = [
     'an inspection after it',
     ['milestone', 'correction customs_inspection'],
     () => {
-      const scenario = begin('customs_hold', boxes).at(jan(20));
+      const scenario = beginShipment('customs_hold', boxes).at(jan(20));
       scenario.post('vessel_departed', jan(3));
       scenario.post('customs_inspection', jan(18));
       return scenario;
@@ -78,7 +78,7 @@ const EXAMPLES: readonly Example[] = [
     'a last free day',
     ['milestone', 'field_changed last_free_day', 'container_taken_off'],
     () => {
-      const scenario = begin('demurrage_risk', boxes).at(jan(20));
+      const scenario = beginShipment('demurrage_risk', boxes).at(jan(20));
       scenario.patchContainer(A, { last_free_day: '2026-01-19' });
       return scenario;
     },
@@ -87,7 +87,7 @@ const EXAMPLES: readonly Example[] = [
     'a discharge long ago',
     ['milestone', 'field_changed last_free_day', 'correction discharged', 'container_taken_off'],
     () => {
-      const scenario = begin('demurrage_risk', boxes).at(jan(20));
+      const scenario = beginShipment('demurrage_risk', boxes).at(jan(20));
       scenario.post('rail_departed', jan(3));
       scenario.post('discharged', jan(5), box);
       return scenario;
@@ -97,7 +97,7 @@ const EXAMPLES: readonly Example[] = [
     'a day of return',
     ['milestone', 'field_changed empty_return_by', 'container_taken_off'],
     () => {
-      const scenario = begin('detention_risk', boxes).at(jan(20));
+      const scenario = beginShipment('detention_risk', boxes).at(jan(20));
       scenario.patchContainer(A, { empty_return_by: '2026-01-19' });
       return scenario;
     },
@@ -106,7 +106,7 @@ const EXAMPLES: readonly Example[] = [
     'a gate-out long ago',
     ['milestone', 'field_changed empty_return_by', 'correction gated_out', 'container_taken_off'],
     () => {
-      const scenario = begin('detention_risk', boxes).at(jan(20));
+      const scenario = beginShipment('detention_risk', boxes).at(jan(20));
       scenario.post('gated_out', jan(5), box);
       return scenario;
     },
@@ -114,13 +114,13 @@ const EXAMPLES: readonly Example[] = [
   [
     'documents that are missing',
     ['document_uploaded bill_of_lading packing_list', 'field_changed eta mode'],
-    () => begin('missing_document', { eta: jan(5) }).at(jan(4)),
+    () => beginShipment('missing_document', { eta: jan(5) }).at(jan(4)),
   ],
   [
     'documents that were rejected',
     ['document_approved packing_list bill_of_lading'],
     () => {
-      const scenario = begin('document_rejected');
+      const scenario = beginShipment('document_rejected');
       for (const type of REQUIRED) scenario.reject(scenario.add({ type }).document);
       return scenario;
     },
@@ -129,7 +129,7 @@ const EXAMPLES: readonly Example[] = [
     'an attempt to deliver',
     ['milestone', 'correction delivery_attempted', 'container_taken_off'],
     () => {
-      const scenario = begin('delivery_failed', boxes).at(jan(20));
+      const scenario = beginShipment('delivery_failed', boxes).at(jan(20));
       scenario.post('delivery_attempted', jan(19), box);
       return scenario;
     },
@@ -138,7 +138,7 @@ const EXAMPLES: readonly Example[] = [
     'a delivery before a movement',
     ['correction delivered discharged', 'container_taken_off'],
     () => {
-      const scenario = begin('milestone_conflict', boxes).at(jan(20));
+      const scenario = beginShipment('milestone_conflict', boxes).at(jan(20));
       scenario.post('delivered', jan(5), box);
       scenario.post('discharged', jan(9), box);
       return scenario;
@@ -148,7 +148,7 @@ const EXAMPLES: readonly Example[] = [
     'a cancellation after the delivery',
     ['milestone', 'correction booking_cancelled'],
     () => {
-      const scenario = begin('milestone_conflict').at(jan(20));
+      const scenario = beginShipment('milestone_conflict').at(jan(20));
       scenario.post('delivered', jan(5));
       scenario.post('booking_cancelled', jan(4));
       return scenario;
@@ -158,7 +158,7 @@ const EXAMPLES: readonly Example[] = [
     'a movement after the cancellation',
     ['cancellation_taken_back', 'correction vessel_departed', 'container_taken_off'],
     () => {
-      const scenario = begin('movement_after_cancel', boxes).at(jan(20));
+      const scenario = beginShipment('movement_after_cancel', boxes).at(jan(20));
       scenario.cancel();
       scenario.post('vessel_departed', jan(5), box);
       return scenario;
@@ -168,7 +168,7 @@ const EXAMPLES: readonly Example[] = [
     'a movement after two cancellations',
     ['cancellation_taken_back', 'correction vessel_departed'],
     () => {
-      const scenario = begin('movement_after_cancel').at(jan(20));
+      const scenario = beginShipment('movement_after_cancel').at(jan(20));
       scenario.post('booking_cancelled', jan(4));
       scenario.cancel();
       scenario.post('vessel_departed', jan(5));
@@ -178,7 +178,7 @@ const EXAMPLES: readonly Example[] = [
   [
     'a wrong check digit',
     ['container_taken_off'],
-    () => begin('invalid_container_number', { container_numbers: [A, WRONG_DIGIT] }),
+    () => beginShipment('invalid_container_number', { container_numbers: [A, WRONG_DIGIT] }),
   ],
 ];
 
@@ -199,13 +199,13 @@ describe('what is said to resolve an exception does, each alone, and nothing but
   it.each(EXAMPLES)('%s', (_what, by, given) => {
     const scenario = given();
     scenario.check();
-    const [told, ...others] = toldOpen(scenario);
+    const [told, ...others] = explainedOpen(scenario);
     expect(others).toEqual([]);
     expect(told?.resolved_by.map((each) => nameOf(each, scenario)).sort()).toEqual([...by].sort());
     expectResolved(scenario, (remedy) => {
       tried.add(remedy.by);
       // Each alone.
-      if (remedy.by === 'correction') expect(remedy.act(branchOf(scenario))).toHaveLength(1);
+      if (remedy.by === 'correction') expect(remedy.act(copyOf(scenario))).toHaveLength(1);
     });
   });
 
@@ -216,13 +216,13 @@ describe('what is said to resolve an exception does, each alone, and nothing but
   it.each(EXAMPLES)('%s: not by what is dated before it, but for what lies beyond all that', (_what, _by, given) => {
     const scenario = given();
     scenario.check();
-    for (const told of toldOpen(scenario)) {
+    for (const told of explainedOpen(scenario)) {
       for (const { codes, occurred_from } of told.resolved_by) {
         if (occurred_from === null) continue;
         const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
         const early = (code: string) => (one: Scenario) =>
           one.post(code, tooEarly, { container_number: told.container_number });
-        const outcomes = codes.map((code) => [code, becomes(scenario, told, early(code))] as const);
+        const outcomes = codes.map((code) => [code, outcomeAfter(scenario, told, early(code))] as const);
         const isBeyond = (code: string) => BEYOND.includes(code);
         expect(outcomes.filter(([code]) => !isBeyond(code))).toEqual(
           codes.filter((code) => !isBeyond(code)).map((code) => [code, 'open']),

@@ -22,21 +22,21 @@ interface Remedy {
 }
 
 /** The same shipment, to which something else may be done. */
-export function branchOf(scenario: Scenario): Scenario {
+export function copyOf(scenario: Scenario): Scenario {
   return Object.assign(new Scenario(), scenario, { events: [...scenario.events] });
 }
 
 /** What is told of those that are open. */
-export function toldOpen(scenario: Scenario): readonly ExplainedException[] {
-  const { exceptions } = explain(stateOf(scenario), { places, settings: scenario.settings });
+export function explainedOpen(scenario: Scenario): readonly ExplainedException[] {
+  const { exceptions } = explain(requireState(scenario), { places, settings: scenario.settings });
   return exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
 }
 
 /** What becomes of one that is open when this is done: `open`, `resolved auto_cleared`; and whether another of its kind opens at once. */
-export function becomes(scenario: Scenario, told: ExplainedException, act: (scenario: Scenario) => unknown): string {
-  const one = branchOf(scenario).at(momentOf(scenario));
+export function outcomeAfter(scenario: Scenario, told: ExplainedException, act: (scenario: Scenario) => unknown): string {
+  const one = copyOf(scenario).at(earliestTime(scenario));
   act(one);
-  const { exceptions } = stateOf(one);
+  const { exceptions } = requireState(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
     type === told.type && container_number === told.container_number;
   const itself = exceptions.find(({ id }) => id === told.exception_id);
@@ -45,14 +45,14 @@ export function becomes(scenario: Scenario, told: ExplainedException, act: (scen
 }
 
 /** No earlier than anything that is known of it. */
-function momentOf({ record }: Scenario, from: Timestamp | null = null): Timestamp {
+function earliestTime({ record }: Scenario, from: Timestamp | null = null): Timestamp {
   return from !== null && from > record.updated_at ? from : record.updated_at;
 }
 
 /** All that is said to resolve it does so, each alone; nothing else did, since where that is undone it is wrong again. */
 export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
-  for (const told of toldOpen(scenario)) {
-    const then = (what: string, act: Remedy['act']) => [told.type, what, becomes(scenario, told, act)];
+  for (const told of explainedOpen(scenario)) {
+    const then = (what: string, act: Remedy['act']) => [told.type, what, outcomeAfter(scenario, told, act)];
     const stays = (what: string) => [told.type, what, told.status];
     expect(then('a check', (one) => one.check())).toEqual(stays('a check'));
     expect(then('a change', (one) => one.patch({ booking_number: 'B-1' }))).toEqual(stays('a change'));
@@ -72,12 +72,12 @@ export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => v
 
 /** Everything that is said to resolve it, each alone. */
 function remediesOf(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
-  return told.resolved_by.flatMap((each) => waysOf(scenario, told, each).map((way) => ({ ...way, by: each.by })));
+  return told.resolved_by.flatMap((each) => attemptsFor(scenario, told, each).map((way) => ({ ...way, by: each.by })));
 }
 
-type Way = Omit<Remedy, 'by'>;
+type Attempt = Omit<Remedy, 'by'>;
 
-function waysOf(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Way[] {
+function attemptsFor(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Attempt[] {
   const { milestone_ids, fields, document_types } = remedy;
   switch (remedy.by) {
     case 'milestone':
@@ -89,7 +89,7 @@ function waysOf(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy
     case 'news':
       return newsOf(scenario);
     case 'cancellation_taken_back':
-      return [{ what: 'reopened', act: takeBack }];
+      return [{ what: 'reopened', act: revokeCancellation }];
     case 'container_taken_off': {
       const { container_numbers } = scenario.record;
       const others = container_numbers.filter((number) => number !== told.container_number);
@@ -116,8 +116,8 @@ function milestonesOf(
   scenario: Scenario,
   { container_number }: ExplainedException,
   { code, occurred_from }: Pick<ResolvedBy, 'occurred_from'> & { readonly code: string },
-): readonly Way[] {
-  const now = momentOf(scenario, occurred_from);
+): readonly Attempt[] {
+  const now = earliestTime(scenario, occurred_from);
   const times = [...new Set([occurred_from ?? LONG_AGO, now])];
   return times.map((time) => ({
     what: `${code} at ${time}`,
@@ -132,7 +132,7 @@ const LONG_AGO: Timestamp = '2020-01-01T00:00:00.000Z';
  * Of the milestone that is told, and where others show the same, of each that is told then: without it another one must be told,
  * until none is. Each of them alone shows it: there as the only one of them it is wrong again.
  */
-function correctionsOf(told: ExplainedException, which: number): readonly Way[] {
+function correctionsOf(told: ExplainedException, which: number): readonly Attempt[] {
   const each = (correct: (one: Scenario, id: string) => unknown) => (one: Scenario) => {
     const corrected: string[] = [];
     for (let present: ExplainedException | undefined = told; present !== undefined;) {
@@ -141,7 +141,7 @@ function correctionsOf(told: ExplainedException, which: number): readonly Way[] 
       if (id === undefined || corrected.includes(id)) throw new Error(`${told.type} is open by none that is told`);
       correct(one, id);
       corrected.push(id);
-      present = toldOpen(one).find(({ exception_id }) => exception_id === told.exception_id);
+      present = explainedOpen(one).find(({ exception_id }) => exception_id === told.exception_id);
     }
     return corrected;
   };
@@ -153,14 +153,14 @@ function correctionsOf(told: ExplainedException, which: number): readonly Way[] 
       what: 'correction',
       act: each((one, id) => one.correct({ id }, { classifier: 'planned' })),
       // How long ago it was is another thing.
-      ...(!BY_TIME.includes(told.type) && { undo: first }),
+      ...(!TIME_DEPENDENT_TYPES.includes(told.type) && { undo: first }),
     },
   ];
 }
-const BY_TIME: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
+const TIME_DEPENDENT_TYPES: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
 
-function newsOf(scenario: Scenario): readonly Way[] {
-  const now = momentOf(scenario);
+function newsOf(scenario: Scenario): readonly Attempt[] {
+  const now = earliestTime(scenario);
   const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
     what: classifier,
     act: (one: Scenario) => one.post('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
@@ -169,15 +169,15 @@ function newsOf(scenario: Scenario): readonly Way[] {
 }
 
 /** Another value of the field, by which nothing is wrong: far ahead, or as it was expected first. */
-function changesOf(field: string, { type, container_number }: ExplainedException, scenario: Scenario): readonly Way[] {
-  const { record, schedule } = stateOf(scenario);
-  const ahead = after(momentOf(scenario), 400 * DAY);
+function changesOf(field: string, { type, container_number }: ExplainedException, scenario: Scenario): readonly Attempt[] {
+  const { record, schedule } = requireState(scenario);
+  const ahead = after(earliestTime(scenario), 400 * DAY);
   const place = /^legs\[(\d+)\]\.etd$/.exec(field)?.[1];
   if (place !== undefined) {
     const withEtd = (etd: Timestamp | null) =>
       schedule.legs.value.map((each, index) => (index === Number(place) ? { ...each, etd } : each));
     const etd = record.legs[Number(place)]?.etd ?? null;
-    return [setTo({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
+    return [patchAttempt({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
   }
   if (field === 'last_free_day' || field === 'empty_return_by') {
     return daysOf(field, container_number ?? 'no container', scenario, ahead);
@@ -185,10 +185,10 @@ function changesOf(field: string, { type, container_number }: ExplainedException
   const { eta, etd, original_eta, mode } = record;
   const { required_documents } = scenario.settings;
   const without = MODES.find((each) => required_documents[each].length === 0) ?? null;
-  if (field === 'mode') return [setTo({ mode: without }, { mode })];
-  if (field === 'original_eta') return [setTo({ original_eta: eta }, { original_eta })];
-  if (field === 'eta') return [setTo({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];
-  if (field === 'etd') return [setTo({ etd: ahead }, { etd })];
+  if (field === 'mode') return [patchAttempt({ mode: without }, { mode })];
+  if (field === 'original_eta') return [patchAttempt({ original_eta: eta }, { original_eta })];
+  if (field === 'eta') return [patchAttempt({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];
+  if (field === 'etd') return [patchAttempt({ etd: ahead }, { etd })];
   throw new Error(`nobody sets ${field}`);
 }
 
@@ -197,7 +197,7 @@ function daysOf(
   number: string,
   scenario: Scenario,
   ahead: Timestamp,
-): readonly Way[] {
+): readonly Attempt[] {
   const day = scenario.container(number)[field];
   return [
     {
@@ -208,22 +208,22 @@ function daysOf(
   ];
 }
 
-function setTo(patch: ShipmentPatch, back: ShipmentPatch): Way {
+function patchAttempt(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
   const what = `another ${Object.keys(patch).join()}`;
   return { what, act: (one) => one.patch(patch), undo: (one) => one.patch(back) };
 }
 
 /** By whatever it is cancelled. */
-function takeBack(scenario: Scenario): void {
+function revokeCancellation(scenario: Scenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {
-    const now = after(momentOf(scenario), 1);
+    const now = after(earliestTime(scenario), 1);
     scenario.at(now).post('booking_confirmed', now);
   }
   if (scenario.record.status === 'cancelled') scenario.reopen();
 }
 
-function stateOf({ state }: Scenario): ShipmentState {
+function requireState({ state }: Scenario): ShipmentState {
   if (state === undefined) throw new Error('there is no shipment');
   return state;
 }

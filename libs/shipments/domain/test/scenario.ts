@@ -57,7 +57,7 @@ export const B = 'CSQU3054383';
 export const C = 'TGHU9876542';
 export const WRONG_DIGIT = 'MSCU1234567';
 
-const KNOWN: Readonly<Record<string, Partial<Place>>> = {
+const KNOWN_PLACES: Readonly<Record<string, Partial<Place>>> = {
   CNSHA: { timezone: 'Asia/Shanghai' },
   CNNGB: {},
   SGSIN: { timezone: 'Asia/Singapore' },
@@ -73,9 +73,9 @@ const COUNTRIES = new Set(['CN', 'SG', 'US', 'DE', 'GB', 'KR', 'IT', 'PA']);
 
 export const places: Places = {
   find(code) {
-    const known = KNOWN[code];
-    if (known === undefined) return undefined;
-    return { code, name: null, country: code.slice(0, 2), latitude: null, longitude: null, timezone: null, ...known };
+    const decisionInputs = KNOWN_PLACES[code];
+    if (decisionInputs === undefined) return undefined;
+    return { code, name: null, country: code.slice(0, 2), latitude: null, longitude: null, timezone: null, ...decisionInputs };
   },
   isUnknown: (code) => !COUNTRIES.has(code.slice(0, 2)),
   isName: (code) => code === 'ITALY',
@@ -192,14 +192,14 @@ export class Scenario {
   /** Adds a document with its bytes. */
   add(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedObject> = {}) {
     const document = { ...documentInput(rest) };
-    return this.runOnDocument({ ...this.aboutIt(), type: 'AddDocument', document, object: receivedObject(object) });
+    return this.runOnDocument({ ...this.commandFields(), type: 'AddDocument', document, object: receivedObject(object) });
   }
 
   /** Makes a document whose bytes are to come. */
   requestUpload(rest: Partial<DocumentInput & ExpectedBytes> = {}) {
     const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
     const document = { ...documentInput(), content_type, size_bytes, checksum_sha256, ...rest };
-    return this.runOnDocument({ ...this.aboutIt(), type: 'RequestUpload', document });
+    return this.runOnDocument({ ...this.commandFields(), type: 'RequestUpload', document });
   }
 
   receive(
@@ -207,27 +207,27 @@ export class Scenario {
     object: Partial<ReceivedObject> = {},
     kept_object_id: string | null = null,
   ) {
-    const about = { ...this.aboutIt(), document_id: id, object: receivedObject(object), kept_object_id };
+    const about = { ...this.commandFields(), document_id: id, object: receivedObject(object), kept_object_id };
     return this.runOnDocument({ ...about, type: 'ReceiveUpload' });
   }
 
   complete({ id }: Pick<DocumentRecord, 'id'>, lost_object_id: string | null = null) {
-    return this.runOnDocument({ ...this.aboutIt(), type: 'CompleteUpload', document_id: id, lost_object_id });
+    return this.runOnDocument({ ...this.commandFields(), type: 'CompleteUpload', document_id: id, lost_object_id });
   }
 
   approve({ id }: Pick<DocumentRecord, 'id'>) {
-    return this.runOnDocument({ ...this.aboutIt(), type: 'ApproveDocument', document_id: id });
+    return this.runOnDocument({ ...this.commandFields(), type: 'ApproveDocument', document_id: id });
   }
 
   reject({ id }: Pick<DocumentRecord, 'id'>, reason = 'A page is missing.') {
-    return this.runOnDocument({ ...this.aboutIt(), type: 'RejectDocument', document_id: id, reason });
+    return this.runOnDocument({ ...this.commandFields(), type: 'RejectDocument', document_id: id, reason });
   }
 
   delete({ id }: Pick<DocumentRecord, 'id'>) {
-    return this.runOnDocument({ ...this.aboutIt(), type: 'DeleteDocument', document_id: id });
+    return this.runOnDocument({ ...this.commandFields(), type: 'DeleteDocument', document_id: id });
   }
 
-  private aboutIt() {
+  private commandFields() {
     return { ...this.context(), shipment_id: SHIPMENT_ID };
   }
 

@@ -31,7 +31,7 @@ export function withSettings(type: AutomaticExceptionType, changes: Partial<Exce
 }
 
 /** Of one where no other type opens. */
-export function only(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
+export function onlyType(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
   const settings = withSettings(type, changes);
   const exceptions = Object.fromEntries(
     AUTOMATIC_EXCEPTION_TYPES.map((each) => [
@@ -39,25 +39,25 @@ export function only(type: AutomaticExceptionType, changes: Partial<ExceptionSet
       each === type ? settings.exceptions[each] : { ...settings.exceptions[each], enabled: false },
     ]),
   ) as unknown as RuleSettings['exceptions'];
-  return type === 'missing_document' ? requiring(REQUIRED, { ...settings, exceptions }) : { ...settings, exceptions };
+  return type === 'missing_document' ? withRequiredDocuments(REQUIRED, { ...settings, exceptions }) : { ...settings, exceptions };
 }
 
 /** What `only` requires for the sea, where that is what is looked at. */
 export const REQUIRED = ['bill_of_lading', 'packing_list'] as const;
 
 /** The same, but that shipments by sea need these documents. */
-export function requiring(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
+export function withRequiredDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
   return { ...settings, required_documents: { ...settings.required_documents, ocean } };
 }
 
 /** An ocean shipment from Shanghai to Los Angeles, of which nothing but the type opens. */
-export function begin(
+export function beginShipment(
   type: AutomaticExceptionType,
   fields: Partial<ShipmentFields> = {},
   created: Timestamp = CREATED,
 ): Scenario {
   const scenario = new Scenario().at(created);
-  scenario.settings = only(type);
+  scenario.settings = onlyType(type);
   scenario.upsert({ external_id: 'PO-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
   return scenario;
 }

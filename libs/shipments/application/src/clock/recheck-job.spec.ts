@@ -12,7 +12,7 @@ describe('when a re-check begins', () => {
   let stage: RecheckStage;
   beforeEach(() => {
     stage = new RecheckStage();
-    stage.has('wsp_1', 2);
+    stage.addShipments('wsp_1', 2);
     stage.rechecks.change('wsp_1');
   });
   const isPending = () => {
@@ -50,7 +50,7 @@ describe('when a re-check begins', () => {
   it('is six seconds after another process noticed it that takes over', async () => {
     await stage.round();
     const other = new RecheckStage(undefined, {}, stage.rechecks);
-    other.has('wsp_1', 2);
+    other.addShipments('wsp_1', 2);
     other.elapsed = 100_000;
     await other.round();
     isPending();
@@ -75,13 +75,13 @@ describe('when a re-check begins', () => {
 
   it('is at once where nothing was ever stored', async () => {
     stage.head = undefined;
-    await stage.begun();
+    await stage.roundsUntilBegun();
     isDone();
   });
 
   it('is not before this process goes by the settings itself, and shows what it stored until then', async () => {
     stage.knows = 1;
-    await stage.begun();
+    await stage.roundsUntilBegun();
     isPending();
     stage.head = '7';
     stage.knows = 2;
@@ -96,9 +96,9 @@ describe('when a re-check begins', () => {
 describe('a re-check', () => {
   it('checks each open shipment once, in the order of their ids, a few at once', async () => {
     const stage = new RecheckStage(undefined, { page: 20 });
-    stage.has('wsp_1', 50);
+    stage.addShipments('wsp_1', 50);
     stage.rechecks.change('wsp_1');
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.commands[0]).toMatchObject({
       at: '2026-03-02T00:00:00.000Z',
       workspace_id: 'wsp_1',
@@ -109,15 +109,15 @@ describe('a re-check', () => {
     expect(stage.checked()).toEqual(shipments(50));
     expect(stage.most).toBe(8);
     expect(stage.metrics.value('settings_checks_total{outcome="checked"}')).toBe(50);
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.checked()).toEqual([]);
   });
 
   it('asks for no shipment twice, and stores its place after each page', async () => {
     const stage = new RecheckStage();
-    stage.has('wsp_1', 10);
+    stage.addShipments('wsp_1', 10);
     stage.rechecks.change('wsp_1');
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.looks).toEqual([
       [4, 4],
       [4, 4],
@@ -135,17 +135,17 @@ describe('a re-check', () => {
   it('is done at once where no shipment is open', async () => {
     const stage = new RecheckStage();
     stage.rechecks.change('wsp_1');
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.rechecks.stored).toEqual(['wsp_1 - 0', 'wsp_1 - 0 done']);
   });
 
   it('goes on from its place in another process, without waiting', async () => {
     const first = new RecheckStage(({ shipment_id }) => (shipment_id >= shipmentOf(6) ? away : undefined));
-    first.has('wsp_1', 10);
+    first.addShipments('wsp_1', 10);
     first.rechecks.change('wsp_1');
-    await expect(first.begun()).rejects.toBe(away);
+    await expect(first.roundsUntilBegun()).rejects.toBe(away);
     const next = new RecheckStage(undefined, {}, first.rechecks);
-    next.has('wsp_1', 10);
+    next.addShipments('wsp_1', 10);
     await next.round();
     expect(next.checked()).toEqual(shipments(6, 4));
     expect(next.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
@@ -154,9 +154,9 @@ describe('a re-check', () => {
   it('rests three times as long as it works', async () => {
     const stage = new RecheckStage(undefined, { page: 20 });
     stage.takes = 10;
-    stage.has('wsp_1', 19);
+    stage.addShipments('wsp_1', 19);
     stage.rechecks.change('wsp_1');
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.rests).toEqual([0, 30, 30, 30]);
   });
 
@@ -164,10 +164,10 @@ describe('a re-check', () => {
     const stage = new RecheckStage();
     const sizes = { wsp_1: 40, wsp_2: 3, wsp_3: 5 };
     for (const [id, size] of Object.entries(sizes)) {
-      stage.has(id, size);
+      stage.addShipments(id, size);
       stage.rechecks.change(id);
     }
-    await stage.begun();
+    await stage.roundsUntilBegun();
     const ends = stage.rechecks.stored.filter((line) => line.endsWith('done')).map((line) => line.slice(0, 5));
     expect(ends).toEqual(['wsp_2', 'wsp_3', 'wsp_1']);
     const before = stage.rechecks.stored.slice(
@@ -181,7 +181,7 @@ describe('a re-check', () => {
     const stage = new RecheckStage();
     const ids = Array.from({ length: 250 }, (_, n) => `wsp_${n}`);
     for (const id of ids) stage.rechecks.change(id);
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(ids.filter((id) => stage.rechecks.of(id)?.isDone !== true)).toEqual([]);
   });
 
@@ -194,12 +194,12 @@ describe('a re-check', () => {
       }
       return undefined;
     });
-    stage.has('wsp_1', 10);
+    stage.addShipments('wsp_1', 10);
     stage.rechecks.change('wsp_1');
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.checked()).toEqual(shipments(8));
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ version: 3, isRunning: false, checked: 0 });
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.checked()).toEqual(shipments(10));
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ version: 3, isDone: true, checked: 10 });
   });
@@ -207,9 +207,9 @@ describe('a re-check', () => {
   it('by two jobs at once is counted once', async () => {
     const stage = new RecheckStage();
     const other = new RecheckStage(undefined, {}, stage.rechecks);
-    for (const each of [stage, other]) each.has('wsp_1', 30);
+    for (const each of [stage, other]) each.addShipments('wsp_1', 30);
     stage.rechecks.change('wsp_1');
-    await Promise.all([stage.begun(), other.begun()]);
+    await Promise.all([stage.roundsUntilBegun(), other.roundsUntilBegun()]);
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 30 });
     expect(new Set([...stage.checked(), ...other.checked()])).toEqual(new Set(shipments(30)));
   });
@@ -220,7 +220,7 @@ describe('a re-check', () => {
       if (shipment_id === shipmentOf(5)) ending.abort();
       return undefined;
     });
-    stage.has('wsp_1', 30);
+    stage.addShipments('wsp_1', 30);
     stage.rechecks.change('wsp_1');
     await stage.round(ending.signal);
     stage.elapsed += 6_000;
@@ -238,9 +238,9 @@ describe('a shipment that cannot be checked', () => {
     ['at which code of ours fails', new TypeError('no such thing')],
   ])('%s is counted, told and passed over', async (_, error) => {
     const stage = new RecheckStage(({ shipment_id }) => (shipment_id === shipmentOf(5) ? error : undefined));
-    stage.has('wsp_1', 10);
+    stage.addShipments('wsp_1', 10);
     stage.rechecks.change('wsp_1');
-    await stage.begun();
+    await stage.roundsUntilBegun();
     expect(stage.checked()).toEqual(shipments(10));
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 9 });
     expect(stage.metrics.value('settings_checks_total{outcome="failed"}')).toBe(1);
@@ -253,9 +253,9 @@ describe('a shipment that cannot be checked', () => {
     const isBusy = ({ shipment_id }: { shipment_id: string }) =>
       shipment_id === shipmentOf(5) && (refusals -= 1) >= 0 ? away : undefined;
     const stage = new RecheckStage(isBusy, { patienceMs: 60_000 });
-    stage.has('wsp_1', 10);
+    stage.addShipments('wsp_1', 10);
     stage.rechecks.change('wsp_1');
-    await stage.begun();
+    await stage.roundsUntilBegun();
     const tries = stage.commands.filter(({ shipment_id }) => shipment_id === shipmentOf(5));
     expect(tries).toHaveLength(4);
     expect(new Set(tries.map(({ id }) => id)).size).toBe(1);
@@ -265,10 +265,10 @@ describe('a shipment that cannot be checked', () => {
   it('since its engine is away keeps its page waiting, and no other workspace', async () => {
     let isAway = true;
     const stage = new RecheckStage(({ shipment_id }) => (isAway && shipment_id === shipmentOf(1) ? away : undefined));
-    stage.has('wsp_1', 10);
-    stage.has('wsp_2', 3, 100);
+    stage.addShipments('wsp_1', 10);
+    stage.addShipments('wsp_2', 3, 100);
     for (const id of ['wsp_1', 'wsp_2']) stage.rechecks.change(id);
-    await expect(stage.begun()).rejects.toBe(away);
+    await expect(stage.roundsUntilBegun()).rejects.toBe(away);
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ isRunning: true, isDone: false, after: null, checked: 0 });
     expect(stage.rechecks.of('wsp_2')).toMatchObject({ isDone: true, checked: 3 });
     isAway = false;
@@ -290,7 +290,7 @@ describe.each([
     async (dieAt) => {
       const process = new MortalProcess(dieAt, before);
       const first = new RecheckStage(undefined, { page: 2 }, undefined, process);
-      first.has('wsp_1', 7);
+      first.addShipments('wsp_1', 7);
       first.rechecks.change('wsp_1');
       await first.round();
       first.elapsed = 6_000;
@@ -299,7 +299,7 @@ describe.each([
       const { isRunning = false, checked = 0, isDone } = first.rechecks.of('wsp_1') ?? {};
       expect([dieAt, isDone]).toEqual([dieAt, dieAt === CALLS && !before]);
       const next = new RecheckStage(undefined, { page: 2 }, first.rechecks);
-      next.has('wsp_1', 7);
+      next.addShipments('wsp_1', 7);
       await next.round();
       if (!isRunning) expect(next.commands).toEqual([]);
       next.elapsed = 6_000;
@@ -313,7 +313,7 @@ describe.each([
 describe('the job', () => {
   it('looks for changes by itself, and ends when told', async () => {
     const stage = new RecheckStage(undefined, { everyMs: 1, beginsAfterMs: 0 });
-    stage.has('wsp_1', 10);
+    stage.addShipments('wsp_1', 10);
     stage.job.job.start();
     stage.rechecks.change('wsp_1');
     await eventually(() => expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 }));

@@ -8,7 +8,7 @@ const away = new Unavailable('event store', 'away');
 describe('the clock', () => {
   it('checks a shipment at its moment, and not before', async () => {
     const stage = new ClockStage();
-    stage.isDue(1, 60);
+    stage.setDue(1, 60);
     stage.now = 59.999;
     await stage.round();
     expect(stage.checked()).toEqual([]);
@@ -31,7 +31,7 @@ describe('the clock', () => {
 
   it('gives each check an id and a request of its own', async () => {
     const stage = new ClockStage();
-    for (let n = 0; n < 3; n += 1) stage.isDue(n, 1);
+    for (let n = 0; n < 3; n += 1) stage.setDue(n, 1);
     stage.now = 1;
     await stage.round();
     expect(new Set(stage.commands.map(({ id }) => id)).size).toBe(3);
@@ -41,8 +41,8 @@ describe('the clock', () => {
   it('goes through what is due in order of its moments, a few at once, and looks at nothing else', async () => {
     const stage = new ClockStage();
     const due = Array.from({ length: 250 }, (_, n) => (n * 7) % 250);
-    for (const n of due) stage.isDue(n, n);
-    stage.isDue(999, 1_000);
+    for (const n of due) stage.setDue(n, n);
+    stage.setDue(999, 1_000);
     stage.now = 500;
     await stage.round();
     expect(stage.checked()).toEqual(Array.from({ length: 250 }, (_, n) => shipmentOf(n)));
@@ -53,7 +53,7 @@ describe('the clock', () => {
   it('rests three times as long as it works', async () => {
     const stage = new ClockStage();
     stage.takes = 10;
-    for (let n = 0; n < 20; n += 1) stage.isDue(n, 1);
+    for (let n = 0; n < 20; n += 1) stage.setDue(n, 1);
     stage.now = 2;
     await stage.round();
     expect(stage.rests).toEqual([0, 30, 30, 30, 30, 30]);
@@ -62,8 +62,8 @@ describe('the clock', () => {
   it('leaves alone what the list shows as before, for longer each time', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
-    stage.isDue(1, 1);
-    stage.isDue(2, 2);
+    stage.setDue(1, 1);
+    stage.setDue(2, 2);
     stage.now = 2;
     for (const seconds of [0, 4.9, 0.1, 19.9, 0.1]) {
       stage.elapsed += seconds * SECOND;
@@ -76,10 +76,10 @@ describe('the clock', () => {
   it('checks at its next moment at once what it checked just now', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
-    stage.isDue(1, 1);
+    stage.setDue(1, 1);
     stage.now = 2;
     await stage.round();
-    stage.isDue(1, 2);
+    stage.setDue(1, 2);
     await stage.round();
     expect(stage.checked()).toEqual([shipmentOf(1), shipmentOf(1)]);
   });
@@ -87,11 +87,11 @@ describe('the clock', () => {
   it('goes past more than a page of what the list shows as before', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
-    for (let n = 0; n < 150; n += 1) stage.isDue(n, 1);
+    for (let n = 0; n < 150; n += 1) stage.setDue(n, 1);
     stage.now = 3;
     await stage.round();
     stage.checked();
-    stage.isDue(200, 2);
+    stage.setDue(200, 2);
     await stage.round();
     expect(stage.checked()).toEqual([shipmentOf(200)]);
   });
@@ -101,7 +101,7 @@ describe('the clock', () => {
     ['fails', new Error('poison')],
   ])('goes on where one %s, tells it and tries again later', async (_, error) => {
     const stage = new ClockStage(({ shipment_id }) => (shipment_id === shipmentOf(1) ? error : undefined));
-    for (let n = 0; n < 20; n += 1) stage.isDue(n, n);
+    for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
     await stage.round();
     expect(stage.checked()).toHaveLength(20);
@@ -117,7 +117,7 @@ describe('the clock', () => {
   it('waits for an engine that is away, and then goes on where it was', async () => {
     let isAway = true;
     const stage = new ClockStage(() => (isAway ? away : undefined));
-    for (let n = 0; n < 20; n += 1) stage.isDue(n, n);
+    for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
     await expect(stage.round()).rejects.toBe(away);
     expect(stage.checked()).toHaveLength(4);
@@ -136,14 +136,14 @@ describe('the clock', () => {
   it('goes on past a shipment to which others write all the time', async () => {
     const busy = new Busy('shipments', 'other replicas keep writing to this shipment');
     const stage = new ClockStage(({ shipment_id }) => (shipment_id === shipmentOf(0) ? busy : undefined));
-    for (let n = 0; n < 20; n += 1) stage.isDue(n, n);
+    for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
     await stage.round();
     expect(stage.checked()).toHaveLength(20);
     stage.elapsed += 5 * SECOND;
     // Alone it cannot be told from an engine that is away.
     await expect(stage.round()).rejects.toBe(busy);
-    stage.isDue(30, 30);
+    stage.setDue(30, 30);
     await stage.round();
     expect(stage.checked()).toEqual([0, 30].map(shipmentOf));
   });
@@ -161,7 +161,7 @@ describe('the clock', () => {
       }),
     ];
     for (const stage of stages) {
-      for (let n = 0; n < 250; n += 1) stage.isDue(n, 1);
+      for (let n = 0; n < 250; n += 1) stage.setDue(n, 1);
       stage.now = 2;
       await stage.round(ending.signal);
       expect(stage.checked()).toHaveLength(4);
@@ -171,7 +171,7 @@ describe('the clock', () => {
 
   it('checks nothing for a process that wakes when its lease is another’s', async () => {
     const stage = new ClockStage();
-    stage.isDue(1, 1);
+    stage.setDue(1, 1);
     stage.now = 2;
     stage.isHeld = false;
     await stage.round();

@@ -10,7 +10,7 @@ import {
   types,
   voyage,
 } from '../../test/scenario.ts';
-import { begin as beginWith } from '../../test/time-driven.ts';
+import { beginShipment as beginWith } from '../../test/time-driven.ts';
 import { announcementOf, shipmentResource, historyNoteOf } from '../announcements.ts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';

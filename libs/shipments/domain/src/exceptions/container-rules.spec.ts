@@ -1,6 +1,6 @@
 import type { LoadType, Mode, ShipmentException, ShipmentFields } from '@tracking/contracts';
 import { A, B, type Scenario, types } from '../../test/scenario.ts';
-import { CREATED, after, begin, HOUR, jan, leg, only } from '../../test/time-driven.ts';
+import { CREATED, after, beginShipment, HOUR, jan, leg, onlyType } from '../../test/time-driven.ts';
 
 const box = (container_number: string) => ({ container_number });
 const legs = (etd: string | null = null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
@@ -14,7 +14,7 @@ function checkedLate(scenario: Scenario): string[] {
 
 describe('rules for containers', () => {
   const risks = (fields: Partial<ShipmentFields>) => {
-    const scenario = begin('demurrage_risk', fields).at(jan(6));
+    const scenario = beginShipment('demurrage_risk', fields).at(jan(6));
     return scenario;
   };
 
@@ -84,7 +84,7 @@ describe('rules for containers', () => {
 
 describe('missed_connection', () => {
   const stopped = (code: string, location: string | null, fields: Partial<ShipmentFields> = { legs: legs(jan(9)) }) => {
-    const scenario = begin('missed_connection', fields).at(jan(6));
+    const scenario = beginShipment('missed_connection', fields).at(jan(6));
     scenario.post(code, jan(6), { location });
     return scenario;
   };
@@ -130,7 +130,7 @@ describe('missed_connection', () => {
   it('the hours are a setting, the 10 days are none', () => {
     const given = [stopped('discharged', 'SGSIN'), stopped('discharged', 'SGSIN', { legs: legs() })];
     const checks = given.map((scenario) => {
-      scenario.settings = only('missed_connection', { after_hours: 36 });
+      scenario.settings = onlyType('missed_connection', { after_hours: 36 });
       scenario.check();
       return scenario.state?.nextCheckAt;
     });
@@ -154,7 +154,7 @@ describe('missed_connection', () => {
 
   it('without a place, the leg is the first that has not departed', () => {
     const three = [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'KRPUS', jan(4)), leg('KRPUS', 'USLAX', jan(20))];
-    const scenario = begin('missed_connection', { legs: three }).at(jan(6));
+    const scenario = beginShipment('missed_connection', { legs: three }).at(jan(6));
     scenario.post('vessel_departed', jan(2), { location: 'CNSHA' });
     scenario.post('transshipment_departed', jan(4), { location: 'SGSIN' });
     scenario.post('transshipment_discharged', jan(6));
@@ -162,7 +162,7 @@ describe('missed_connection', () => {
   });
 
   it('the days begin with the first milestone there since it last went on', () => {
-    const scenario = begin('missed_connection', { legs: legs() }).at(jan(20));
+    const scenario = beginShipment('missed_connection', { legs: legs() }).at(jan(20));
     scenario.post('transshipment_arrived', jan(3), { location: 'SGSIN' });
     scenario.post('transshipment_departed', jan(4), { location: 'SGSIN' });
     scenario.post('transshipment_arrived', jan(12), { location: 'SGSIN' });
@@ -196,7 +196,7 @@ describe('missed_connection', () => {
   });
 
   it('is of the container that was left behind', () => {
-    const scenario = begin('missed_connection', { legs: legs(jan(9)), container_numbers: [A, B] }).at(jan(6));
+    const scenario = beginShipment('missed_connection', { legs: legs(jan(9)), container_numbers: [A, B] }).at(jan(6));
     scenario.post('transshipment_discharged', jan(6), { location: 'SGSIN' });
     scenario.at(jan(9)).post('transshipment_loaded', jan(9), { location: 'SGSIN', ...box(A) });
     expect(checkedLate(scenario)).toEqual([`missed_connection ${B} open`]);
@@ -207,7 +207,7 @@ describe('missed_connection', () => {
 
 describe('demurrage_risk and detention_risk', () => {
   const given = (type: 'demurrage_risk' | 'detention_risk', fields: Partial<ShipmentFields> = {}) =>
-    begin(type, { container_numbers: [A], ...fields }).at(jan(6));
+    beginShipment(type, { container_numbers: [A], ...fields }).at(jan(6));
 
   it('are not of part loads', () => {
     const lcl: LoadType = 'lcl';
@@ -245,7 +245,7 @@ describe('demurrage_risk and detention_risk', () => {
   });
 
   it('nothing stands in for a discharge or gate-out of a shipment without containers', () => {
-    const scenario = begin('detention_risk').at(jan(6));
+    const scenario = beginShipment('detention_risk').at(jan(6));
     scenario.post('delivered');
     expect(checkedLate(scenario)).toEqual([]);
     scenario.post('gated_out', jan(6));
@@ -254,7 +254,7 @@ describe('demurrage_risk and detention_risk', () => {
 
   it('detention goes on after delivery, demurrage ends with it', () => {
     const scenario = given('detention_risk');
-    scenario.settings = only('detention_risk');
+    scenario.settings = onlyType('detention_risk');
     scenario.post('gated_out', jan(5));
     scenario.post('delivered', jan(6));
     expect(checkedLate(scenario)).toEqual([`detention_risk ${A} open`]);
@@ -274,7 +274,7 @@ describe('demurrage_risk and detention_risk', () => {
   });
 
   it('are of the day at the destination, in its time zone, through summer time', () => {
-    const scenario = begin('demurrage_risk', { container_numbers: [A], destination_port: 'USLAX' });
+    const scenario = beginShipment('demurrage_risk', { container_numbers: [A], destination_port: 'USLAX' });
     scenario.patchContainer(A, { last_free_day: '2026-03-09' });
     // Two days before the 9th begins there, at seven UTC: clocks went forward on the 8th.
     expect(scenario.state?.nextCheckAt).toBe('2026-03-07T07:00:00.000Z');
@@ -292,14 +292,14 @@ describe('demurrage_risk and detention_risk', () => {
     ['DEHAM', jan(18)],
     [null, jan(18)],
   ])('at %s, whose zone may not be known', (destination_port, opens) => {
-    const scenario = begin('detention_risk', { container_numbers: [A], destination_port });
+    const scenario = beginShipment('detention_risk', { container_numbers: [A], destination_port });
     scenario.patchContainer(A, { empty_return_by: '2026-01-20' });
     expect(scenario.state?.nextCheckAt).toBe(opens);
   });
 
   it('the hours before the day are a setting', () => {
     const scenario = given('demurrage_risk');
-    scenario.settings = only('demurrage_risk', { before_hours: 12 });
+    scenario.settings = onlyType('demurrage_risk', { before_hours: 12 });
     scenario.patchContainer(A, { last_free_day: '2026-01-20' });
     expect(scenario.state?.nextCheckAt).toBe(jan(19, 20));
   });

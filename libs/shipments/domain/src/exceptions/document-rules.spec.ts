@@ -1,6 +1,6 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
 import { type Scenario, known, types } from '../../test/scenario.ts';
-import { REQUIRED, after, begin, jan, only, requiring } from '../../test/time-driven.ts';
+import { REQUIRED, after, beginShipment, jan, onlyType, withRequiredDocuments } from '../../test/time-driven.ts';
 import { explain } from '../explanation.ts';
 
 const [BILL, LIST] = REQUIRED;
@@ -24,8 +24,8 @@ function typesNamed(scenario: Scenario, type: AutomaticExceptionType) {
 
 describe('missing_document', () => {
   /** Nothing is there yet, and the ETA is near. */
-  const missing = (settings: RuleSettings = only('missing_document')) => {
-    const scenario = begin('missing_document', { eta: jan(20) });
+  const missing = (settings: RuleSettings = onlyType('missing_document')) => {
+    const scenario = beginShipment('missing_document', { eta: jan(20) });
     scenario.settings = settings;
     scenario.at(jan(18)).check();
     expect(scenario.exceptions).toEqual(['missing_document open']);
@@ -83,7 +83,7 @@ describe('missing_document', () => {
   });
 
   it('opens again when the one there was is deleted or expires', () => {
-    const scenario = begin('missing_document', { eta: jan(20) }).at(jan(18));
+    const scenario = beginShipment('missing_document', { eta: jan(20) }).at(jan(18));
     for (const type of REQUIRED) scenario.add({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
     expect(types(scenario.delete(document(scenario, 0)))).toEqual(['document.deleted.v1', 'exception.opened.v1']);
@@ -91,9 +91,9 @@ describe('missing_document', () => {
   });
 
   it('asks for nothing by default, nor of other modes', () => {
-    const scenario = begin('missing_document', { eta: jan(20) });
+    const scenario = beginShipment('missing_document', { eta: jan(20) });
     for (const required of [[], ['photo'] as const]) {
-      scenario.settings = requiring([], only('missing_document'));
+      scenario.settings = withRequiredDocuments([], onlyType('missing_document'));
       const { required_documents } = scenario.settings;
       scenario.settings = { ...scenario.settings, required_documents: { ...required_documents, air: required } };
       scenario.at(jan(19)).check();
@@ -105,20 +105,20 @@ describe('missing_document', () => {
 
   it('goes by what the workspace requires now', () => {
     const scenario = missing();
-    scenario.settings = requiring([LIST], scenario.settings);
+    scenario.settings = withRequiredDocuments([LIST], scenario.settings);
     scenario.check();
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST] } });
-    scenario.settings = requiring([], scenario.settings);
+    scenario.settings = withRequiredDocuments([], scenario.settings);
     scenario.check();
-    scenario.settings = requiring(['photo'], scenario.settings);
+    scenario.settings = withRequiredDocuments(['photo'], scenario.settings);
     scenario.check();
     expect(scenario.exceptions).toEqual(['missing_document resolved auto_cleared', 'missing_document open']);
     expect(last(scenario)?.metrics).toMatchObject({ missing: ['photo'] });
   });
 
   it.each([1, 100.5, 720])('opens %d hours before the ETA where the workspace says so', (before_hours) => {
-    const scenario = begin('missing_document', { eta: jan(20) }, jan(-60));
-    scenario.settings = only('missing_document', { before_hours });
+    const scenario = beginShipment('missing_document', { eta: jan(20) }, jan(-60));
+    scenario.settings = onlyType('missing_document', { before_hours });
     const opens = after(jan(20), -before_hours * 3_600_000);
     scenario.check();
     expect(scenario.state?.nextCheckAt).toBe(opens);
@@ -130,25 +130,25 @@ describe('missing_document', () => {
     const scenario = missing();
     scenario.post(code);
     expect(scenario.open).toEqual(['missing_document']);
-    const over = begin('missing_document', { eta: jan(20) }).at(jan(10));
+    const over = beginShipment('missing_document', { eta: jan(20) }).at(jan(10));
     over.post(code);
     over.at(jan(17)).check();
     expect(over.open).toEqual(['missing_document']);
   });
 
   it('what a person did without stays so until another type is missing', () => {
-    const scenario = missing(requiring([LIST], only('missing_document')));
+    const scenario = missing(withRequiredDocuments([LIST], onlyType('missing_document')));
     scenario.resolve(last(scenario)!, { code: 'waived' });
     scenario.patch({ eta: jan(20, 1) });
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
     expect(explained(scenario, 'missing_document')).toMatchObject([{ status: 'suppressed' }]);
-    scenario.settings = requiring([LIST, BILL], scenario.settings);
+    scenario.settings = withRequiredDocuments([LIST, BILL], scenario.settings);
     scenario.check();
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
 
   it('what a person opened and resolved stays so: nothing was measured of it', () => {
-    const scenario = begin('missing_document', { eta: jan(20) }).at(jan(10));
+    const scenario = beginShipment('missing_document', { eta: jan(20) }).at(jan(10));
     const { exception } = scenario.openByHand('missing_document');
     scenario.at(jan(18)).resolve(exception, { code: 'waived' });
     scenario.check();
@@ -156,7 +156,7 @@ describe('missing_document', () => {
   });
 
   it('what a person did without opens again once it had been there', () => {
-    const scenario = missing(requiring([LIST], only('missing_document')));
+    const scenario = missing(withRequiredDocuments([LIST], onlyType('missing_document')));
     scenario.resolve(last(scenario)!, { code: 'waived' });
     scenario.delete(scenario.add({ type: LIST }).document);
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
@@ -179,7 +179,7 @@ describe('document_rejected', () => {
   const OPEN = 'document_rejected open';
   const CLEARED = 'document_rejected resolved auto_cleared';
   const rejected = () => {
-    const scenario = begin(TYPE).at(FIRST);
+    const scenario = beginShipment(TYPE).at(FIRST);
     scenario.reject(scenario.add({ type: BILL }).document, 'Wrong consignee.');
     return scenario;
   };
@@ -188,7 +188,7 @@ describe('document_rejected', () => {
   };
 
   it('opens with a rejection, at once', () => {
-    const scenario = begin(TYPE).at(FIRST);
+    const scenario = beginShipment(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     expect(types(scenario.reject(bill, 'Wrong consignee.'))).toEqual(['document.rejected.v1', 'exception.opened.v1']);
     expect(last(scenario)).toMatchObject({
@@ -229,7 +229,7 @@ describe('document_rejected', () => {
 
   it('goes by the order of verdicts, whatever clocks say: one approved before makes up for nothing', () => {
     for (const time of [FIRST, jan(1), jan(3)]) {
-      const before = begin(TYPE).at(FIRST);
+      const before = beginShipment(TYPE).at(FIRST);
       before.approve(before.add({ type: BILL }).document);
       const { document: other } = before.add({ type: BILL });
       before.at(time).reject(other);
@@ -241,7 +241,7 @@ describe('document_rejected', () => {
   });
 
   it.each([BILL, LIST])('a replaced one opens nothing where its replacement, a %s, is approved', (type) => {
-    const scenario = begin(TYPE).at(FIRST);
+    const scenario = beginShipment(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     const { document: replacement } = scenario.add({ type, replaces_document_id: bill.id });
     scenario.approve(replacement);
@@ -252,7 +252,7 @@ describe('document_rejected', () => {
   });
 
   it('a replaced one stays rejected until its replacement is approved, of whatever type that is', () => {
-    const scenario = begin(TYPE).at(FIRST);
+    const scenario = beginShipment(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     const { document: second } = scenario.add({ type: LIST, replaces_document_id: bill.id });
     scenario.reject(bill);
@@ -272,7 +272,7 @@ describe('document_rejected', () => {
   });
 
   it('is one for all that were rejected, the newest first, and tells of three', () => {
-    const scenario = begin(TYPE).at(FIRST);
+    const scenario = beginShipment(TYPE).at(FIRST);
     const names = ['one', 'two', 'three', 'four', 'five'];
     for (const name of names) scenario.reject(scenario.add({ type: LIST }).document, `Page ${name} is missing.`);
     expect(scenario.exceptions).toEqual([OPEN]);
@@ -304,10 +304,10 @@ describe('document_rejected', () => {
 
   it('rests while it is not enabled or the shipment is cancelled, and is as grave as the workspace says', () => {
     const scenario = rejected();
-    scenario.settings = only(TYPE, { enabled: false });
+    scenario.settings = onlyType(TYPE, { enabled: false });
     scenario.check();
     expect(scenario.exceptions).toEqual([CLEARED]);
-    scenario.settings = only(TYPE, { severity: 'critical' });
+    scenario.settings = onlyType(TYPE, { severity: 'critical' });
     scenario.check();
     expect(last(scenario)).toMatchObject({ status: 'open', severity: 'critical' });
     scenario.cancel();

@@ -1,6 +1,6 @@
 import type { ShipmentEvent } from '../index.ts';
 import { A, B, Scenario, WRONG_DIGIT, day, types } from '../../test/scenario.ts';
-import { DAY, after, begin, jan, leg, only, withSettings } from '../../test/time-driven.ts';
+import { DAY, after, beginShipment, jan, leg, onlyType, withSettings } from '../../test/time-driven.ts';
 
 describe('the next check', () => {
   it('is at the first moment at which time changes anything, one after another, until nothing is left', () => {
@@ -72,12 +72,12 @@ describe('the next check', () => {
   });
 
   it('is told anew, and nothing else, where settings move it; nothing is stored where they do not', () => {
-    const scenario = begin('departure_overdue', { etd: jan(10) });
-    scenario.settings = only('departure_overdue', { after_hours: 24 });
+    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
+    scenario.settings = onlyType('departure_overdue', { after_hours: 24 });
     expect(types(scenario.at(jan(2)).check())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBe(jan(11));
     expect(types(scenario.check())).toEqual([]);
-    scenario.settings = only('departure_overdue', { enabled: false });
+    scenario.settings = onlyType('departure_overdue', { enabled: false });
     expect(types(scenario.check())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.settings = withSettings('departure_overdue', { after_hours: 24, severity: 'low' });
@@ -86,7 +86,7 @@ describe('the next check', () => {
   });
 
   it('a check that comes early stores nothing, one by a clock that is behind takes nothing back', () => {
-    const scenario = begin('departure_overdue', { etd: jan(10) });
+    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     expect(scenario.at(jan(9)).check().outcome).toBe('unchanged');
     expect(scenario.at(jan(10, 12)).check().outcome).toBe('checked');
     expect(types(scenario.at(jan(10, 11)).check())).toEqual([]);
@@ -95,7 +95,7 @@ describe('the next check', () => {
   });
 
   it('what a clock opened that was an hour ahead is open, and nothing more, when the hour has come', () => {
-    const scenario = begin('no_update', {});
+    const scenario = beginShipment('no_update', {});
     scenario.at(jan(8, 1)).check();
     expect(scenario.open).toEqual(['no_update']);
     expect(types(scenario.at(jan(8)).check())).toEqual([]);
@@ -105,7 +105,7 @@ describe('the next check', () => {
   });
 
   it('is of nothing that would not open: what a person opened or resolved stands in its way', () => {
-    const scenario = begin('departure_overdue', { etd: jan(10) });
+    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     scenario.openByHand('departure_overdue');
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.at(jan(12)).resolve(scenario.state!.exceptions[0]!);
@@ -117,7 +117,7 @@ describe('the next check', () => {
   });
 
   it('with 500 exceptions nothing more opens, and nobody comes back for it', () => {
-    const scenario = begin('departure_overdue', { etd: jan(10) });
+    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     const opened = scenario
       .openByHand('other')
       .events.flatMap(({ data }) => ('exception' in data ? data.exception : []));

@@ -1,6 +1,6 @@
 import type { Mode } from '@tracking/contracts';
 import { A, B, type Scenario, types } from '../../test/scenario.ts';
-import { DAY, HOUR, after, begin, jan, leg, only } from '../../test/time-driven.ts';
+import { DAY, HOUR, after, beginShipment, jan, leg, onlyType } from '../../test/time-driven.ts';
 
 const last = (scenario: Scenario) => {
   const exception = scenario.state?.exceptions.at(-1);
@@ -13,7 +13,7 @@ const opensAfter = (scenario: Scenario, from: string) =>
 
 describe('eta_slip', () => {
   const slipped = (hours: number, mode: Mode | null = 'ocean') => {
-    const scenario = begin('eta_slip', { eta: jan(20), mode });
+    const scenario = beginShipment('eta_slip', { eta: jan(20), mode });
     scenario.estimate('arrived_at_destination', after(jan(20), hours * HOUR), { reason_code: 'port_congestion' });
     return scenario;
   };
@@ -45,7 +45,7 @@ describe('eta_slip', () => {
     expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 48 } });
     scenario.patch({ eta: jan(21, 6) });
     expect(last(scenario)).toMatchObject({ severity: 'medium', status: 'open', metrics: { slip_hours: 30 } });
-    scenario.settings = only('eta_slip', { severity: 'critical' });
+    scenario.settings = onlyType('eta_slip', { severity: 'critical' });
     scenario.check();
     expect(last(scenario).severity).toBe('critical');
   });
@@ -62,9 +62,9 @@ describe('eta_slip', () => {
     ['no ETA', (s) => s.patch({ eta: null })],
     ['another original ETA', (s) => s.patch({ original_eta: jan(21) })],
     ['the retraction of the estimate', (s) => s.retract(s.state!.timeline[0]!.milestone)],
-    ['other hours', (s) => ((s.settings = only('eta_slip', { after_hours: 31 })), s.check())],
-    ['hours of the mode', (s) => ((s.settings = only('eta_slip', { by_mode: { ocean: 31 } })), s.check())],
-    ['no rule', (s) => ((s.settings = only('eta_slip', { enabled: false })), s.check())],
+    ['other hours', (s) => ((s.settings = onlyType('eta_slip', { after_hours: 31 })), s.check())],
+    ['hours of the mode', (s) => ((s.settings = onlyType('eta_slip', { by_mode: { ocean: 31 } })), s.check())],
+    ['no rule', (s) => ((s.settings = onlyType('eta_slip', { enabled: false })), s.check())],
     ...['vessel_arrived', 'available_for_pickup', 'gated_out', 'delivery_attempted', 'delivered'].map(
       (code): [string, (scenario: Scenario) => unknown] => [code, (s) => s.post(code)],
     ),
@@ -99,7 +99,7 @@ describe('eta_slip', () => {
   });
 
   it('of one that a person opened and resolved no growth is known', () => {
-    const scenario = begin('eta_slip', { eta: jan(20) });
+    const scenario = beginShipment('eta_slip', { eta: jan(20) });
     scenario.openByHand('eta_slip');
     scenario.patch({ eta: jan(22) });
     scenario.resolve(last(scenario));
@@ -120,8 +120,8 @@ describe('eta_slip', () => {
 
 describe('departure_overdue and arrival_overdue', () => {
   it('are high at once where the hours that are set are more than 48', () => {
-    const scenario = begin('departure_overdue', { etd: jan(10) });
-    scenario.settings = only('departure_overdue', { after_hours: 72 });
+    const scenario = beginShipment('departure_overdue', { etd: jan(10) });
+    scenario.settings = onlyType('departure_overdue', { after_hours: 72 });
     scenario.check();
     expect(scenario.state?.nextCheckAt).toBe(jan(13));
     scenario.at(jan(13)).check();
@@ -130,8 +130,8 @@ describe('departure_overdue and arrival_overdue', () => {
   });
 
   it('go by the hours of the mode, fractions too', () => {
-    const scenario = begin('arrival_overdue', { eta: jan(10), mode: 'air' });
-    scenario.settings = only('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
+    const scenario = beginShipment('arrival_overdue', { eta: jan(10), mode: 'air' });
+    scenario.settings = onlyType('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
     scenario.check();
     expect(opensAfter(scenario, jan(10))).toBe(0.5);
     scenario.patch({ mode: 'road' });
@@ -141,7 +141,7 @@ describe('departure_overdue and arrival_overdue', () => {
   });
 
   it('go by estimates and by legs, as the ETD and ETA of the shipment do', () => {
-    const scenario = begin('arrival_overdue', {
+    const scenario = beginShipment('arrival_overdue', {
       legs: [leg('CNSHA', 'SGSIN'), { ...leg('SGSIN', 'USLAX'), eta: jan(18) }],
     });
     expect(opensAfter(scenario, jan(18))).toBe(12);
@@ -150,7 +150,7 @@ describe('departure_overdue and arrival_overdue', () => {
   });
 
   it('a departure of any container is the departure of the shipment; the ship leaving the destination is none', () => {
-    const scenario = begin('departure_overdue', { etd: jan(10), container_numbers: [A, B] }).at(jan(11));
+    const scenario = beginShipment('departure_overdue', { etd: jan(10), container_numbers: [A, B] }).at(jan(11));
     scenario.post('vessel_departed', jan(10), { location: 'USLAX' });
     expect(scenario.open).toEqual(['departure_overdue']);
     scenario.post('vessel_departed', jan(10), { container_number: B });
@@ -160,7 +160,7 @@ describe('departure_overdue and arrival_overdue', () => {
   it.each(['departure_overdue', 'arrival_overdue'] as const)(
     'an attempted delivery of one of several containers ends %s',
     (type) => {
-      const scenario = begin(type, { etd: jan(10), eta: jan(10), container_numbers: [A, B] }).at(jan(11));
+      const scenario = beginShipment(type, { etd: jan(10), eta: jan(10), container_numbers: [A, B] }).at(jan(11));
       scenario.check();
       expect(scenario.open).toEqual([type]);
       scenario.post('delivery_attempted', jan(11), { container_number: A });
@@ -169,14 +169,14 @@ describe('departure_overdue and arrival_overdue', () => {
   );
 
   it('opens again when the departure is retracted', () => {
-    const scenario = begin('departure_overdue', { etd: jan(10) }).at(jan(11));
+    const scenario = beginShipment('departure_overdue', { etd: jan(10) }).at(jan(11));
     const { milestone } = scenario.post('vessel_departed', jan(10));
     scenario.retract(milestone);
     expect(scenario.open).toEqual(['departure_overdue']);
   });
 
   it('an arrival on the way, or before a later departure, is none', () => {
-    const scenario = begin('arrival_overdue', { eta: jan(10) }).at(jan(11));
+    const scenario = beginShipment('arrival_overdue', { eta: jan(10) }).at(jan(11));
     scenario.post('vessel_arrived', jan(8), { location: 'SGSIN' });
     scenario.post('vessel_departed', jan(9));
     scenario.post('vessel_arrived', jan(8));
@@ -186,7 +186,7 @@ describe('departure_overdue and arrival_overdue', () => {
   });
 
   it('one at the destination is the arrival, also when the goods go on by rail', () => {
-    const scenario = begin('arrival_overdue', { eta: jan(10) }).at(jan(11));
+    const scenario = beginShipment('arrival_overdue', { eta: jan(10) }).at(jan(11));
     scenario.post('vessel_arrived', jan(10), { location: 'USLAX' });
     scenario.post('rail_departed', jan(11));
     expect([scenario.record.status, scenario.open]).toEqual(['in_transit', []]);
@@ -204,7 +204,7 @@ describe('no_update', () => {
     ['road', 48],
     ['courier', 48],
   ])('by %s opens after %s hours, from the creation, the ETD or the last news', (mode, hours) => {
-    const scenario = begin('no_update', { mode });
+    const scenario = beginShipment('no_update', { mode });
     expect(opensAfter(scenario, jan(1))).toBe(hours);
     scenario.at(jan(2)).post('gated_in', jan(1, 5));
     expect(opensAfter(scenario, jan(2))).toBe(hours);
@@ -226,7 +226,7 @@ describe('no_update', () => {
     ['road', false],
     ['courier', false],
   ])('by %s waits for the ETA between departure and arrival: %s', (mode, waits) => {
-    const scenario = begin('no_update', { mode, eta: jan(25) });
+    const scenario = beginShipment('no_update', { mode, eta: jan(25) });
     expect(scenario.state?.nextCheckAt).not.toBe(jan(25));
     scenario.at(jan(3)).post('in_transit_checkpoint');
     expect(scenario.state?.nextCheckAt === jan(25)).toBe(waits);
@@ -235,7 +235,7 @@ describe('no_update', () => {
   });
 
   it('at sea opens after its hours where the ETA is not known, or is over by then', () => {
-    const scenario = begin('no_update', { eta: jan(8) }).at(jan(3));
+    const scenario = beginShipment('no_update', { eta: jan(8) }).at(jan(3));
     scenario.post('vessel_departed');
     expect(opensAfter(scenario, jan(3))).toBe(168);
     scenario.patch({ eta: null });
@@ -243,7 +243,7 @@ describe('no_update', () => {
   });
 
   it('news that is decided late, with an earlier time, takes back none that came before it', () => {
-    const scenario = begin('no_update', {}).at(jan(5));
+    const scenario = beginShipment('no_update', {}).at(jan(5));
     scenario.post('gated_in', jan(2));
     scenario.at(jan(3)).post('cargo_stuffed', jan(2));
     expect(scenario.state?.lastNewsAt).toBe(jan(5));
@@ -251,7 +251,7 @@ describe('no_update', () => {
   });
 
   it('what tells nothing new is no news: other fields, repetitions, retractions', () => {
-    const scenario = begin('no_update', { eta: jan(25) }).at(jan(2));
+    const scenario = beginShipment('no_update', { eta: jan(25) }).at(jan(2));
     const feed = { source: 'carrier', external_id: 'EV-1' } as const;
     const { milestone } = scenario.post('gated_in', jan(2), feed);
     scenario.post('cargo_stuffed', jan(2), { source: 'carrier' });
@@ -283,7 +283,7 @@ describe('no_update', () => {
   });
 
   it('is never once delivered, and only when all containers are', () => {
-    const scenario = begin('no_update', { container_numbers: [A, B] }).at(jan(2));
+    const scenario = beginShipment('no_update', { container_numbers: [A, B] }).at(jan(2));
     scenario.post('delivered', jan(2), { container_number: A });
     expect(scenario.state?.nextCheckAt).toBe(jan(9));
     scenario.post('delivered', jan(2), { container_number: B });

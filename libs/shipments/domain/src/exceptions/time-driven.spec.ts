@@ -6,7 +6,7 @@ import {
   latestTime,
 } from '@tracking/contracts';
 import { A, B, type Scenario, known, types } from '../../test/scenario.ts';
-import { CREATED, DAY, HOUR, REQUIRED, after, begin, jan, leg, only } from '../../test/time-driven.ts';
+import { CREATED, DAY, HOUR, REQUIRED, after, beginShipment, jan, leg, onlyType } from '../../test/time-driven.ts';
 import { explain } from '../explanation.ts';
 
 const viaSingapore = (etd: Timestamp | null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
@@ -40,7 +40,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'departure_overdue',
     name: '12 h past the ETD',
-    given: (created) => begin('departure_overdue', { etd: jan(10) }, created),
+    given: (created) => beginShipment('departure_overdue', { etd: jan(10) }, created),
     opens: jan(10, 12),
     severity: 'medium',
     worsens: { at: jan(12), severity: 'high' },
@@ -56,7 +56,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'arrival_overdue',
     name: '12 h past the ETA',
-    given: (created) => begin('arrival_overdue', { eta: jan(20) }, created),
+    given: (created) => beginShipment('arrival_overdue', { eta: jan(20) }, created),
     opens: jan(20, 12),
     severity: 'medium',
     worsens: { at: jan(22), severity: 'high' },
@@ -72,7 +72,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'no_update',
     name: '7 d past the ETD',
-    given: (created) => begin('no_update', { etd: jan(5) }, created),
+    given: (created) => beginShipment('no_update', { etd: jan(5) }, created),
     opens: jan(12),
     severity: 'low',
     metrics: { silent_since: jan(5), heard_at: null },
@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
     type: 'missed_connection',
     name: '12 h past the ETD of the next leg',
     given: (created) => {
-      const scenario = begin('missed_connection', { container_numbers: [A], legs: viaSingapore(jan(9)) }, created);
+      const scenario = beginShipment('missed_connection', { container_numbers: [A], legs: viaSingapore(jan(9)) }, created);
       scenario.at(latestTime(created, jan(6))).post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
       return scenario;
     },
@@ -111,7 +111,7 @@ const ROWS: readonly Row[] = [
     type: 'missed_connection',
     name: '10 d after the arrival where the next leg has no ETD',
     given: (created) => {
-      const scenario = begin('missed_connection', { container_numbers: [A], legs: viaSingapore(null) }, created);
+      const scenario = beginShipment('missed_connection', { container_numbers: [A], legs: viaSingapore(null) }, created);
       scenario.at(latestTime(created, jan(6)));
       scenario.post('vessel_arrived', jan(4), { location: 'SGSIN', ...box });
       scenario.post('discharged', jan(6), { location: 'SGSIN', ...box });
@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     type: 'demurrage_risk',
     name: '2 d before the last free day at the destination',
     given: (created) => {
-      const scenario = begin('demurrage_risk', { container_numbers: [A] }, created);
+      const scenario = beginShipment('demurrage_risk', { container_numbers: [A] }, created);
       scenario.patchContainer(A, { last_free_day: '2026-01-20' });
       return scenario;
     },
@@ -154,7 +154,7 @@ const ROWS: readonly Row[] = [
     type: 'demurrage_risk',
     name: '4 d after the discharge where no day is known',
     given: (created) => {
-      const scenario = begin('demurrage_risk', { container_numbers: [A] }, created);
+      const scenario = beginShipment('demurrage_risk', { container_numbers: [A] }, created);
       scenario.at(latestTime(created, jan(6))).post('discharged', jan(6), box);
       return scenario;
     },
@@ -173,7 +173,7 @@ const ROWS: readonly Row[] = [
     type: 'detention_risk',
     name: '2 d before the empty is due',
     given: (created) => {
-      const scenario = begin('detention_risk', { container_numbers: [A] }, created);
+      const scenario = beginShipment('detention_risk', { container_numbers: [A] }, created);
       scenario.patchContainer(A, { empty_return_by: '2026-01-20' });
       return scenario;
     },
@@ -194,7 +194,7 @@ const ROWS: readonly Row[] = [
   {
     type: 'missing_document',
     name: '3 d before the ETA',
-    given: (created) => begin('missing_document', { eta: jan(20) }, created),
+    given: (created) => beginShipment('missing_document', { eta: jan(20) }, created),
     opens: jan(17),
     due: jan(20),
     severity: 'medium',
@@ -212,7 +212,7 @@ const ROWS: readonly Row[] = [
     type: 'detention_risk',
     name: '10 d after the gate-out where no day is known',
     given: (created) => {
-      const scenario = begin('detention_risk', { container_numbers: [A] }, created);
+      const scenario = beginShipment('detention_risk', { container_numbers: [A] }, created);
       scenario.at(latestTime(created, jan(6))).post('gated_out', jan(6), box);
       return scenario;
     },
@@ -293,7 +293,7 @@ describe.each(ROWS)('$type $name', (row) => {
   });
 
   it('resolves when it is no longer enabled or its hours are more, and opens again when they are as before', () => {
-    for (const settings of [only(type, { enabled: false }), only(type, { after_hours: 8_760, before_hours: 1 })]) {
+    for (const settings of [onlyType(type, { enabled: false }), onlyType(type, { after_hours: 8_760, before_hours: 1 })]) {
       const scenario = opened();
       scenario.settings = settings;
       const isByStop = type === 'missed_connection' && row.metrics['next_etd'] === null;
@@ -301,7 +301,7 @@ describe.each(ROWS)('$type $name', (row) => {
       // The 10 days are no setting.
       if (isByStop && settings.exceptions[type].enabled) continue;
       expect(scenario.open).toEqual([]);
-      scenario.settings = only(type);
+      scenario.settings = onlyType(type);
       scenario.check();
       expect(scenario.open).toEqual([type]);
     }
@@ -310,7 +310,7 @@ describe.each(ROWS)('$type $name', (row) => {
   it('opens with the severity that is set', () => {
     for (const set of ['low', 'critical'] as const) {
       const scenario = given(CREATED).at(opens);
-      scenario.settings = only(type, { severity: set });
+      scenario.settings = onlyType(type, { severity: set });
       scenario.check();
       expect(last(scenario)?.severity).toBe(set);
     }
@@ -326,10 +326,10 @@ describe.each(ROWS)('$type $name', (row) => {
     scenario.upsert({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
-    scenario.settings = only(type, { enabled: false });
+    scenario.settings = onlyType(type, { enabled: false });
     expect(types(scenario.check())).toEqual(['exception.conditions_ended.v1']);
     expect(types(scenario.check())).toEqual([]);
-    scenario.settings = only(type);
+    scenario.settings = onlyType(type);
     scenario.check();
     expect(scenario.exceptions).toEqual([resolved, told]);
   });
@@ -371,11 +371,11 @@ describe.each(ROWS)('$type $name', (row) => {
   if (row.due !== undefined) {
     it.each([721, 2_160, 8_760])('opens at once %d hours ahead, and stays open', (before_hours) => {
       const scenario = given(CREATED);
-      scenario.settings = only(type, { before_hours });
+      scenario.settings = onlyType(type, { before_hours });
       scenario.check();
       expect(scenario.exceptions).toEqual([told]);
       const open = opened();
-      open.settings = only(type, { before_hours });
+      open.settings = onlyType(type, { before_hours });
       open.check();
       expect(open.exceptions).toEqual([told]);
     });

@@ -1,70 +1,70 @@
 import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import { places } from '../scenario.ts';
-import { type Memory, type Said, byRoad, destinationOf, happened, laneOf, originOf } from './memory.ts';
-import { isArrival, isDeparted, isOnTheWay, isRailedOn, isSailingOn, isTakenBack } from './status.ts';
+import { type Memory, type ModelMilestone, isByRoad, findDestination, actualMilestones, milestonesOfContainer, findOrigin } from './memory.ts';
+import { isArrival, isDeparted, isOnTheWay, isRailDepartedAgain, isSailingOn, isUnavailableAgain } from './status.ts';
 
 /** "Departures are the codes 55 60 66 73 (road, courier: 30)." */
-export function isDeparture(milestone: Said, memory: Memory): boolean {
+export function isDeparture(milestone: ModelMilestone, memory: Memory): boolean {
   return isDepartureBy(memory.fields.mode, milestone, memory);
 }
 
-export function isDepartureBy(mode: Mode | null, milestone: Said, memory: Memory): boolean {
-  return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && byRoad(mode));
+export function isDepartureBy(mode: Mode | null, milestone: ModelMilestone, memory: Memory): boolean {
+  return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && isByRoad(mode));
 }
 
 /** A departure or arrival, and whether it is that at the shipment's port. */
-interface Happened {
-  readonly by: Said;
+interface ActualEvent {
+  readonly by: ModelMilestone;
   readonly rule: 'at_port' | 'earliest';
 }
 
 /** "`atd`: the earliest actual departure located at `origin_port`, else the earliest." */
-function departureOf(memory: Memory): Happened | null {
-  const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
-  const there = departures.filter(({ location }) => location !== null && location === originOf(memory));
-  return firstOf(there, departures);
+function findDeparture(memory: Memory): ActualEvent | null {
+  const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
+  const there = departures.filter(({ location }) => location !== null && location === findOrigin(memory));
+  return firstAtPort(there, departures);
 }
 
 /** "`ata`: the earliest arrival located at `destination_port`, else the earliest after the last departure." */
-function arrivalOf(memory: Memory): Happened | null {
-  const there = arrivalsOf(memory).filter((milestone) => isAt(destinationOf(memory), milestone));
-  return firstOf(there, finalArrivals(memory));
+function findArrival(memory: Memory): ActualEvent | null {
+  const there = actualArrivals(memory).filter((milestone) => isAt(findDestination(memory), milestone));
+  return firstAtPort(there, finalArrivals(memory));
 }
 
-function firstOf([there]: readonly Said[], [other]: readonly Said[]): Happened | null {
+function firstAtPort([there]: readonly ModelMilestone[], [other]: readonly ModelMilestone[]): ActualEvent | null {
   if (there !== undefined) return { by: there, rule: 'at_port' };
   return other === undefined ? null : { by: other, rule: 'earliest' };
 }
 
-export function atdOf(memory: Memory): Timestamp | null {
-  return departureOf(memory)?.by.occurred_at ?? null;
+export function shipmentAtd(memory: Memory): Timestamp | null {
+  return findDeparture(memory)?.by.occurred_at ?? null;
 }
 
-export function ataOf(memory: Memory): Timestamp | null {
-  return arrivalOf(memory)?.by.occurred_at ?? null;
+export function shipmentAta(memory: Memory): Timestamp | null {
+  return findArrival(memory)?.by.occurred_at ?? null;
 }
 
-function arrivalsOf(memory: Memory): readonly Said[] {
-  return happened(memory).filter((milestone) => isArrival(milestone, memory) && !isOnTheWay(milestone, memory));
+function actualArrivals(memory: Memory): readonly ModelMilestone[] {
+  return actualMilestones(memory).filter((milestone) => isArrival(milestone, memory) && !isOnTheWay(milestone, memory));
 }
 
 /** Not before the last departure. */
-function finalArrivals(memory: Memory): readonly Said[] {
-  const departed = happened(memory).findLast((milestone) => isDeparture(milestone, memory))?.occurred_at ?? '';
-  return arrivalsOf(memory).filter(({ occurred_at }) => occurred_at >= departed);
+function finalArrivals(memory: Memory): readonly ModelMilestone[] {
+  const departed = actualMilestones(memory).findLast((milestone) => isDeparture(milestone, memory))?.occurred_at ?? '';
+  return actualArrivals(memory).filter(({ occurred_at }) => occurred_at >= departed);
 }
 
 /** "Each leg answers its own `atd`": from departures at its port, by its mode; the first one also where no place is told. */
 export function legAtd(index: number, memory: Memory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  const whole = legs.length <= 1 ? atdOf(memory) : null;
+  const whole = legs.length <= 1 ? shipmentAtd(memory) : null;
   if (leg === undefined || whole !== null) return whole;
   const mode = leg.mode ?? memory.fields.mode;
-  const there = happened(memory).filter(
+  const there = actualMilestones(memory).filter(
     (milestone) => isDepartureBy(mode, milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
   );
-  const departures = happened(memory).filter((milestone) => isDeparture(milestone, memory));
+  const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => isPlaceless(each, memory))) : null);
 }
 
@@ -72,8 +72,8 @@ export function legAtd(index: number, memory: Memory): Timestamp | null {
 export function legAta(index: number, memory: Memory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  if (leg === undefined || legs.length === 1) return ataOf(memory);
-  const arrivals = happened(memory).filter(
+  if (leg === undefined || legs.length === 1) return shipmentAta(memory);
+  const arrivals = actualMilestones(memory).filter(
     (milestone) => isArrival(milestone, memory) || ['transshipment_arrived', 'rail_arrived'].includes(milestone.code),
   );
   const there = arrivals.filter((milestone) => isVisit(milestone, index, 'destination_port', memory));
@@ -86,7 +86,7 @@ export function legAta(index: number, memory: Memory): Timestamp | null {
  * after its departure; nothing while neither is known."
  */
 export function isVisit(
-  milestone: Said,
+  milestone: ModelMilestone,
   index: number,
   port: 'origin_port' | 'destination_port',
   memory: Memory,
@@ -99,15 +99,15 @@ export function isVisit(
   return since !== null && milestone.occurred_at >= since;
 }
 
-function isAt(port: string | null, { location }: Said): boolean {
+function isAt(port: string | null, { location }: ModelMilestone): boolean {
   return location !== null && location === port;
 }
 
 /** Told nowhere, or in words: neither a port of the shipment or of a leg, nor a place that a table knows. */
-export function isPlaceless({ location }: Said, memory: Memory): boolean {
+export function isPlaceless({ location }: ModelMilestone, memory: Memory): boolean {
   if (location === null) return true;
   const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
-  const isPort = [originOf(memory), destinationOf(memory), ...ports].includes(location);
+  const isPort = [findOrigin(memory), findDestination(memory), ...ports].includes(location);
   return !isPort && places.find(location) === undefined;
 }
 
@@ -116,11 +116,11 @@ export function isPlaceless({ location }: Said, memory: Memory): boolean {
  * container goes on from there by land".
  */
 export function containerTimes(container: string, memory: Memory) {
-  const lane = laneOf(happened(memory), container);
+  const lane = milestonesOfContainer(actualMilestones(memory), container);
   const earliestOf = (code: string) =>
     earliest(
       lane.filter(
-        (milestone) => milestone.code === code && !isTakenBack(milestone, lane) && !isRailedOn(milestone, lane),
+        (milestone) => milestone.code === code && !isUnavailableAgain(milestone, lane) && !isRailDepartedAgain(milestone, lane),
       ),
     );
   const landings = lane.filter((milestone) => isLanding(milestone, lane, memory));
@@ -133,7 +133,7 @@ export function containerTimes(container: string, memory: Memory) {
   };
 }
 
-function isLanding(milestone: Said, lane: readonly Said[], memory: Memory): boolean {
+function isLanding(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: Memory): boolean {
   const sailed = lane.some(
     (other) =>
       ['vessel_departed', 'transshipment_departed'].includes(other.code) &&
@@ -141,11 +141,11 @@ function isLanding(milestone: Said, lane: readonly Said[], memory: Memory): bool
       other.occurred_at > milestone.occurred_at,
   );
   const railed = lane.some(({ code, occurred_at }) => code === 'rail_departed' && occurred_at > milestone.occurred_at);
-  const isLast = !isOnTheWay(milestone, memory) || railed || goesOnByLand(milestone, memory);
+  const isLast = !isOnTheWay(milestone, memory) || railed || continuesByLand(milestone, memory);
   return milestone.code === 'discharged' && !sailed && isLast;
 }
 
-function goesOnByLand({ location }: Said, { fields, legs: { value: legs } }: Memory): boolean {
+function continuesByLand({ location }: ModelMilestone, { fields, legs: { value: legs } }: Memory): boolean {
   const stop = legs.map(({ destination_port }) => destination_port).lastIndexOf(location);
   const next = stop < 0 ? undefined : legs[stop + 1];
   const by = next?.mode ?? fields.mode;
@@ -153,13 +153,13 @@ function goesOnByLand({ location }: Said, { fields, legs: { value: legs } }: Mem
 }
 
 /** "`last_milestone {id, code, label, occurred_at, location}`: the latest actual one." */
-export function lastOf(milestones: readonly Said[]) {
+export function lastMilestone(milestones: readonly ModelMilestone[]) {
   const last = milestones.at(-1);
   if (last === undefined) return null;
   const { id, code, occurred_at, location } = last;
   return { id, code, label: findMilestoneCode(code)?.label, occurred_at, location };
 }
 
-function earliest(milestones: readonly Said[]): Timestamp | null {
+function earliest(milestones: readonly ModelMilestone[]): Timestamp | null {
   return milestones[0]?.occurred_at ?? null;
 }

@@ -2,17 +2,17 @@ import type { Container, ShipmentRecord } from '@tracking/contracts';
 import { type Changes, type ShipmentEvent, type ShipmentState, announcementOf } from '../../src/index.ts';
 
 /** "`changes` names the client-visible fields, derived ones included, but not `version`, `updated_at`, `last_milestone` and the counts." */
-const UNANNOUNCED = ['version', 'updated_at', 'last_milestone', 'open_exceptions_count', 'documents_count'];
+const UNANNOUNCED_FIELDS = ['version', 'updated_at', 'last_milestone', 'open_exceptions_count', 'documents_count'];
 
 /** What one command stored, and the shipment before and after it. */
-interface Told {
+interface DecidedCommand {
   readonly before: ShipmentState | undefined;
   readonly after: ShipmentState;
   readonly events: readonly ShipmentEvent[];
 }
 
 /** What must hold of the events of every command. */
-export function checkAnnouncements({ before, after, events }: Told): void {
+export function checkAnnouncements({ before, after, events }: DecidedCommand): void {
   const announced = events.map((event) => announcementOf(event)?.type).filter((type) => type !== undefined);
   const ofShipment = announced.filter((type) => type === 'shipment.created' || type === 'shipment.updated');
   expect(ofShipment.length).toBeLessThanOrEqual(1);
@@ -23,9 +23,9 @@ export function checkAnnouncements({ before, after, events }: Told): void {
   checkMilestones(before, after, announced);
   const changes = events.flatMap((event) => (event.type === 'shipment.changed.v1' ? [event.data.changes] : []))[0];
   const { milestone, ...visible } = changes ?? {};
-  expect(applied(visible, before.record)).toEqual(shown(after.record));
+  expect(applyByHand(visible, before.record)).toEqual(announcedFields(after.record));
   for (const [field, change] of Object.entries(visible)) expect([field, change.to]).not.toEqual([field, change.from]);
-  expect(milestone ?? null).toEqual(correctionBetween(before, after));
+  expect(milestone ?? null).toEqual(findCorrection(before, after));
   if (ofShipment.length > 0) expect(changes).toBeDefined();
   if (events.length === 0) expect(after).toBe(before);
 }
@@ -49,7 +49,7 @@ function idsOfActual({ timeline }: ShipmentState): readonly string[] {
 }
 
 /** "Correction or retraction of an actual milestone → updated with `changes.milestone {from, to}` (`to` null when retracted)." */
-function correctionBetween(before: ShipmentState, after: ShipmentState) {
+function findCorrection(before: ShipmentState, after: ShipmentState) {
   const now = new Map(after.timeline.map(({ milestone }) => [milestone.id, milestone]));
   for (const { milestone: from } of before.timeline) {
     const to = now.get(from.id);
@@ -62,7 +62,7 @@ function correctionBetween(before: ShipmentState, after: ShipmentState) {
 }
 
 /** The shipment before, and every change applied to it by hand. */
-function applied({ containers, ...changes }: Omit<Changes, 'milestone'>, before: ShipmentRecord): unknown {
+function applyByHand({ containers, ...changes }: Omit<Changes, 'milestone'>, before: ShipmentRecord): unknown {
   const after: Record<string, unknown> = { ...before };
   for (const [field, { from, to }] of Object.entries(changes)) {
     expect(from).toEqual(after[field]);
@@ -72,12 +72,12 @@ function applied({ containers, ...changes }: Omit<Changes, 'milestone'>, before:
   for (const old of containers?.from ?? []) expect(kept.get(old.number)).toMatchObject(old);
   for (const moved of containers?.to ?? []) kept.set(moved.number, { ...kept.get(moved.number), ...moved });
   const numbers = after['container_numbers'] as readonly string[];
-  return shown({ ...after, containers: numbers.map((number) => kept.get(number)) } as unknown as ShipmentRecord);
+  return announcedFields({ ...after, containers: numbers.map((number) => kept.get(number)) } as unknown as ShipmentRecord);
 }
 
 /** Without what is answered, but never announced. */
-function shown(record: ShipmentRecord): unknown {
-  const visible = Object.entries(record).filter(([field]) => !UNANNOUNCED.includes(field));
+function announcedFields(record: ShipmentRecord): unknown {
+  const visible = Object.entries(record).filter(([field]) => !UNANNOUNCED_FIELDS.includes(field));
   return {
     ...Object.fromEntries(visible),
     containers: record.containers.map(({ last_milestone: _, ...container }) => container),

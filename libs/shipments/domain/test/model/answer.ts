@@ -1,12 +1,12 @@
 import type { Leg } from '@tracking/contracts';
 import { hasValidCheckDigit } from '../../src/references.ts';
-import { containerTimes, lastOf } from './actual-times.ts';
+import { containerTimes, lastMilestone } from './actual-times.ts';
 import { isSuperseded } from './estimates.ts';
-import { type Memory, NOTHING_GIVEN, destinationOf, happened, inListOrder, laneOf, originOf } from './memory.ts';
+import { type Memory, EMPTY_CONTAINER_FIELDS, findDestination, actualMilestones, compareInListOrder, milestonesOfContainer, findOrigin } from './memory.ts';
 import { laneStatus, shipmentStatus } from './status.ts';
 
 /** What must be answered of the shipment after the last command. */
-export function answerOf(memory: Memory) {
+export function expectedAnswer(memory: Memory) {
   const { status, by } = shipmentStatus(memory);
   return {
     fields: fieldsOf(memory),
@@ -15,7 +15,7 @@ export function answerOf(memory: Memory) {
     ...timesOf(memory),
     legs: legsOf(memory),
     containers: memory.fields.container_numbers.map((number) => containerOf(number, memory)),
-    last_milestone: lastOf(happened(memory)),
+    last_milestone: lastMilestone(actualMilestones(memory)),
     milestones: milestonesOf(memory),
   };
 }
@@ -23,7 +23,7 @@ export function answerOf(memory: Memory) {
 /** What the client gave and nothing moves. */
 function fieldsOf(memory: Memory) {
   const { etd: _etd, eta: _eta, legs: _legs, ...fields } = memory.fields;
-  return { ...fields, origin_port: originOf(memory), destination_port: destinationOf(memory) };
+  return { ...fields, origin_port: findOrigin(memory), destination_port: findDestination(memory) };
 }
 
 function timesOf({ answered: { etd, eta, original_eta, atd, ata } }: Memory) {
@@ -34,7 +34,7 @@ function timesOf({ answered: { etd, eta, original_eta, atd, ata } }: Memory) {
 function legsOf(memory: Memory): readonly Leg[] {
   const given = memory.legs.value;
   const { mode, carrier_scac } = memory.fields;
-  const [origin_port, destination_port] = [originOf(memory), destinationOf(memory)];
+  const [origin_port, destination_port] = [findOrigin(memory), findDestination(memory)];
   const { etd, eta, atd, ata } = memory.answered;
   if (given.length === 0) {
     if (origin_port === null && destination_port === null) return [];
@@ -44,21 +44,21 @@ function legsOf(memory: Memory): readonly Leg[] {
 }
 
 function containerOf(number: string, memory: Memory) {
-  const lane = laneOf(happened(memory), number);
+  const lane = milestonesOfContainer(actualMilestones(memory), number);
   const { status, by } = laneStatus(lane, memory);
   return {
     number,
     valid_check_digit: hasValidCheckDigit(number),
     status,
     status_milestone_id: by?.id ?? null,
-    last_milestone: lastOf(lane),
+    last_milestone: lastMilestone(lane),
     ...containerTimes(number, memory),
-    ...(memory.containers.get(number) ?? NOTHING_GIVEN),
+    ...(memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS),
   };
 }
 
 function milestonesOf(memory: Memory) {
-  return memory.milestones.toSorted(inListOrder).map((milestone) => {
+  return memory.milestones.toSorted(compareInListOrder).map((milestone) => {
     const { id, code, classifier, occurred_at, external_id, container_number, location, note, revision, retracted } =
       milestone;
     const shown = { id, code, classifier, occurred_at, external_id, container_number, location, note, revision };

@@ -1,10 +1,10 @@
 import type { Timestamp } from '@tracking/contracts';
-import { ataOf, atdOf, isDeparture, isDepartureBy, isPlaceless, isVisit, legAta, legAtd } from './actual-times.ts';
-import { type Memory, type Said, byRoad, counting, destinationOf, laneOf, originOf } from './memory.ts';
+import { shipmentAta, shipmentAtd, isDeparture, isDepartureBy, isPlaceless, isVisit, legAta, legAtd } from './actual-times.ts';
+import { type Memory, type ModelMilestone, isByRoad, countingMilestones, findDestination, milestonesOfContainer, findOrigin } from './memory.ts';
 import { cancellations } from './status.ts';
 
 /** "The newest estimate for a (code, container, location, source) is the current one." */
-export function isSuperseded(estimate: Said, memory: Memory): boolean {
+export function isSuperseded(estimate: ModelMilestone, memory: Memory): boolean {
   if (estimate.classifier !== 'estimated') return false;
   return memory.milestones.some(
     (other) =>
@@ -15,46 +15,46 @@ export function isSuperseded(estimate: Said, memory: Memory): boolean {
   );
 }
 
-function seriesOf({ code, container_number, location, source }: Said): string {
+function seriesOf({ code, container_number, location, source }: ModelMilestone): string {
   return JSON.stringify([code, container_number, location, source]);
 }
 
-function currentEstimates(memory: Memory): readonly Said[] {
-  return counting(memory).filter(
+function currentEstimates(memory: Memory): readonly ModelMilestone[] {
+  return countingMilestones(memory).filter(
     (milestone) => milestone.classifier === 'estimated' && !isSuperseded(milestone, memory),
   );
 }
 
 /** "An estimated arrival (`vessel_arrived flight_arrived arrived_at_destination`; rail also 105, 106; road and courier also `delivered`)." */
-function estimatesArrival({ code, location }: Said, memory: Memory): boolean {
+function estimatesArrival({ code, location }: ModelMilestone, memory: Memory): boolean {
   if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
   const legs = memory.legs.value;
   const leg = legs.find(({ destination_port }) => destination_port === location) ?? legs.at(-1);
   const modes = [memory.fields.mode, leg?.mode ?? null];
   if (['rail_arrived', 'rail_unloaded'].includes(code)) return modes.includes('rail');
-  return code === 'delivered' && modes.some(byRoad);
+  return code === 'delivered' && modes.some(isByRoad);
 }
 
 /** "An estimated departure": by the shipment's mode, or that of the leg for which it is. */
-function estimatesDeparture(milestone: Said, memory: Memory): boolean {
+function estimatesDeparture(milestone: ModelMilestone, memory: Memory): boolean {
   const legs = memory.legs.value;
   const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
   return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
 }
 
 /** "… when its location is absent, free text, `destination_port` or the last leg's; one located elsewhere sets that leg's." */
-function isEndOfShipment(milestone: Said, memory: Memory): boolean {
-  const ports = [destinationOf(memory), memory.legs.value.at(-1)?.destination_port];
+function isEndOfShipment(milestone: ModelMilestone, memory: Memory): boolean {
+  const ports = [findDestination(memory), memory.legs.value.at(-1)?.destination_port];
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
-function isStartOfShipment(milestone: Said, memory: Memory): boolean {
-  const ports = [originOf(memory), memory.legs.value[0]?.origin_port];
+function isStartOfShipment(milestone: ModelMilestone, memory: Memory): boolean {
+  const ports = [findOrigin(memory), memory.legs.value[0]?.origin_port];
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
 /** "Once there is an estimated `arrived_at_destination`, the others leave `eta` alone." */
-function arrivalsOfShipment(memory: Memory): readonly Said[] {
+function arrivalsOfShipment(memory: Memory): readonly ModelMilestone[] {
   const arrivals = currentEstimates(memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
   );
@@ -63,23 +63,23 @@ function arrivalsOfShipment(memory: Memory): readonly Said[] {
 }
 
 /** "An estimated departure sets `etd` likewise." */
-function departuresOfShipment(memory: Memory): readonly Said[] {
+function departuresOfShipment(memory: Memory): readonly ModelMilestone[] {
   return currentEstimates(memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && isStartOfShipment(milestone, memory),
   );
 }
 
 /** "Each container's newest one", of those that are newer. */
-function newestOfEach(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
+function newestPerContainer(said: number, estimates: readonly ModelMilestone[], memory: Memory): readonly ModelMilestone[] {
   const newer = estimates.filter((estimate) => estimate.said > said);
   const containers = memory.fields.container_numbers;
-  const lanes = containers.length === 0 ? [newer] : containers.map((number) => laneOf(newer, number));
+  const lanes = containers.length === 0 ? [newer] : containers.map((number) => milestonesOfContainer(newer, number));
   return [...new Set(lanes.flatMap((lane) => lane.toSorted((a, b) => a.said - b.said).at(-1) ?? []))];
 }
 
 /** "Where estimates name containers, the latest of [them] counts": several where they say the same. None when none is newer. */
-function countingAfter(said: number, estimates: readonly Said[], memory: Memory): readonly Said[] {
-  const newest = newestOfEach(said, estimates, memory);
+function newerEstimates(said: number, estimates: readonly ModelMilestone[], memory: Memory): readonly ModelMilestone[] {
+  const newest = newestPerContainer(said, estimates, memory);
   const latest = newest
     .map(({ occurred_at }) => occurred_at)
     .toSorted()
@@ -87,8 +87,8 @@ function countingAfter(said: number, estimates: readonly Said[], memory: Memory)
   return newest.filter(({ occurred_at }) => occurred_at === latest);
 }
 
-function estimatedAfter(said: number, estimates: readonly Said[], memory: Memory): Timestamp | undefined {
-  return countingAfter(said, estimates, memory)[0]?.occurred_at;
+function latestEstimateAfter(said: number, estimates: readonly ModelMilestone[], memory: Memory): Timestamp | undefined {
+  return newerEstimates(said, estimates, memory)[0]?.occurred_at;
 }
 
 /**
@@ -99,13 +99,13 @@ function newestEta(memory: Memory): Timestamp | null {
   const { value, said } = memory.eta;
   const last = memory.legs.value.length - 1;
   if (value === null && memory.legs.value[last]?.eta != null) return legEta(last, memory);
-  return estimatedAfter(said, arrivalsOfShipment(memory), memory) ?? value;
+  return latestEstimateAfter(said, arrivalsOfShipment(memory), memory) ?? value;
 }
 
 function newestEtd(memory: Memory): Timestamp | null {
   const { value, said } = memory.etd;
   if (value === null && memory.legs.value[0]?.etd != null) return legEtd(0, memory);
-  return estimatedAfter(said, departuresOfShipment(memory), memory) ?? value;
+  return latestEstimateAfter(said, departuresOfShipment(memory), memory) ?? value;
 }
 
 /** "One located elsewhere sets that leg's"; after its arrival only the client moves it. */
@@ -124,7 +124,7 @@ function legEta(index: number, memory: Memory): Timestamp | null {
   );
   const known = [...there, ...forShipment.filter((milestone) => isVisit(milestone, index, 'destination_port', memory))];
   const speaking = index === legs.length - 1 ? [...there, ...forShipment] : known;
-  return estimatedAfter(said, speaking, memory) ?? leg.eta;
+  return latestEstimateAfter(said, speaking, memory) ?? leg.eta;
 }
 
 function legEtd(index: number, memory: Memory): Timestamp | null {
@@ -137,34 +137,34 @@ function legEtd(index: number, memory: Memory): Timestamp | null {
     (milestone) => estimatesDeparture(milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
   );
   const speaking = index === 0 ? [...new Set([...there, ...departuresOfShipment(memory)])] : there;
-  return estimatedAfter(said, speaking, memory) ?? leg.etd;
+  return latestEstimateAfter(said, speaking, memory) ?? leg.etd;
 }
 
 /** "After `ata` only PATCH moves `eta`", and only one that says something of it. */
-function etaOf(memory: Memory, isPatch: boolean): Timestamp | null {
+function shipmentEta(memory: Memory, isPatch: boolean): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const ofLeg = memory.eta.value === null && legs.at(-1)?.eta != null ? (said.at(-1)?.eta ?? 0) : 0;
   const isSetNow = isPatch && Math.max(memory.eta.said, ofLeg) === memory.now;
-  return ataOf(memory) === null || isSetNow ? newestEta(memory) : memory.answered.eta;
+  return shipmentAta(memory) === null || isSetNow ? newestEta(memory) : memory.answered.eta;
 }
 
 /** "An estimated departure sets `etd` likewise while no actual one exists"; what the client sets counts then too. */
-function etdOf(memory: Memory): Timestamp | null {
+function shipmentEtd(memory: Memory): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const set = memory.etd.value === null && legs[0]?.etd != null ? (said[0]?.etd ?? 0) : memory.etd.said;
   const isSetNow = Math.max(memory.etd.said, set) === memory.now;
-  return atdOf(memory) === null || isSetNow ? newestEtd(memory) : memory.answered.etd;
+  return shipmentAtd(memory) === null || isSetNow ? newestEtd(memory) : memory.answered.etd;
 }
 
 /** What is answered of times after a command: it is kept, since after a departure and an arrival it stays. */
-export function timesAfter(memory: Memory, isPatch: boolean): Memory['answered'] {
-  const eta = etaOf(memory, isPatch);
+export function expectedTimes(memory: Memory, isPatch: boolean): Memory['answered'] {
+  const eta = shipmentEta(memory, isPatch);
   return {
-    etd: etdOf(memory),
+    etd: shipmentEtd(memory),
     eta,
     original_eta: memory.answered.original_eta ?? eta,
-    atd: atdOf(memory),
-    ata: ataOf(memory),
+    atd: shipmentAtd(memory),
+    ata: shipmentAta(memory),
     legs: memory.legs.value.map((leg, index) => ({
       ...leg,
       etd: legEtd(index, memory),

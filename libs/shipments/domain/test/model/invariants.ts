@@ -8,17 +8,17 @@ import {
   isPresent,
 } from '@tracking/contracts';
 import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
-import { branchOf } from '../remedies.ts';
+import { copyOf } from '../remedies.ts';
 import { SHIPMENT_ID, type Scenario, contextFor, places } from '../scenario.ts';
-import { keyOf, openIn } from './timed-walk.ts';
+import { keyOf, unresolvedExceptions } from './timed-walk.ts';
 
-export function stateOf({ state }: Scenario): ShipmentState {
+export function requireState({ state }: Scenario): ShipmentState {
   if (state === undefined) throw new Error('there is no shipment');
   return state;
 }
 
 /** What a check of the rules would store. */
-export function checkAt(at: Timestamp, scenario: Scenario, state = stateOf(scenario)): readonly ShipmentEventBody[] {
+export function checkAt(at: Timestamp, scenario: Scenario, state = requireState(scenario)): readonly ShipmentEventBody[] {
   const command = { ...scenario.context(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
   return decide(command, state, { ...contextFor(command.id), settings: scenario.settings }).events;
 }
@@ -28,9 +28,9 @@ export function checkAt(at: Timestamp, scenario: Scenario, state = stateOf(scena
  * open for the same shipment without any, but for what a person opened, and for what a person resolved and still holds.
  */
 export function checkExceptions(scenario: Scenario, now: Timestamp): void {
-  const state = stateOf(scenario);
+  const state = requireState(scenario);
   const { record, documents, exceptions } = state;
-  const open = openIn(scenario);
+  const open = unresolvedExceptions(scenario);
   expect(new Set(open.map(keyOf)).size).toBe(open.length);
   expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
   expect(record.open_exceptions_count).toBe(open.length);
@@ -56,20 +56,20 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
 
 /** The explanation names what is open, and when which exceptions open if nothing but time passes. */
 export function checkExplainedExceptions(scenario: Scenario): void {
-  const open = openIn(scenario).map(keyOf);
+  const open = unresolvedExceptions(scenario).map(keyOf);
   const explainedOpen = explained(scenario, ['open', 'acknowledged']);
   expect(explainedOpen.map(keyOf).sort()).toEqual(open);
   const expected = explained(scenario, ['expected']).map((each) => [keyOf(each), each.opens_at] as const);
-  expect(new Map(expected.toSorted())).toEqual(opensWithTime(scenario, new Set(open)));
+  expect(new Map(expected.toSorted())).toEqual(findOpeningTimes(scenario, new Set(open)));
 }
 
 /** By type and container: when exceptions open that are not open yet. */
-function opensWithTime(scenario: Scenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
-  const branch = branchOf(scenario);
+function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
+  const branch = copyOf(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
     branch.at(next).check();
-    for (const exception of openIn(branch)) {
+    for (const exception of unresolvedExceptions(branch)) {
       const key = keyOf(exception);
       if (!open.has(key) && !opened.has(key)) opened.set(key, exception.opened_at);
     }
@@ -78,7 +78,7 @@ function opensWithTime(scenario: Scenario, open: ReadonlySet<string>): ReadonlyM
 }
 
 function explained(scenario: Scenario, statuses: readonly string[]) {
-  const { exceptions } = explain(stateOf(scenario), { places, settings: scenario.settings });
+  const { exceptions } = explain(requireState(scenario), { places, settings: scenario.settings });
   return exceptions.filter(({ status }) => statuses.includes(status));
 }
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
 import { type Theme, themes, within } from './theme.ts';
-import { CUSTOMS, ESTIMATED, LOCATIONS, TALKED_OF, codes } from './vocabulary.ts';
+import { CUSTOMS, ESTIMATED_CODES, LOCATIONS, FREQUENT_CODES, codes } from './vocabulary.ts';
 
 /** One thing that is done to a shipment. */
 export type Step =
@@ -111,7 +111,7 @@ const milestoneOf = (
     .map((fields) => milestoneInput(fields));
 
 export const actual = fc.oneof(
-  { weight: 3, arbitrary: milestoneOf(TALKED_OF, ['actual']) },
+  { weight: 3, arbitrary: milestoneOf(FREQUENT_CODES, ['actual']) },
   { weight: 1, arbitrary: milestoneOf(codes, ['actual']) },
   { weight: 1, arbitrary: milestoneOf(CUSTOMS, ['actual']) },
 );
@@ -119,13 +119,13 @@ const post: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('post' as const),
   milestone: fc.oneof(
     { weight: 5, arbitrary: actual },
-    { weight: 2, arbitrary: milestoneOf(ESTIMATED, ['estimated', 'estimated', 'estimated', 'planned']) },
+    { weight: 2, arbitrary: milestoneOf(ESTIMATED_CODES, ['estimated', 'estimated', 'estimated', 'planned']) },
     { weight: 3, arbitrary: milestoneOf(['vessel_arrived', 'vessel_departed'], ['estimated'], [null, 'USLAX']) },
   ),
 });
 
 const CONTENT = {
-  code: fc.constantFrom(...TALKED_OF),
+  code: fc.constantFrom(...FREQUENT_CODES),
   occurred_at: timeOf,
   classifier: fc.constantFrom('actual' as const, 'estimated' as const),
   container_number: fc.constantFrom(null, A, B),
@@ -133,16 +133,16 @@ const CONTENT = {
   external_id: fc.constantFrom(null, 'EV-1', 'EV-2'),
   note: fc.constantFrom(null, 'late'),
 };
-const anyOf = fc.nat(20);
-const again: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant('repeat' as const), which: anyOf, but: fc.constant({}) }),
+const anyIndex = fc.nat(20);
+const repeatStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('repeat' as const), which: anyIndex, but: fc.constant({}) }),
   fc.record({
     kind: fc.constant('repeat' as const),
-    which: anyOf,
+    which: anyIndex,
     but: fc.record({ ...CONTENT, source: fc.constantFrom('carrier' as const) }, { requiredKeys: [] }),
   }),
-  fc.record({ kind: fc.constant('correct' as const), which: anyOf, patch: fc.record(CONTENT, { requiredKeys: [] }) }),
-  fc.record({ kind: fc.constant('retract' as const), which: anyOf }),
+  fc.record({ kind: fc.constant('correct' as const), which: anyIndex, patch: fc.record(CONTENT, { requiredKeys: [] }) }),
+  fc.record({ kind: fc.constant('retract' as const), which: anyIndex }),
 );
 
 const upsert: fc.Arbitrary<Step> = fc.record({
@@ -185,7 +185,7 @@ const cancellation: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom('canc
 
 const step = fc.oneof(
   { weight: 12, arbitrary: post },
-  { weight: 5, arbitrary: again },
+  { weight: 5, arbitrary: repeatStep },
   { weight: 2, arbitrary: upsert },
   { weight: 3, arbitrary: patch },
   { weight: 1, arbitrary: cancellation },
@@ -195,7 +195,7 @@ export const fieldsOfShipment = fc
   .record(FIELDS, { requiredKeys: ['mode'] })
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
-function narrowed(theme: Theme, step: Step): Step {
+function narrowToTheme(theme: Theme, step: Step): Step {
   if (step.kind === 'post') return { ...step, milestone: within(theme, step.milestone) };
   if (step.kind === 'repeat') return { ...step, but: within(theme, step.but) };
   if (step.kind === 'correct') return { ...step, patch: within(theme, step.patch) };
@@ -210,23 +210,23 @@ export const journeys: fc.Arbitrary<Journey> = fc
   })
   .map(({ fields, steps, about }) => ({
     fields,
-    steps: about === null ? steps : steps.map((each) => narrowed(about, each)),
+    steps: about === null ? steps : steps.map((each) => narrowToTheme(about, each)),
   }));
 
 /** Estimates of few times by several sources, for containers and for none, and what clients say of the same times. */
-const posting = (...of: Parameters<typeof milestoneOf>): fc.Arbitrary<Step> =>
+const postStep = (...of: Parameters<typeof milestoneOf>): fc.Arbitrary<Step> =>
   fc.record({ kind: fc.constant('post' as const), milestone: milestoneOf(...of) });
-const estimating: fc.Arbitrary<Step> = fc.oneof(
+const estimateStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
-    arbitrary: posting(['vessel_arrived'], ['estimated'], [null, null, 'USLAX', 'USLAX', 'SGSIN', 'DEHAM']),
+    arbitrary: postStep(['vessel_arrived'], ['estimated'], [null, null, 'USLAX', 'USLAX', 'SGSIN', 'DEHAM']),
   },
-  { weight: 3, arbitrary: posting(['arrived_at_destination'], ['estimated'], [null, 'USLAX', 'SGSIN']) },
-  { weight: 3, arbitrary: posting(['vessel_departed', 'rail_departed'], ['estimated'], [null, 'CNSHA', 'SGSIN']) },
-  { weight: 1, arbitrary: posting(['gated_out'], ['estimated']) },
+  { weight: 3, arbitrary: postStep(['arrived_at_destination'], ['estimated'], [null, 'USLAX', 'SGSIN']) },
+  { weight: 3, arbitrary: postStep(['vessel_departed', 'rail_departed'], ['estimated'], [null, 'CNSHA', 'SGSIN']) },
+  { weight: 1, arbitrary: postStep(['gated_out'], ['estimated']) },
   {
     weight: 1,
-    arbitrary: posting(['vessel_arrived', 'vessel_departed'], ['actual'], [null, 'USLAX', 'SGSIN', 'CNSHA']),
+    arbitrary: postStep(['vessel_arrived', 'vessel_departed'], ['actual'], [null, 'USLAX', 'SGSIN', 'CNSHA']),
   },
   {
     weight: 2,
@@ -235,11 +235,11 @@ const estimating: fc.Arbitrary<Step> = fc.oneof(
       patch: fc.record({ eta: timeOrNone, etd: timeOrNone, legs: FIELDS.legs }, { requiredKeys: [] }),
     }),
   },
-  { weight: 1, arbitrary: again },
+  { weight: 1, arbitrary: repeatStep },
 );
 
 /** Journeys of which most is expected and little happens. */
 export const estimatingJourneys: fc.Arbitrary<Journey> = fc.record({
   fields: fieldsOfShipment.map((fields) => ({ ...fields, mode: 'ocean' as const, container_numbers: [A, B] })),
-  steps: fc.array(estimating, { minLength: 4, maxLength: 14, size: 'max' }),
+  steps: fc.array(estimateStep, { minLength: 4, maxLength: 14, size: 'max' }),
 });

@@ -10,7 +10,7 @@ import {
 import type { ClientContainerFields, MilestoneInput } from '../../src/index.ts';
 
 /** A milestone as the model remembers it. */
-export interface Said extends MilestoneInput {
+export interface ModelMilestone extends MilestoneInput {
   readonly id: string;
   readonly sequence: number;
   readonly recorded_at: Timestamp;
@@ -31,7 +31,7 @@ interface Statement<T> {
 }
 
 /** By which commands the client said the times of a leg. */
-type LegSaid = Readonly<Record<'etd' | 'eta', number>>;
+type LegStatements = Readonly<Record<'etd' | 'eta', number>>;
 
 /** All that was ever said of a shipment, and little else: everything answered is worked out from it. */
 export interface Memory {
@@ -42,10 +42,10 @@ export interface Memory {
   /** The client's newest statements of what estimates move too. */
   etd: Statement<Timestamp | null>;
   eta: Statement<Timestamp | null>;
-  legs: { readonly value: readonly LegFields[]; readonly said: readonly LegSaid[] };
+  legs: { readonly value: readonly LegFields[]; readonly said: readonly LegStatements[] };
   /** What the last upsert that named them sent. */
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
-  milestones: readonly Said[];
+  milestones: readonly ModelMilestone[];
   /** What the client gave of containers, those that were taken off too. */
   containers: ReadonlyMap<string, ClientContainerFields>;
   /** Number of the command by which the client cancelled it; null unless that stands. */
@@ -63,14 +63,14 @@ export interface Memory {
   };
 }
 
-export const NOTHING_GIVEN: ClientContainerFields = {
+export const EMPTY_CONTAINER_FIELDS: ClientContainerFields = {
   size_type: null,
   seal_number: null,
   last_free_day: null,
   empty_return_by: null,
 };
 
-export function nothingSaid(): Memory {
+export function emptyMemory(): Memory {
   return {
     now: 0,
     fields: EMPTY_SHIPMENT_FIELDS,
@@ -86,17 +86,17 @@ export function nothingSaid(): Memory {
 }
 
 /** "`origin_port` … that were not given themselves are those of the first … leg." */
-export function originOf({ fields, legs }: Memory): string | null {
+export function findOrigin({ fields, legs }: Memory): string | null {
   return fields.origin_port ?? legs.value[0]?.origin_port ?? null;
 }
 
 /** "… `destination_port` … that were not given themselves are those of … the last leg." */
-export function destinationOf({ fields, legs }: Memory): string | null {
+export function findDestination({ fields, legs }: Memory): string | null {
   return fields.destination_port ?? legs.value.at(-1)?.destination_port ?? null;
 }
 
 /** "A container taken off the shipment keeps its milestones in the list, but they no longer count." */
-export function counting(memory: Memory): readonly Said[] {
+export function countingMilestones(memory: Memory): readonly ModelMilestone[] {
   const { container_numbers } = memory.fields;
   return memory.milestones.filter(
     ({ retracted, container_number }) =>
@@ -105,26 +105,26 @@ export function counting(memory: Memory): readonly Said[] {
 }
 
 /** "Derived … among the milestones that are *actual* and not retracted", in the order of the list. */
-export function happened(memory: Memory): readonly Said[] {
-  return counting(memory)
+export function actualMilestones(memory: Memory): readonly ModelMilestone[] {
+  return countingMilestones(memory)
     .filter(({ classifier }) => classifier === 'actual')
-    .toSorted(inListOrder);
+    .toSorted(compareInListOrder);
 }
 
 /** "The rank is computed for each container from the milestones that name it plus those that name none." */
-export function laneOf(milestones: readonly Said[], container: string | null): readonly Said[] {
+export function milestonesOfContainer(milestones: readonly ModelMilestone[], container: string | null): readonly ModelMilestone[] {
   return milestones.filter(({ container_number }) => container_number === null || container_number === container);
 }
 
-type Listed = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
+type MilestoneSortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
 /** "Listed by `occurred_at`, catalog sequence, `recorded_at`." */
-export function inListOrder(a: Listed, b: Listed): number {
-  const key = ({ occurred_at, sequence, recorded_at, id }: Listed) =>
+export function compareInListOrder(a: MilestoneSortKey, b: MilestoneSortKey): number {
+  const key = ({ occurred_at, sequence, recorded_at, id }: MilestoneSortKey) =>
     [occurred_at, String(sequence).padStart(4, '0'), recorded_at, id].join(' ');
   return key(a) < key(b) ? -1 : 1;
 }
 
 /** "`picked_up` follows the shipment's present mode (courier as road)." */
-export function byRoad(mode: Mode | null): boolean {
+export function isByRoad(mode: Mode | null): boolean {
   return mode === 'road' || mode === 'courier';
 }

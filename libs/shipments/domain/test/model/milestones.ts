@@ -1,7 +1,7 @@
 import { type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { isSuperseded } from './estimates.ts';
-import type { Memory, Said } from './memory.ts';
+import type { Memory, ModelMilestone } from './memory.ts';
 
 /** What is to become of a milestone that is posted. */
 export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
@@ -15,13 +15,13 @@ interface Repetition {
   readonly overridden: readonly string[];
 }
 
-export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
+export function expectedOutcome(input: MilestoneInput, memory: Memory): Expected {
   // "A `container_number` that is not the shipment's: 400."
   if (isUnknownContainer(input.container_number, memory)) return { outcome: 'refused' };
   const resent = idsOf(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // "Same `external_id` within the shipment → 200, same id, `revision` + 1 when anything differs, else untouched."
-  const named = namedAlike(input, memory);
+  const named = findByExternalId(input, memory);
   // "A person's correction must outlive it": so does what a person put in the place of what the feed repeats.
   if (named?.sent === null && resent.length > 0) return isResent;
   if (named !== undefined) {
@@ -30,7 +30,7 @@ export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
     const outcome = differs(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
-  const known = memory.milestones.filter((milestone) => isKnown(milestone, input));
+  const known = memory.milestones.filter((milestone) => isRepetition(milestone, input));
   const current = known.filter((milestone) => !isSuperseded(milestone, memory));
   const found = { by: 'content', ids: idsOf(current.length > 0 ? current : known), overridden: resent } as const;
   // "One that a person repeats is the current one again."
@@ -39,7 +39,7 @@ export function expectedOf(input: MilestoneInput, memory: Memory): Expected {
   return { outcome: 'recorded' };
 }
 
-const idsOf = (milestones: readonly Said[]): readonly string[] => milestones.map(({ id }) => id);
+const idsOf = (milestones: readonly ModelMilestone[]): readonly string[] => milestones.map(({ id }) => id);
 
 export function isUnknownContainer(number: string | null | undefined, { fields }: Memory): boolean {
   return number != null && !fields.container_numbers.includes(number);
@@ -48,7 +48,7 @@ export function isUnknownContainer(number: string | null | undefined, { fields }
 const isFeed = ({ source }: MilestoneInput): boolean => source !== 'manual';
 
 /** A feed knows a milestone by the `external_id` that it sent, too, whatever a person made of that. */
-function namedAlike(input: MilestoneInput, memory: Memory): Said | undefined {
+function findByExternalId(input: MilestoneInput, memory: Memory): ModelMilestone | undefined {
   const { external_id } = input;
   if (external_id === null) return undefined;
   const standing = memory.milestones.filter(({ retracted }) => !retracted);
@@ -60,9 +60,9 @@ function namedAlike(input: MilestoneInput, memory: Memory): Said | undefined {
  * "Else the same code + time + container + location + source, where at least one of the two has no `external_id`, answers
  * 200 with the one that exists."
  */
-function isKnown(milestone: Said, input: MilestoneInput): boolean {
+function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const nameless = milestone.external_id === null || input.external_id === null;
-  return saysTheSame(milestone, input) && nameless && !milestone.retracted;
+  return isSameStatement(milestone, input) && nameless && !milestone.retracted;
 }
 
 /**
@@ -70,17 +70,17 @@ function isKnown(milestone: Said, input: MilestoneInput): boolean {
  * or same code, time, container, location and source) answers 200 with that milestone unchanged." "A value that is new for the
  * feed counts": so it does when the `external_id` of a retracted one comes with another time.
  */
-function repeatsLastSent(milestone: Said, input: MilestoneInput): boolean {
+function repeatsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
   if (sent === null || !isFeed(input) || !(retracted || differs(milestone, sent))) return false;
   const { external_id } = sent;
   const isToldApart = external_id !== null && input.external_id !== null && external_id !== input.external_id;
-  return saysTheSame(sent, input) && !isToldApart;
+  return isSameStatement(sent, input) && !isToldApart;
 }
 
 const STATEMENT = ['classifier', 'code', 'occurred_at', 'container_number', 'location', 'source'] as const;
 
-function saysTheSame(a: MilestoneInput, b: MilestoneInput): boolean {
+function isSameStatement(a: MilestoneInput, b: MilestoneInput): boolean {
   return STATEMENT.every((field) => a[field] === b[field]);
 }
 
@@ -91,7 +91,7 @@ function differs(milestone: MilestoneInput, input: MilestoneInput): boolean {
 const COMPARED = [...STATEMENT, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
 
 /** "A person's correction must outlive it": that it happened outlives whatever else the feed expects. */
-function isEstimatedStill(input: MilestoneInput, { classifier, sent }: Said): boolean {
+function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
   const saidByHand = classifier === 'actual' && sent !== null && sent.classifier !== 'actual';
   return saidByHand && isFeed(input) && input.classifier !== 'actual';
 }
@@ -100,10 +100,10 @@ function isEstimatedStill(input: MilestoneInput, { classifier, sent }: Said): bo
  * "A person's correction must outlive [what feeds resend]. A value that is new for the feed counts." When and whether it
  * happened, and who says so, are one value.
  */
-function newContent(input: MilestoneInput, milestone: Said): MilestoneInput {
+function newContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
   const { sent } = milestone;
   if (!isFeed(input) || sent === null) return input;
-  if (isEstimatedStill(input, milestone)) return milestone;
+  if (isStillEstimated(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
   const chosen = COMPARED.map((field) => {
     const together = field === 'occurred_at' || field === 'classifier' || field === 'source';
@@ -122,15 +122,15 @@ export function record(input: MilestoneInput, id: string, at: Timestamp, memory:
 }
 
 /** Posted again under its `external_id`. */
-export function sendAgain(input: MilestoneInput, id: string, memory: Memory): void {
-  change(id, memory, (old) => {
+export function resend(input: MilestoneInput, id: string, memory: Memory): void {
+  changeMilestone(id, memory, (old) => {
     const corrected = correct(old, newContent(input, old), memory);
-    return { ...corrected, sent: isFeed(input) && !isEstimatedStill(input, old) ? input : old.sent };
+    return { ...corrected, sent: isFeed(input) && !isStillEstimated(input, old) ? input : old.sent };
   });
 }
 
 /** "Same id, `revision` + 1 when anything differs." */
-export function correct(old: Said, content: MilestoneInput, { now }: Memory): Said {
+export function correct(old: ModelMilestone, content: MilestoneInput, { now }: Memory): ModelMilestone {
   if (!differs(old, content)) return old;
   return {
     ...old,
@@ -139,23 +139,23 @@ export function correct(old: Said, content: MilestoneInput, { now }: Memory): Sa
     revision: old.revision + 1,
     recorded: content.classifier === 'actual' && old.classifier !== 'actual' ? now : old.recorded,
     // A correction of a note alone is no new statement.
-    said: saysTheSame(old, content) ? old.said : now,
+    said: isSameStatement(old, content) ? old.said : now,
   };
 }
 
 /** "It takes the `external_id` if it had none." What was overridden stays as it is. */
-export function takeName({ external_id }: MilestoneInput, id: string, memory: Memory): void {
-  change(id, memory, (old) => {
+export function takeExternalId({ external_id }: MilestoneInput, id: string, memory: Memory): void {
+  changeMilestone(id, memory, (old) => {
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
     return { ...old, external_id: old.external_id ?? external_id, sent };
   });
 }
 
 /** A superseded estimate is said once more: it is the newest then. */
-export function sayAgain(id: string, memory: Memory): void {
-  change(id, memory, (old) => ({ ...old, said: memory.now, revision: old.revision + 1 }));
+export function makeCurrentAgain(id: string, memory: Memory): void {
+  changeMilestone(id, memory, (old) => ({ ...old, said: memory.now, revision: old.revision + 1 }));
 }
 
-export function change(id: string, memory: Memory, to: (old: Said) => Said): void {
+export function changeMilestone(id: string, memory: Memory, to: (old: ModelMilestone) => ModelMilestone): void {
   memory.milestones = memory.milestones.map((milestone) => (milestone.id === id ? to(milestone) : milestone));
 }

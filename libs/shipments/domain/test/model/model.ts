@@ -1,23 +1,23 @@
 import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
-import { timesAfter } from './estimates.ts';
-import { type Memory, NOTHING_GIVEN, type Said, nothingSaid } from './memory.ts';
+import { expectedTimes } from './estimates.ts';
+import { type Memory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, emptyMemory } from './memory.ts';
 import {
   type Expected,
-  change,
+  changeMilestone,
   correct,
-  expectedOf,
+  expectedOutcome,
   isUnknownContainer,
   record,
-  sayAgain,
-  sendAgain,
-  takeName,
+  makeCurrentAgain,
+  resend,
+  takeExternalId,
 } from './milestones.ts';
 import { cancellations, rankOf, shipmentStatus } from './status.ts';
 
 /** The naive model: it keeps all that was said, and works everything out anew after each command. */
 export class Model {
-  readonly memory: Memory = nothingSaid();
+  readonly memory: Memory = emptyMemory();
 
   /** "Omitted fields keep their value, `null` clears, arrays replace." */
   upsert(fields: Partial<ShipmentFields>): void {
@@ -32,15 +32,15 @@ export class Model {
     const { legs } = fields;
     if (legs !== undefined && JSON.stringify(legs) !== JSON.stringify(memory.sent.legs)) sendLegs(legs, memory);
     const { etd, eta } = fields;
-    memory.sent = { ...memory.sent, ...defined({ etd, eta, legs }) };
-    this.settle(false);
+    memory.sent = { ...memory.sent, ...withoutUndefined({ etd, eta, legs }) };
+    this.deriveAll(false);
   }
 
   /** RFC 7396: what is absent stays, objects merge, null clears, arrays replace. "PATCH always sets." */
   patch({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
     memory.now += 1;
-    memory.fields = merged(memory.fields, patch);
+    memory.fields = mergePatch(memory.fields, patch);
     for (const field of ['etd', 'eta'] as const) {
       const value = patch[field];
       if (value !== undefined) memory[field] = { value, said: memory.now };
@@ -49,7 +49,7 @@ export class Model {
     if (legs !== undefined) memory.legs = { value: legs, said: legs.map(() => ({ etd: memory.now, eta: memory.now })) };
     // "`original_eta` is the first known; PATCH may set it": null forgets it.
     if (original_eta !== undefined) memory.answered = { ...memory.answered, original_eta };
-    this.settle(true);
+    this.deriveAll(true);
   }
 
   /** Answers why it is refused. */
@@ -57,26 +57,26 @@ export class Model {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
     memory.now += 1;
-    const given = memory.containers.get(number) ?? NOTHING_GIVEN;
+    const given = memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS;
     memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
-    this.settle(false);
+    this.deriveAll(false);
     return undefined;
   }
 
   /** @param take checks what is to become of it, and answers the id of the milestone that was meant */
   post(input: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
-    const expected = expectedOf(input, memory);
+    const expected = expectedOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
     memory.now += 1;
     if (expected.outcome === 'recorded') record(input, id, at, memory);
-    else if (expected.by === 'external_id') sendAgain(input, id, memory);
+    else if (expected.by === 'external_id') resend(input, id, memory);
     else if (expected.by === 'content') {
-      takeName(input, id, memory);
-      if (expected.outcome === 'corrected') sayAgain(id, memory);
+      takeExternalId(input, id, memory);
+      if (expected.outcome === 'corrected') makeCurrentAgain(id, memory);
     }
-    this.settle(false);
+    this.deriveAll(false);
   }
 
   /** PATCH of a milestone: "a person's correction"; answers why it is refused. */
@@ -91,8 +91,8 @@ export class Model {
     );
     if (taken) return 'milestone_exists';
     memory.now += 1;
-    change(id, memory, () => correct(old, { ...old, ...patch }, memory));
-    this.settle(false);
+    changeMilestone(id, memory, () => correct(old, { ...old, ...patch }, memory));
+    this.deriveAll(false);
     return undefined;
   }
 
@@ -100,11 +100,11 @@ export class Model {
   retract(id: string): void {
     const { memory } = this;
     memory.now += 1;
-    change(id, memory, (old) => (old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 }));
-    this.settle(false);
+    changeMilestone(id, memory, (old) => (old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 }));
+    this.deriveAll(false);
   }
 
-  private milestone(id: string): Said {
+  private milestone(id: string): ModelMilestone {
     const found = this.memory.milestones.find((milestone) => milestone.id === id);
     if (found === undefined) throw new Error(`there is no milestone ${id}`);
     return found;
@@ -117,7 +117,7 @@ export class Model {
     if (status !== 'cancelled' && rankOf(status) >= rankOf('delivered')) return 'already_delivered';
     memory.now += 1;
     memory.cancelled ??= memory.now;
-    this.settle(false);
+    this.deriveAll(false);
     return undefined;
   }
 
@@ -127,12 +127,12 @@ export class Model {
     if (cancellations(memory).length > 0) return 'cancelled_by_milestone';
     memory.now += 1;
     memory.cancelled = null;
-    this.settle(false);
+    this.deriveAll(false);
     return undefined;
   }
 
-  private settle(isPatch: boolean): void {
-    this.memory.answered = timesAfter(this.memory, isPatch);
+  private deriveAll(isPatch: boolean): void {
+    this.memory.answered = expectedTimes(this.memory, isPatch);
   }
 }
 
@@ -140,7 +140,7 @@ export class Model {
 function sendLegs(legs: readonly LegFields[], memory: Memory): void {
   const { now, sent, answered } = memory;
   const old = memory.legs;
-  const [oldOf, sentOf] = [sameLegs(legs, old.value), sameLegs(legs, sent.legs)];
+  const [oldOf, sentOf] = [matchLegs(legs, old.value), matchLegs(legs, sent.legs)];
   const isUnchanged = (index: number, time: 'etd' | 'eta') => {
     const [place, last] = [oldOf[index], sentOf[index]];
     return place !== undefined && last !== undefined && sent.legs[last]?.[time] === legs[index]?.[time];
@@ -166,7 +166,7 @@ function sendLegs(legs: readonly LegFields[], memory: Memory): void {
 }
 
 /** By leg: which of the others it is, by its ports, the first of several; else the one in its place. */
-function sameLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
+function matchLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
   const taken: number[] = [];
   const take = (isIt: (other: LegFields, place: number) => boolean): number | undefined => {
     const place = others.findIndex((other, at) => !taken.includes(at) && isIt(other, at));
@@ -178,7 +178,7 @@ function sameLegs(legs: readonly LegFields[], others: readonly LegFields[]): rea
   return byPorts.map((place, index) => place ?? take((_other, at) => at === index));
 }
 
-function defined<T extends object>(fields: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+function withoutUndefined<T extends object>(fields: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
@@ -186,7 +186,7 @@ function defined<T extends object>(fields: T): { [Name in keyof T]: Exclude<T[Na
  * RFC 7396: "what is absent stays, objects merge, null deletes or clears, arrays replace". "`null` … when empty": an object
  * without anything in it is none.
  */
-function merged(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original_eta'>): ShipmentFields {
+function mergePatch(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original_eta'>): ShipmentFields {
   const party = { name: null, external_id: null };
   const metadata = patch.metadata === null ? {} : { ...fields.metadata, ...patch.metadata };
   return {

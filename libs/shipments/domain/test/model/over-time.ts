@@ -24,7 +24,7 @@ export type TimedStep =
   /** The workspace decides otherwise, and its shipments are checked then. */
   | { readonly kind: 'settings'; readonly settings: RuleSettings }
   | DocumentStep
-  | ByHand;
+  | PersonStep;
 
 /** An act on a document; `which` counts through those that there are. */
 export interface DocumentStep {
@@ -37,7 +37,7 @@ export interface DocumentStep {
 }
 
 /** What a person does about exceptions; `which` counts through the containers and none, or through what is open. */
-export type ByHand =
+export type PersonStep =
   | {
       readonly kind: 'open';
       readonly type: ExceptionType;
@@ -59,7 +59,7 @@ export interface TimedJourney {
 
 const HOUR = 3_600_000;
 /** In the week after it, summer time begins in Los Angeles; in Berlin three weeks later. */
-const BASE = Date.UTC(2026, 2, 4);
+const START_MS = Date.UTC(2026, 2, 4);
 
 export function later(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + hours * HOUR).toISOString();
@@ -73,7 +73,7 @@ const time = fc
     // About what is too long ago to matter.
     { weight: 1, arbitrary: fc.integer({ min: -64, max: -58 }) },
   )
-  .map((halfDays) => new Date(BASE + halfDays * 12 * HOUR).toISOString());
+  .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR).toISOString());
 const timeOrNone = fc.option(time, { nil: null, freq: 4 });
 const gap = fc.constantFrom(-12, -12, -1, 0, 1, 1, 4, 12, 12, 24, 24, 36, 48, 72, 120, 168, 240, 480, 720);
 
@@ -108,7 +108,7 @@ const FIELDS = {
 };
 
 /** What sets times off, ends them or is further along; others as seldom as they matter. */
-const STEPS_OF_A_JOURNEY = [
+const JOURNEY_CODES = [
   ...['vessel_departed', 'vessel_arrived', 'discharged', 'gated_out', 'delivered', 'empty_returned', 'picked_up'],
   ...['transshipment_arrived', 'transshipment_discharged', 'transshipment_loaded', 'transshipment_departed'],
   ...['loaded_on_vessel', 'rail_loaded', 'rail_departed', 'rail_arrived', 'rail_unloaded', 'flight_departed'],
@@ -133,10 +133,10 @@ const milestoneOf = (codes: readonly string[], classifiers: readonly ('actual' |
 const ESTIMATES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
 const which = fc.nat(20);
 const ACTS = ['add', 'add', 'request', 'receive', 'complete', 'approve', 'reject', 'reject', 'delete'] as const;
-const PAPERS: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
+const REQUIRED_TYPES: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
 
 const dayOf = fc.option(
-  fc.integer({ min: -10, max: 40 }).map((days) => new Date(BASE + days * 24 * HOUR).toISOString().slice(0, 10)),
+  fc.integer({ min: -10, max: 40 }).map((days) => new Date(START_MS + days * 24 * HOUR).toISOString().slice(0, 10)),
   { nil: null, freq: 3 },
 );
 
@@ -210,7 +210,7 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
       arbitrary: fc.record({
         kind: fc.constant('document' as const),
         act: fc.constantFrom(...ACTS),
-        type: fc.constantFrom(...PAPERS),
+        type: fc.constantFrom(...REQUIRED_TYPES),
         which,
         isInItsPlace: fc.constantFrom(false, false, true),
       }),
@@ -243,17 +243,17 @@ function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
     hours,
     severity: fc.constantFrom(...SEVERITIES),
   });
-  const required = fc.constantFrom([], [], PAPERS, PAPERS.slice(0, 1), PAPERS.slice(1));
+  const required = fc.constantFrom([], [], REQUIRED_TYPES, REQUIRED_TYPES.slice(0, 1), REQUIRED_TYPES.slice(1));
   return fc.tuple(fc.array(change, { maxLength: 3 }), required).map(([changes, papers]) => ({
-    required_documents: { ...DEFAULT_RULE_SETTINGS.required_documents, ocean: papers, rail: PAPERS, air: papers },
+    required_documents: { ...DEFAULT_RULE_SETTINGS.required_documents, ocean: papers, rail: REQUIRED_TYPES, air: papers },
     exceptions: {
       ...DEFAULT_RULE_SETTINGS.exceptions,
-      ...Object.fromEntries(changes.map(({ type, ...to }) => [type, changed(type, to)])),
+      ...Object.fromEntries(changes.map(({ type, ...to }) => [type, settingsWithChanges(type, to)])),
     },
   }));
 }
 
-function changed(
+function settingsWithChanges(
   type: AutomaticExceptionType,
   { hours, ...to }: Pick<ExceptionSettings, 'enabled' | 'severity'> & { readonly hours: number },
 ): ExceptionSettings {
@@ -267,18 +267,18 @@ function changed(
 }
 
 /** By one clock that never jumps. */
-export function byOneClock({ steps, ...journey }: TimedJourney): TimedJourney {
+export function withMonotonicClock({ steps, ...journey }: TimedJourney): TimedJourney {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }
 
 export const timedJourneys: fc.Arbitrary<TimedJourney> = fc
   .tuple(
-    fc.uniqueArray(fc.constantFrom(...STEPS_OF_A_JOURNEY), { minLength: 2, maxLength: 7, size: 'max' }),
+    fc.uniqueArray(fc.constantFrom(...JOURNEY_CODES), { minLength: 2, maxLength: 7, size: 'max' }),
     fc.constantFrom(4, 4, 80),
   )
   .chain(([codes, papers]) =>
     fc.record({
-      created: fc.constant(new Date(BASE).toISOString()),
+      created: fc.constant(new Date(START_MS).toISOString()),
       fields: fc
         .record(FIELDS, { requiredKeys: ['mode'], noNullPrototype: true })
         .map((fields) => ({ ...fields, external_id: 'PO-1' })),

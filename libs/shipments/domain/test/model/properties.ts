@@ -3,11 +3,11 @@ import * as fc from 'fast-check';
 import { type ShipmentState, explain, fold, toShipmentEvent } from '../../src/index.ts';
 import { known } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
-import { answerOf } from './answer.ts';
+import { expectedAnswer } from './answer.ts';
 import { arrivals } from './arrivals.ts';
-import { checkExplanation, stateOf } from './invariants.ts';
+import { checkExplanation, requireState } from './invariants.ts';
 import { estimatingJourneys, journeys } from './journeys.ts';
-import { answered, arriving, outcomeOf, walk } from './walk.ts';
+import { actualAnswer, recordArrivals, orderIndependentOutcome, walk } from './walk.ts';
 
 /** Every field of the resource but `url`, which only an edge knows; of a container, of a leg. */
 const FIELDS = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
@@ -27,7 +27,7 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeys, (journey) => {
         walk(journey, (scenario, { memory }) => {
-          expect(answered(scenario)).toEqual(answerOf(memory));
+          expect(actualAnswer(scenario)).toEqual(expectedAnswer(memory));
         });
       }),
       { numRuns },
@@ -38,7 +38,7 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeys, (journey) => {
         walk(journey, (scenario) => {
-          checkExplanation(explain(stateOf(scenario), known), stateOf(scenario));
+          checkExplanation(explain(requireState(scenario), known), requireState(scenario));
         });
       }),
       { numRuns },
@@ -50,8 +50,8 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(estimatingJourneys, (journey) => {
         walk(journey, (scenario) => {
-          const explanation = explain(stateOf(scenario), known);
-          checkExplanation(explanation, stateOf(scenario));
+          const explanation = explain(requireState(scenario), known);
+          checkExplanation(explanation, requireState(scenario));
           for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
         });
       }),
@@ -66,7 +66,7 @@ export function describeProperties(numRuns: number): void {
       fc.property(journeys, (journey) => {
         let [before, seen]: [ShipmentState | undefined, number] = [undefined, 0];
         walk(journey, (scenario) => {
-          const after = stateOf(scenario);
+          const after = requireState(scenario);
           checkAnnouncements({ before, after, events: scenario.events.slice(seen) });
           checkForm(after);
           [before, seen] = [after, scenario.events.length];
@@ -79,7 +79,7 @@ export function describeProperties(numRuns: number): void {
   it('milestones come to the same in any order, and leave no trace once they are retracted', () => {
     fc.assert(
       fc.property(arrivals, ({ fields, inOrder, inDisorder }) => {
-        expect(outcomeOf(arriving(fields, inDisorder))).toEqual(outcomeOf(arriving(fields, inOrder)));
+        expect(orderIndependentOutcome(recordArrivals(fields, inDisorder))).toEqual(orderIndependentOutcome(recordArrivals(fields, inOrder)));
       }),
       { numRuns },
     );
@@ -90,7 +90,7 @@ export function describeProperties(numRuns: number): void {
       fc.property(journeys, (journey) => {
         const answers: { readonly revision: number; readonly state: ShipmentState; readonly text: string }[] = [];
         const { events } = walk(journey, (scenario) => {
-          const state = stateOf(scenario);
+          const state = requireState(scenario);
           answers.push({ revision: scenario.events.length, state, text: JSON.stringify(state) });
         });
         const stored = JSON.parse(JSON.stringify(events)) as Parameters<typeof toShipmentEvent>[0][];

@@ -1,11 +1,11 @@
 import { SHIPMENT_STATUSES, type ShipmentStatus, findMilestoneCode } from '@tracking/contracts';
 import { places } from '../scenario.ts';
-import { type Memory, type Said, byRoad, destinationOf, happened, inListOrder, laneOf, originOf } from './memory.ts';
+import { type Memory, type ModelMilestone, isByRoad, findDestination, actualMilestones, compareInListOrder, milestonesOfContainer, findOrigin } from './memory.ts';
 
 interface Status {
   readonly status: ShipmentStatus;
   /** The milestone that set it. */
-  readonly by: Said | null;
+  readonly by: ModelMilestone | null;
 }
 
 export const rankOf = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
@@ -14,7 +14,7 @@ const isDelivered = ({ status }: Status): boolean => rankOf(status) >= rankOf('d
 const DEPARTED = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 
 /** "A `*_departed` milestone (vessel, flight, rail, transshipment)"; not the ship that sails on. */
-export function isDeparted(milestone: Said, memory: Memory): boolean {
+export function isDeparted(milestone: ModelMilestone, memory: Memory): boolean {
   return DEPARTED.includes(milestone.code) && !isSailingOn(milestone, memory);
 }
 
@@ -22,16 +22,16 @@ export function isDeparted(milestone: Said, memory: Memory): boolean {
  * "A `vessel_departed` located at `destination_port` is the ship sailing on and counts for nothing"; of a journey that ends
  * where it begins it is the departure.
  */
-export function isSailingOn({ code, location }: Said, memory: Memory): boolean {
-  const destination = destinationOf(memory);
+export function isSailingOn({ code, location }: ModelMilestone, memory: Memory): boolean {
+  const destination = findDestination(memory);
   return (
-    code === 'vessel_departed' && location !== null && location === destination && destination !== originOf(memory)
+    code === 'vessel_departed' && location !== null && location === destination && destination !== findOrigin(memory)
   );
 }
 
 /** What the catalog says of it, for shipments of this mode and load type. */
-function ownStatus({ code }: Said, { fields: { mode, load_type } }: Memory): ShipmentStatus | null {
-  if (code === 'picked_up' && byRoad(mode)) return 'in_transit';
+function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Memory): ShipmentStatus | null {
+  if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
   // "`load_type` `lcl`: `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, `empty_returned` leaves the
   // status alone."
   if (load_type === 'lcl') {
@@ -43,7 +43,7 @@ function ownStatus({ code }: Said, { fields: { mode, load_type } }: Memory): Shi
 }
 
 /** "Arrivals [are] those of status `arrived` but 131." */
-export function isArrival(milestone: Said, memory: Memory): boolean {
+export function isArrival(milestone: ModelMilestone, memory: Memory): boolean {
   return ownStatus(milestone, memory) === 'arrived' && milestone.code !== 'unavailable_for_pickup';
 }
 
@@ -51,9 +51,9 @@ export function isArrival(milestone: Said, memory: Memory): boolean {
  * "An arrival known not to be the end counts as `in_transit`: located at the destination of a leg that is not the last, or
  * at a UN/LOCODE or airport of another country than `destination_port`." Where the shipment or its last leg ends is an end.
  */
-export function isOnTheWay({ location }: Said, memory: Memory): boolean {
+export function isOnTheWay({ location }: ModelMilestone, memory: Memory): boolean {
   if (location === null) return false;
-  const destination = destinationOf(memory);
+  const destination = findDestination(memory);
   const legs = memory.legs.value;
   if (location === destination || location === legs.at(-1)?.destination_port) return false;
   const onTheWay = legs.slice(0, -1).map(({ destination_port }) => destination_port);
@@ -68,34 +68,34 @@ function countryOf(place: string): string | undefined {
 }
 
 /** "… dated after milestones whose status is `arrived` makes those intermediate: they count as `in_transit`." */
-function isLeft(milestone: Said, lane: readonly Said[], memory: Memory): boolean {
+function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: Memory): boolean {
   return lane.some((other) => isDeparted(other, memory) && other.occurred_at > milestone.occurred_at);
 }
 
 /** "… a `rail_departed` dated after them … makes `available_for_pickup`, `gated_out` and `out_for_delivery` count as `in_transit`." */
-export function isRailedOn({ code, occurred_at }: Said, lane: readonly Said[]): boolean {
+export function isRailDepartedAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   const railed = lane.some((other) => other.code === 'rail_departed' && other.occurred_at > occurred_at);
   return railed && ['available_for_pickup', 'gated_out', 'out_for_delivery'].includes(code);
 }
 
 /** "Between `available_for_pickup` and `unavailable_for_pickup` the later `occurred_at` wins." */
-export function isTakenBack({ code, occurred_at }: Said, lane: readonly Said[]): boolean {
+export function isUnavailableAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   if (code !== 'available_for_pickup') return false;
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
 }
 
-function countsAs(milestone: Said, lane: readonly Said[], memory: Memory): ShipmentStatus | null {
+function countsAs(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: Memory): ShipmentStatus | null {
   const status = ownStatus(milestone, memory);
   if (status === null || status === 'cancelled' || isSailingOn(milestone, memory)) return null;
-  if (isTakenBack(milestone, lane)) return null;
-  if (status === 'arrived' && isLeft(milestone, lane, memory)) return 'in_transit';
+  if (isUnavailableAgain(milestone, lane)) return null;
+  if (status === 'arrived' && isDepartedAgain(milestone, lane, memory)) return 'in_transit';
   if (isArrival(milestone, memory) && isOnTheWay(milestone, memory)) return 'in_transit';
-  if (isRailedOn(milestone, lane)) return 'in_transit';
+  if (isRailDepartedAgain(milestone, lane)) return 'in_transit';
   return status;
 }
 
 /** "The highest rank among the milestones"; of those with the same rank the first set it. */
-export function laneStatus(lane: readonly Said[], memory: Memory): Status {
+export function laneStatus(lane: readonly ModelMilestone[], memory: Memory): Status {
   let highest: Status = { status: 'pending', by: null };
   for (const milestone of lane) {
     const status = countsAs(milestone, lane, memory);
@@ -108,28 +108,28 @@ export function laneStatus(lane: readonly Said[], memory: Memory): Status {
  * "If all are at `delivered` or beyond, the shipment has the lowest of them; else the highest, but at most
  * `out_for_delivery`."
  */
-function journeyStatus(actual: readonly Said[], memory: Memory): Status {
+function journeyStatus(actual: readonly ModelMilestone[], memory: Memory): Status {
   const numbers = memory.fields.container_numbers;
-  const lanes = numbers.length === 0 ? [actual] : numbers.map((number) => laneOf(actual, number));
+  const lanes = numbers.length === 0 ? [actual] : numbers.map((number) => milestonesOfContainer(actual, number));
   const reached = lanes.map((lane) => laneStatus(lane, memory));
   const ranks = reached.map(({ status }) => rankOf(status));
   if (reached.every(isDelivered)) {
     const lowest = statusOf(Math.min(...ranks));
     // It took the last of them to get there.
     const setters = reached.flatMap(({ status, by }) => (status === lowest && by !== null ? [by] : []));
-    return { status: lowest, by: setters.toSorted(inListOrder).at(-1) ?? null };
+    return { status: lowest, by: setters.toSorted(compareInListOrder).at(-1) ?? null };
   }
   const rank = Math.min(Math.max(...ranks), rankOf('out_for_delivery'));
   return { status: statusOf(rank), by: firstToReach(rank, lanes, memory) };
 }
 
 /** The first milestone that brought a container so far or further. */
-function firstToReach(rank: number, lanes: readonly (readonly Said[])[], memory: Memory): Said | null {
+function firstToReach(rank: number, lanes: readonly (readonly ModelMilestone[])[], memory: Memory): ModelMilestone | null {
   if (rank === 0) return null;
   const reaching = lanes.flatMap((lane) =>
     lane.filter((milestone) => rankOf(countsAs(milestone, lane, memory) ?? 'pending') >= rank),
   );
-  return reaching.toSorted(inListOrder)[0] ?? null;
+  return reaching.toSorted(compareInListOrder)[0] ?? null;
 }
 
 function statusOf(rank: number): ShipmentStatus {
@@ -137,8 +137,8 @@ function statusOf(rank: number): ShipmentStatus {
 }
 
 /** "The milestone `booking_cancelled`, undone by its retraction or by a later-dated `booking_confirmed`." */
-function standingCancellations(memory: Memory): readonly Said[] {
-  const actual = happened(memory);
+function unrevokedCancellations(memory: Memory): readonly ModelMilestone[] {
+  const actual = actualMilestones(memory);
   return actual.filter(
     (milestone) =>
       milestone.code === 'booking_cancelled' &&
@@ -150,9 +150,9 @@ function standingCancellations(memory: Memory): readonly Said[] {
  * "Cancelling … is possible before `delivered` (… [one] arriving then is stored, leaves the status alone …). Milestones
  * arriving later are stored and leave the status alone."
  */
-export function cancellations(memory: Memory): readonly Said[] {
-  const isPossible = memory.answered.cancelledByMilestone || !isDelivered(journeyStatus(happened(memory), memory));
-  return isPossible ? standingCancellations(memory) : [];
+export function cancellations(memory: Memory): readonly ModelMilestone[] {
+  const isPossible = memory.answered.cancelledByMilestone || !isDelivered(journeyStatus(actualMilestones(memory), memory));
+  return isPossible ? unrevokedCancellations(memory) : [];
 }
 
 /** "`status_milestone_id`: the one that set the status, null when pending or cancelled by the client." */
@@ -160,5 +160,5 @@ export function shipmentStatus(memory: Memory): Status {
   const [cancelling] = cancellations(memory);
   if (cancelling !== undefined) return { status: 'cancelled', by: cancelling };
   if (memory.cancelled !== null) return { status: 'cancelled', by: null };
-  return journeyStatus(happened(memory), memory);
+  return journeyStatus(actualMilestones(memory), memory);
 }

@@ -1,11 +1,11 @@
 import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { checkAt, checkExceptions, checkExplainedExceptions, stateOf } from './invariants.ts';
-import { type TimedJourney, byOneClock, later, timedJourneys } from './over-time.ts';
-import { type Checks, openIn, walkOverTime } from './timed-walk.ts';
+import { checkAt, checkExceptions, checkExplainedExceptions, requireState } from './invariants.ts';
+import { type TimedJourney, withMonotonicClock, later, timedJourneys } from './over-time.ts';
+import { type CheckPlan, unresolvedExceptions, walkOverTime } from './timed-walk.ts';
 
 const part = fc.double({ min: 0.001, max: 1, noNaN: true });
-const checks: fc.Arbitrary<Checks> = fc.oneof(
+const checks: fc.Arbitrary<CheckPlan> = fc.oneof(
   fc.constantFrom('due' as const, 'due' as const, 'last' as const, 'never' as const),
   fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.toSorted((a, b) => a - b)),
 );
@@ -25,14 +25,14 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('what is open at a moment does not depend on when checks ran, and is late by their delay alone', () => {
     fc.assert(
-      fc.property(timedJourneys.map(byOneClock), plans, (journey, plan) => {
-        const precise = ending(journey, ['due']);
-        const others = ending(journey, plan);
+      fc.property(timedJourneys.map(withMonotonicClock), plans, (journey, plan) => {
+        const precise = walkToEnd(journey, ['due']);
+        const others = walkToEnd(journey, plan);
         const late = precise.open.map((exception) => ({
           ...exception,
           opened_at: others.moments.find((moment) => moment >= exception.opened_at),
         }));
-        expect(others.open.map(told)).toEqual(late.map(told));
+        expect(others.open.map(toComparable)).toEqual(late.map(toComparable));
       }),
       { numRuns },
     );
@@ -42,7 +42,7 @@ export function describePropertiesOverTime(numRuns: number): void {
     fc.assert(
       fc.property(timedJourneys, plans, part, (journey, plan, share) => {
         walkOverTime(journey, plan, (scenario, now) => {
-          const next = stateOf(scenario).nextCheckAt;
+          const next = requireState(scenario).nextCheckAt;
           const idle = momentsBefore(next, now, share);
           expect(idle.flatMap((moment) => checkAt(moment, scenario))).toEqual([]);
           if (next === null) return;
@@ -65,18 +65,18 @@ export function describePropertiesOverTime(numRuns: number): void {
 }
 
 /** What is open after a journey, and the moments at which anything was decided. */
-function ending(journey: TimedJourney, plan: readonly Checks[]) {
+function walkToEnd(journey: TimedJourney, plan: readonly CheckPlan[]) {
   const moments: Timestamp[] = [];
   const scenario = walkOverTime(journey, plan, (_scenario, now) => moments.push(now));
-  return { open: openIn(scenario), moments };
+  return { open: unresolvedExceptions(scenario), moments };
 }
 
 /** Of an exception: all that matters, but for ids, which are given with commands. */
-function told({ type, container_number, severity, status, detail, metrics, rule, assignee, ...rest }: Told) {
+function toComparable({ type, container_number, severity, status, detail, metrics, rule, assignee, ...rest }: ComparableException) {
   const { document_ids: _, ...measured } = metrics;
   return { type, container_number, severity, status, detail, measured, rule, assignee, opened_at: rest.opened_at };
 }
-type Told = Omit<ShipmentException, 'opened_at'> & { readonly opened_at: Timestamp | undefined };
+type ComparableException = Omit<ShipmentException, 'opened_at'> & { readonly opened_at: Timestamp | undefined };
 
 /** Right now, a little later, anywhere and last of all before it; far beyond, where there is no next check. */
 function momentsBefore(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {

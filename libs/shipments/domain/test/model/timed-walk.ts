@@ -3,17 +3,17 @@ import type { MilestoneInput } from '../../src/index.ts';
 import { Scenario } from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { Model } from './model.ts';
-import { type ByHand, type DocumentStep, type TimedJourney, type TimedStep, later } from './over-time.ts';
-import { codeOf, take } from './walk.ts';
+import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, later } from './over-time.ts';
+import { refusalCode, takeStep } from './walk.ts';
 
 /** When a shipment is checked between two steps: before and at each due moment, at the end, at parts of the time, never. */
-export type Checks = 'due' | 'last' | 'never' | readonly number[];
+export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
 
 /** Sees the shipment at a moment at which exceptions were decided. */
-type Look = (scenario: Scenario, now: Timestamp) => void;
+type Visitor = (scenario: Scenario, now: Timestamp) => void;
 
 /** Takes a journey, with checks between its steps by one plan after another, and a check at its end. */
-export function walkOverTime(journey: TimedJourney, plans: readonly Checks[], look: Look): Scenario {
+export function walkOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
   const walk = new TimedWalk(journey, look);
   walk.take({ kind: 'upsert', fields: journey.fields });
   for (const [index, { after, step }] of journey.steps.entries()) {
@@ -36,7 +36,7 @@ export function keyOf({ type, container_number }: Subject): string {
 }
 
 /** By type and container. */
-export function openIn({ state }: Scenario): readonly ShipmentException[] {
+export function unresolvedExceptions({ state }: Scenario): readonly ShipmentException[] {
   return (state?.exceptions ?? [])
     .filter(({ status }) => status !== 'resolved')
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -53,13 +53,13 @@ class TimedWalk {
 
   constructor(
     { created, settings }: TimedJourney,
-    private readonly look: Look,
+    private readonly look: Visitor,
   ) {
     this.now = created;
     this.scenario.settings = settings;
   }
 
-  wait(hours: number, plan: Checks): void {
+  wait(hours: number, plan: CheckPlan): void {
     const until = later(this.now, hours);
     if (plan === 'due') this.checkWhenDue(until);
     else for (const moment of momentsOfPlan(plan, Date.parse(this.now), Date.parse(until))) this.checkAt(moment);
@@ -68,7 +68,7 @@ class TimedWalk {
 
   check(): void {
     this.scenario.at(this.now).check();
-    this.seen();
+    this.notifyVisitor();
   }
 
   take(step: TimedStep): void {
@@ -83,12 +83,12 @@ class TimedWalk {
     const revision = scenario.events.length;
     if (step.kind === 'document') this.takeDocument(step);
     else if (isByHand(step)) this.takeByHand(step);
-    else take(notAhead(step, now), scenario, model, this.posted);
+    else takeStep(withoutFuture(step, now), scenario, model, this.posted);
     // A command that stores nothing decides nothing; the clock will.
-    if (scenario.events.length > revision) this.seen();
+    if (scenario.events.length > revision) this.notifyVisitor();
   }
 
-  private seen(): void {
+  private notifyVisitor(): void {
     this.look(this.scenario, this.known > this.now ? this.known : this.now);
     this.known = this.scenario.record.updated_at;
   }
@@ -120,7 +120,7 @@ class TimedWalk {
     const documents = scenario.state?.documents ?? [];
     const known = documents[which % Math.max(1, documents.length)]?.document;
     // A refusal is one of the outcomes; it leaves the shipment as it was.
-    codeOf(() => {
+    refusalCode(() => {
       const replaces_document_id = isInItsPlace ? (known?.id ?? null) : null;
       if (act === 'add') scenario.add({ type, replaces_document_id });
       else if (act === 'request') scenario.requestUpload({ type, replaces_document_id });
@@ -128,7 +128,7 @@ class TimedWalk {
     });
   }
 
-  private takeByHand(step: ByHand): void {
+  private takeByHand(step: PersonStep): void {
     const { scenario } = this;
     if (step.kind === 'open') {
       const subjects = [null, ...scenario.record.container_numbers];
@@ -138,7 +138,7 @@ class TimedWalk {
     }
     // A person sees what has opened, because the clock checks within seconds.
     this.check();
-    const open = openIn(scenario);
+    const open = unresolvedExceptions(scenario);
     const exception = open[step.which % Math.max(1, open.length)];
     if (exception === undefined) return;
     if (step.kind === 'acknowledge') scenario.acknowledge(exception);
@@ -146,15 +146,15 @@ class TimedWalk {
   }
 }
 
-const isByHand = (step: TimedStep): step is ByHand => ['open', 'acknowledge', 'resolve'].includes(step.kind);
+const isByHand = (step: TimedStep): step is PersonStep => ['open', 'acknowledge', 'resolve'].includes(step.kind);
 
-function momentsOfPlan(plan: Exclude<Checks, 'due'>, from: number, until: number): readonly number[] {
+function momentsOfPlan(plan: Exclude<CheckPlan, 'due'>, from: number, until: number): readonly number[] {
   if (plan === 'never') return [];
   return plan === 'last' ? [until] : plan.map((part) => Math.round(from + part * (until - from)));
 }
 
 /** What happened lies in the past. */
-function notAhead(step: Step, now: Timestamp): Step {
+function withoutFuture(step: Step, now: Timestamp): Step {
   const past = <T extends { readonly occurred_at?: Timestamp }>(content: T): T =>
     content.occurred_at !== undefined && content.occurred_at > now ? { ...content, occurred_at: now } : content;
   if (step.kind === 'post' && step.milestone.classifier === 'actual') {

@@ -19,7 +19,7 @@ export const ARRIVALS = [
 ];
 export const PICK_UPS = ['available_for_pickup', 'unavailable_for_pickup', 'gated_out', 'out_for_delivery'];
 export const ENDS = ['delivered', 'cargo_stripped', 'empty_returned', 'booking_confirmed', 'booking_cancelled'];
-export const TALKED_OF = [...DEPARTURES, ...ARRIVALS, ...PICK_UPS, ...ENDS, 'customs_hold'];
+export const FREQUENT_CODES = [...DEPARTURES, ...ARRIVALS, ...PICK_UPS, ...ENDS, 'customs_hold'];
 export const CUSTOMS = [
   'customs_hold',
   'customs_inspection',
@@ -27,7 +27,7 @@ export const CUSTOMS = [
   'import_customs_cleared',
   'delivery_attempted',
 ];
-export const ESTIMATED = [...ARRIVALS, 'delivered', ...DEPARTURES];
+export const ESTIMATED_CODES = [...ARRIVALS, 'delivered', ...DEPARTURES];
 /** Ports of the routes, others of the same country and of another, airports, one of them in no table, free text, nothing. */
 export const LOCATIONS = [
   null,

@@ -15,13 +15,13 @@ export function walk(journey: Journey, look: (scenario: Scenario, model: Model) 
   look(scenario, model);
   const posted: MilestoneInput[] = [];
   for (const step of journey.steps) {
-    take(step, scenario, model, posted);
+    takeStep(step, scenario, model, posted);
     look(scenario, model);
   }
   return scenario;
 }
 
-export function take(step: Step, scenario: Scenario, model: Model, posted: MilestoneInput[]): void {
+export function takeStep(step: Step, scenario: Scenario, model: Model, posted: MilestoneInput[]): void {
   switch (step.kind) {
     case 'upsert':
       scenario.upsert(step.fields);
@@ -32,13 +32,13 @@ export function take(step: Step, scenario: Scenario, model: Model, posted: Miles
       model.patch(step.patch);
       return;
     case 'patch_container': {
-      const code = codeOf(() => scenario.patchContainer(step.number, step.patch));
+      const code = refusalCode(() => scenario.patchContainer(step.number, step.patch));
       expect(code).toBe(model.patchContainer(step.number, step.patch));
       return;
     }
     case 'cancel':
     case 'reopen': {
-      const code = codeOf(() => scenario[step.kind]());
+      const code = refusalCode(() => scenario[step.kind]());
       expect(code).toBe(model[step.kind]());
       return;
     }
@@ -56,7 +56,7 @@ export function take(step: Step, scenario: Scenario, model: Model, posted: Miles
     case 'correct': {
       const milestone = pick(timelineOf(scenario), step.which);
       if (milestone === undefined) return;
-      const code = codeOf(() => scenario.correct(milestone, step.patch));
+      const code = refusalCode(() => scenario.correct(milestone, step.patch));
       expect(code).toBe(model.correct(milestone.id, step.patch));
       return;
     }
@@ -72,7 +72,7 @@ export function take(step: Step, scenario: Scenario, model: Model, posted: Miles
 function post(input: MilestoneInput, scenario: Scenario, model: Model): void {
   const known = new Set(timelineOf(scenario).map(({ id }) => id));
   let answer: ReturnType<Scenario['post']> | undefined;
-  const code = codeOf(() => (answer = scenario.post(input.code, input.occurred_at, input)));
+  const code = refusalCode(() => (answer = scenario.post(input.code, input.occurred_at, input)));
   model.post(input, answer?.milestone.recorded_at ?? '', (expected) => {
     expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
@@ -99,7 +99,7 @@ function pick<T>(list: readonly T[], which: number): T | undefined {
 }
 
 /** The code with which it is refused; undefined when it is not. */
-export function codeOf(act: () => unknown): string | undefined {
+export function refusalCode(act: () => unknown): string | undefined {
   try {
     act();
     return undefined;
@@ -110,7 +110,7 @@ export function codeOf(act: () => unknown): string | undefined {
 }
 
 /** A shipment to which milestones come in this order. */
-export function arriving(fields: Journey['fields'], arrivals: Arrivals['inOrder']): Scenario {
+export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['inOrder']): Scenario {
   const scenario = new Scenario();
   scenario.upsert(fields);
   const posted = new Map<MilestoneInput, Milestone>();
@@ -119,15 +119,15 @@ export function arriving(fields: Journey['fields'], arrivals: Arrivals['inOrder'
     if (kind === 'retract' && known !== undefined) scenario.retract(known);
     // One that names a container which is not on the shipment is refused.
     if (kind === 'post') {
-      codeOf(() => posted.set(milestone, scenario.post(milestone.code, milestone.occurred_at, milestone).milestone));
+      refusalCode(() => posted.set(milestone, scenario.post(milestone.code, milestone.occurred_at, milestone).milestone));
     }
   }
   return scenario;
 }
 
 /** What may not depend on the order of arrival: all but ids, which are given in it, and what estimates and plans say. */
-export function outcomeOf(scenario: Scenario) {
-  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = answered(scenario);
+export function orderIndependentOutcome(scenario: Scenario) {
+  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = actualAnswer(scenario);
   const timeOf = (id: string | null | undefined) =>
     timelineOf(scenario).find((milestone) => milestone.id === id)?.occurred_at;
   return {
@@ -147,7 +147,7 @@ export function outcomeOf(scenario: Scenario) {
 }
 
 /** Types that depend on times and the clock, and so on when each milestone came. */
-const BY_TIMES: readonly string[] = [
+const TIME_DEPENDENT_TYPES: readonly string[] = [
   'eta_slip',
   'departure_overdue',
   'arrival_overdue',
@@ -160,13 +160,13 @@ const BY_TIMES: readonly string[] = [
 /** Type and container of the open exceptions that milestones and fields alone decide. */
 function openByMilestones({ state }: Scenario): readonly string[] {
   const open = (state?.exceptions ?? []).filter(
-    ({ status, type }) => status !== 'resolved' && !BY_TIMES.includes(type),
+    ({ status, type }) => status !== 'resolved' && !TIME_DEPENDENT_TYPES.includes(type),
   );
   return open.map(({ type, container_number }) => `${type} ${container_number}`).sort();
 }
 
 /** The domain's answer, in the form of the model's. */
-export function answered({ state }: Scenario) {
+export function actualAnswer({ state }: Scenario) {
   if (state === undefined) throw new Error('there is no shipment');
   const { record, timeline } = state;
   const { status, status_milestone_id, etd, eta, original_eta, atd, ata, legs, last_milestone } = record;
