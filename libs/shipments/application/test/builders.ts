@@ -25,7 +25,7 @@ import type { RuleSettingsReader } from '../src/decide-batch.ts';
 type Upsert = Omit<UpsertShipment, 'shipment_id'>;
 
 export const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
-/** Of workspaces that decided nothing. */
+/** Settings of workspaces that never changed them. */
 export const settings: RuleSettingsReader = { of: async () => DEFAULT_RULE_SETTINGS };
 export const places: Places = { find: () => undefined, isUnknown: () => false, isName: () => false };
 
@@ -109,7 +109,7 @@ export function resolve(shipment_id: string, exception_id: string): ResolveExcep
   return { type: 'ResolveException', ...context(), shipment_id, exception_id, code: 'fixed', note: null };
 }
 
-/** `count` milestones of one shipment that all differ. */
+/** Returns `count` different milestones of one shipment. */
 export function milestones(shipmentId: string, count: number, changes: Partial<RecordMilestone> = {}) {
   return Array.from({ length: count }, (_, n) =>
     milestone(shipmentId, { code: 'in_transit_checkpoint', location: `checkpoint ${n}` }, changes),

@@ -8,26 +8,26 @@ import { scope } from './builders.ts';
 type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;
 
 export const MIDNIGHT = Date.parse('2026-03-02T00:00:00.000Z');
-/** In the order of `n`. */
+/** Returns the id of the n-th shipment. Ids sort like `n`. */
 export function shipmentOf(n: number): string {
   const digits = String(n).padStart(8, '0');
   return shipmentIdFrom(`${'a'.repeat(17)}${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}a`);
 }
 
-/** A clock, the work list it goes by, and time, all by hand. */
+/** A rule clock with its work list and time, all controlled by the test. */
 export class ClockStage {
-  /** Seconds after midnight. */
+  /** Time in seconds after midnight. */
   now = 0;
-  /** Monotonic milliseconds: others than those of the clock. */
+  /** Monotonic milliseconds, independent of the clock's time. */
   elapsed = 0;
-  /** How long a check takes, in milliseconds. */
+  /** Duration of a check in milliseconds. */
   takes = 0;
   isHeld = true;
-  /** Whether the work list shows what was checked as it was. */
+  /** True if the work list still shows checked shipments. */
   isBehind = false;
-  /** Most checks at a time so far. */
+  /** Maximum number of concurrent checks so far. */
   most = 0;
-  /** How often rows were asked for, and how many were given. */
+  /** Number of reads of the work list, and of rows returned. */
   readonly looks: number[] = [];
   readonly commands: CheckRules[] = [];
   readonly rests: number[] = [];
@@ -37,7 +37,7 @@ export class ClockStage {
   private readonly rows = new Map<string, DueShipment>();
   private underWay = 0;
 
-  /** @param otherwise what is thrown for a command instead of carrying it out */
+  /** @param otherwise error to throw for a command instead of executing it */
   constructor(
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
     parts: Partial<RuleClockParts> = {},
@@ -56,7 +56,7 @@ export class ClockStage {
     });
   }
 
-  /** The n-th shipment is due then. @param second after midnight */
+  /** Makes the n-th shipment due. @param second seconds after midnight */
   setDue(n: number, second: number): void {
     const id = shipmentOf(n);
     this.rows.set(id, { id, ...scope, due_at: new Date(MIDNIGHT + second * 1_000).toISOString() });
@@ -66,7 +66,7 @@ export class ClockStage {
     return this.clock.round(ending, { isHeld: () => this.isHeld });
   }
 
-  /** Shipments that were checked, in the order in which that began; forgotten then. */
+  /** Returns and clears the checked shipments, in the order in which their checks began. */
   checked(): readonly string[] {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }

@@ -6,7 +6,7 @@ import type { TempFolder } from '@tracking/testing';
 import { Shipments, type ShipmentsLimits } from '../src/shipments.ts';
 import { places, settings } from './builders.ts';
 
-/** An embedded engine in a folder of its own. */
+/** An embedded engine in its own folder. */
 export class TestEngine {
   private constructor(
     private readonly folder: TempFolder,
@@ -22,7 +22,7 @@ export class TestEngine {
     return this.engine.eventStore;
   }
 
-  /** As after a restart: nothing is left but the folder. */
+  /** Closes and reopens the engine. Only the folder is kept, as after a restart. */
   async reopen(): Promise<void> {
     await this.engine.close();
     this.engine = await openIn(this.folder);
@@ -38,10 +38,10 @@ function openIn({ path }: TempFolder): Promise<EmbeddedEngine> {
   return openTestEngine(path);
 }
 
-/** A machine with much else to do takes longer than clients are to wait for. */
+/** Timeouts for slow test machines, longer than those of clients. */
 const LONG_TIMEOUTS = { deadlineMs: 60_000, silenceMs: 120_000 };
 
-/** One replica: a service with a cache and queues of its own. */
+/** Returns a replica: a service with its own cache and queues. */
 export function replica(
   eventStore: EventStore,
   limits: Partial<ShipmentsLimits> = {},
@@ -53,9 +53,9 @@ export function replica(
 
 type Append = () => Promise<AppendResult>;
 
-/** An event store whose appends a test takes into its hands. */
+/** An event store whose appends the test intercepts. */
 export class InterceptedStore implements EventStore {
-  /** Decides what becomes of an append; `append` carries it out. */
+  /** Called instead of each append; `append` executes it. */
   intercept: (append: Append, stream: string, events: readonly NewEvent[]) => Promise<AppendResult> = (append) =>
     append();
 

@@ -11,17 +11,17 @@ const STEPS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A process that can die in a test, as by kill -9: from one instant on none of its calls to an engine has an effect or an
- * answer. The call under way then has had its effect or not, as `before` says.
+ * A process that can die in a test, as by `kill -9`: after one instant, none of its calls to an engine has an effect or
+ * a result. `before` decides whether the current call still has its effect.
  */
 export class MortalProcess {
   dead = false;
-  /** Calls so far that change something outside. */
+  /** Number of calls so far with an external effect. */
   private steps = 0;
 
   /**
-   * @param dieAt the number of the call, from 1, at which it dies
-   * @param before whether it dies before that call has its effect, or after it but before the answer
+   * @param dieAt number of the call, from 1, at which the process dies
+   * @param before true to die before the effect of that call, false to die after it but before its result
    */
   constructor(
     private readonly dieAt = Infinity,
@@ -38,7 +38,7 @@ export class MortalProcess {
     };
   }
 
-  /** @param steps names of its methods that change something outside */
+  /** @param steps names of methods with an external effect */
   wrap<T extends object>(target: T, instead: Partial<T> = {}, steps = STEPS): T {
     return new Proxy(target, {
       get: (of, name: string & keyof T) => {

@@ -23,7 +23,7 @@ export interface Running {
   readonly metrics: RecordedMetrics;
 }
 
-/** Everything around publishers that outlives them: an engine in a folder, and shipments that are written. */
+/** The environment of publishers: an engine in a folder, and shipments. */
 export class PublishingStage {
   shipments: ShipmentsService;
   private readonly running = new Map<Publisher, MortalProcess>();
@@ -37,7 +37,7 @@ export class PublishingStage {
     this.shipments = shipmentsOn(engine.eventStore);
   }
 
-  /** @param partitions of the topic */
+  /** @param partitions number of partitions of the topic */
   static async open(partitions: number = SHIPMENT_EVENTS_TOPIC.partitions): Promise<PublishingStage> {
     const folder = await tempFolder();
     return new PublishingStage(folder, partitions, await openIn(folder, partitions));
@@ -53,7 +53,7 @@ export class PublishingStage {
     return this.engine.messageBroker;
   }
 
-  /** A process of its own, after which those before it are former ones. */
+  /** Returns the leases of a new process, which replaces former ones. */
   start(options: Partial<PublisherOptions> = {}, process = new MortalProcess()): Running {
     const metrics = new RecordedMetrics();
     const publisher = Publisher.start({
@@ -74,7 +74,7 @@ export class PublishingStage {
     return new InProcessLeases((this.incarnation += 1));
   }
 
-  /** As after a restart of the machine: nothing is left but the folder. */
+  /** Closes and reopens the engine. Only the folder is kept, as after a restart of the machine. */
   async reopen(): Promise<void> {
     await this.stopAll();
     await this.engine.close();
@@ -88,7 +88,7 @@ export class PublishingStage {
     await this.folder.remove();
   }
 
-  /** A new shipment; its id. */
+  /** Creates a shipment and returns its id. */
   async create(external_id: string = randomUUID(), fields: object = {}): Promise<string> {
     const written = await this.shipments.upsertShipment(upsert({ external_id, mode: 'ocean', ...fields }));
     return written.answer.shipment.id;
@@ -98,7 +98,7 @@ export class PublishingStage {
     await this.shipments.recordMilestone(milestone(shipmentId, { location: randomUUID(), ...fields }));
   }
 
-  /** Everything stored, in the store's order. */
+  /** Returns all stored events, in the store's order. */
   async stored(): Promise<readonly StoredEvent[]> {
     const all: StoredEvent[] = [];
     const { signal } = new AbortController();
@@ -113,7 +113,7 @@ export class PublishingStage {
     return all;
   }
 
-  /** What everything stored announces, in the store's order, told by the domain's own fold. */
+  /** Returns the announcements of all stored events, in the store's order, folded by the domain. */
   async announced(): Promise<readonly PublishedEvent[]> {
     const states = new Map<string, ShipmentState>();
     return (await this.stored()).flatMap((stored) => {
@@ -124,7 +124,7 @@ export class PublishingStage {
     });
   }
 
-  /** Everything on the topic, each partition in its order. */
+  /** Returns all messages of the topic, each partition in its order. */
   async messages(): Promise<readonly ReceivedMessage[]> {
     const received: ReceivedMessage[] = [];
     const group = randomUUID();
@@ -139,7 +139,7 @@ export class PublishingStage {
     return received;
   }
 
-  /** Waits until all that is announced is on the topic, and answers the topic. */
+  /** Waits until all announcements are on the topic, and returns its messages. */
   async published(): Promise<readonly ReceivedMessage[]> {
     const expected = (await this.announced()).map(({ id }) => id);
     return eventually(async () => {

@@ -13,13 +13,13 @@ interface Change {
   readonly isDone: boolean;
 }
 
-/** Changes of settings, and how far shipments are checked by them. */
+/** Changes of settings, and the progress of re-checks. */
 class RechecksInMemory implements Rechecks {
   private readonly changes = new Map<string, Change>();
-  /** What was stored, in order: `wsp_1 shp_… 3`. */
+  /** Stored progress in order, such as `wsp_1 shp_… 3`. */
   readonly stored: string[] = [];
 
-  /** The workspace's settings change: version 2 with the first. */
+  /** Changes the workspace's settings; the first change makes version 2. */
   change(workspace_id: string): void {
     const version = (this.changes.get(workspace_id)?.recheck.version ?? 1) + 1;
     const recheck = { workspace_id, version, step: 0, isRunning: false, after: null, checked: 0 };
@@ -49,22 +49,22 @@ class RechecksInMemory implements Rechecks {
   }
 }
 
-/** The job, what it goes by, and time, all by hand. */
+/** A re-check job with its inputs and time, all controlled by the test. */
 export class RecheckStage {
-  /** Monotonic milliseconds. */
+  /** Monotonic clock in milliseconds. */
   elapsed = 0;
-  /** How long a check takes, in milliseconds. */
+  /** Duration of a check in milliseconds. */
   takes = 0;
-  /** Most checks at a time so far. */
+  /** Maximum number of concurrent checks so far. */
   most = 0;
-  /** The end of the log, and how far the read model is. */
+  /** End of the log, and position of the read model. */
   head: string | undefined = '5';
   shown = '5';
-  /** The version of the settings by which shipments are checked here; the newest where nothing is said. */
+  /** Version of the settings that this process uses; defaults to the newest. */
   knows: number | undefined;
   readonly commands: CheckRules[] = [];
   readonly rests: number[] = [];
-  /** How many shipments were asked for, and how many were given. */
+  /** Number of reads of shipments, and of shipments returned. */
   readonly looks: [asked: number, given: number][] = [];
   readonly lines: LogLine[] = [];
   readonly metrics = new RecordedMetrics();
@@ -72,7 +72,7 @@ export class RecheckStage {
   private readonly open = new Map<string, string[]>();
   private underWay = 0;
 
-  /** @param otherwise what is thrown for a command instead of carrying it out */
+  /** @param otherwise error to throw for a command instead of executing it */
   constructor(
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
     parts: Partial<RecheckJobParts> = {},
@@ -99,7 +99,7 @@ export class RecheckStage {
     });
   }
 
-  /** The workspace has shipments from the n-th on. */
+  /** Adds shipments to the workspace. @param from number of the first one */
   addShipments(workspaceId: string, count: number, from = 0): void {
     this.open.set(
       workspaceId,
@@ -111,14 +111,14 @@ export class RecheckStage {
     return this.job.round(ending);
   }
 
-  /** A look, and another when every replica goes by what the first one noticed. */
+  /** Runs one round that notices changes, and another when every replica has applied them. */
   async roundsUntilBegun(): Promise<void> {
     await this.round();
     this.elapsed += 6_000;
     await this.round();
   }
 
-  /** Shipments that were checked, in the order in which that began; forgotten then. */
+  /** Returns and clears the checked shipments, in the order in which their checks began. */
   checked(): readonly string[] {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }

@@ -2,15 +2,15 @@ import type { EventStore } from '@tracking/ports';
 import { shipmentIdOf, streamOf } from '@tracking/shipments-domain';
 import type { DueShipment, WorkList } from '../src/clock/rule-clock.ts';
 
-/** The work list as plainly as it can be made: every stream is asked, each time. */
+/** A simple work list that reads every stream each time. */
 export class StoredDeadlines implements WorkList {
-  /** Shipments that there are. */
+  /** Ids of all shipments. */
   readonly ids: string[] = [];
   private frozen: readonly DueShipment[] | undefined;
 
   constructor(private readonly store: () => EventStore) {}
 
-  /** From now on it shows what it shows now, as a projection that is behind does. */
+  /** From now on, returns the present rows, like a stale projection. */
   async fallBehind(): Promise<void> {
     this.frozen = await this.all();
   }

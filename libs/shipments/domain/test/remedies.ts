@@ -11,29 +11,36 @@ import { type ShipmentPatch, type ShipmentState, explain } from '../src/index.ts
 import { Scenario, places } from './scenario.ts';
 import { DAY, after } from './time-driven.ts';
 
-/** One thing that is said to resolve an exception, and how to do it. */
+/** A way to resolve an exception, and the action that applies it. */
 interface Remedy {
   readonly by: ResolvedBy['by'];
   readonly what: string;
-  /** Answers what it made. */
+  /** Applies the remedy and returns what it created. */
   readonly act: (scenario: Scenario) => unknown;
-  /** Makes that undone, where it can be: the shipment is as if it had never happened. */
+  /** Reverts the remedy, if possible, so that the shipment is as before. */
   readonly undo?: ((scenario: Scenario, made: unknown) => unknown) | undefined;
 }
 
-/** The same shipment, to which something else may be done. */
+/** Returns a copy of the shipment for another action. */
 export function copyOf(scenario: Scenario): Scenario {
   return Object.assign(new Scenario(), scenario, { events: [...scenario.events] });
 }
 
-/** What is told of those that are open. */
+/** Returns the explanations of the open exceptions. */
 export function explainedOpen(scenario: Scenario): readonly ExplainedException[] {
   const { exceptions } = explain(requireState(scenario), { places, settings: scenario.settings });
   return exceptions.filter(({ status }) => status === 'open' || status === 'acknowledged');
 }
 
-/** What becomes of one that is open when this is done: `open`, `resolved auto_cleared`; and whether another of its kind opens at once. */
-export function outcomeAfter(scenario: Scenario, told: ExplainedException, act: (scenario: Scenario) => unknown): string {
+/**
+ * Returns the status of an open exception after an action: `open` or `resolved auto_cleared`, and whether another
+ * exception of its type opens immediately.
+ */
+export function outcomeAfter(
+  scenario: Scenario,
+  told: ExplainedException,
+  act: (scenario: Scenario) => unknown,
+): string {
   const one = copyOf(scenario).at(earliestTime(scenario));
   act(one);
   const { exceptions } = requireState(one);
@@ -44,12 +51,15 @@ export function outcomeAfter(scenario: Scenario, told: ExplainedException, act: 
   return [itself?.status, itself?.resolution?.code, another && 'and another'].filter(Boolean).join(' ');
 }
 
-/** No earlier than anything that is known of it. */
+/** Returns a time that is not before any known data of the shipment. */
 function earliestTime({ record }: Scenario, from: Timestamp | null = null): Timestamp {
   return from !== null && from > record.updated_at ? from : record.updated_at;
 }
 
-/** All that is said to resolve it does so, each alone; nothing else did, since where that is undone it is wrong again. */
+/**
+ * Checks that every explained remedy alone resolves the exception, and that nothing else did, because the exception
+ * returns when the remedy is reverted.
+ */
 export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
   for (const told of explainedOpen(scenario)) {
     const then = (what: string, act: Remedy['act']) => [told.type, what, outcomeAfter(scenario, told, act)];
@@ -60,7 +70,7 @@ export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => v
       const { by, what, act, undo } = remedy;
       onEach(remedy);
       const outcome = then(`${by}: ${what}`, act);
-      // What came too late to cancel the shipment cancels it, when it was not delivered.
+      // A cancellation that had no effect cancels the shipment once the delivery is retracted.
       if (by === 'correction' && outcome.includes('resolved shipment_cancelled')) continue;
       expect(outcome).toEqual([told.type, `${by}: ${what}`, 'resolved auto_cleared']);
       if (undo === undefined) continue;
@@ -70,7 +80,7 @@ export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => v
   }
 }
 
-/** Everything that is said to resolve it, each alone. */
+/** Returns every explained remedy, each alone. */
 function remediesOf(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
   return told.resolved_by.flatMap((each) => attemptsFor(scenario, told, each).map((way) => ({ ...way, by: each.by })));
 }
@@ -94,7 +104,7 @@ function attemptsFor(scenario: Scenario, told: ExplainedException, remedy: Resol
       const { container_numbers } = scenario.record;
       const others = container_numbers.filter((number) => number !== told.container_number);
       const putBack = (one: Scenario) => one.upsert({ container_numbers });
-      // What a person opened no rule opens again.
+      // Rules do not open an exception again that a person opened.
       const undo = told.rule === null ? undefined : putBack;
       return [{ what: 'taken off', act: (one) => one.upsert({ container_numbers: others }), undo }];
     }
@@ -103,7 +113,7 @@ function attemptsFor(scenario: Scenario, told: ExplainedException, remedy: Resol
       const add = (one: Scenario) => document_types.map((type) => one.add({ type }).document);
       const approve = (one: Scenario) => add(one).map((document) => one.approve(document).document);
       const act = remedy.by === 'document_uploaded' ? add : approve;
-      // One of them missing is enough.
+      // A single missing document keeps the exception open.
       const undo = (one: Scenario, made: unknown) =>
         one.delete((made as readonly DocumentRecord[])[0] as DocumentRecord);
       return [{ what: document_types.join(), act, undo }];
@@ -111,7 +121,7 @@ function attemptsFor(scenario: Scenario, told: ExplainedException, remedy: Resol
   }
 }
 
-/** One of the code: just late enough, and now. */
+/** Attempts for a code: a milestone at the earliest sufficient time, and one now. */
 function milestonesOf(
   scenario: Scenario,
   { container_number }: ExplainedException,
@@ -125,12 +135,12 @@ function milestonesOf(
     undo: (one, made) => one.retract(made as Milestone),
   }));
 }
-/** Where it does not matter when it happened. */
+/** A past time for milestones whose date does not matter. */
 const LONG_AGO: Timestamp = '2020-01-01T00:00:00.000Z';
 
 /**
- * Of the milestone that is told, and where others show the same, of each that is told then: without it another one must be told,
- * until none is. Each of them alone shows it: there as the only one of them it is wrong again.
+ * Attempts that correct the named milestone and, if others cause the same exception, each of those named next, until
+ * none is left. Each of them alone causes the exception.
  */
 function correctionsOf(told: ExplainedException, which: number): readonly Attempt[] {
   const each = (correct: (one: Scenario, id: string) => unknown) => (one: Scenario) => {
@@ -152,7 +162,7 @@ function correctionsOf(told: ExplainedException, which: number): readonly Attemp
     {
       what: 'correction',
       act: each((one, id) => one.correct({ id }, { classifier: 'planned' })),
-      // How long ago it was is another thing.
+      // Exceptions that also depend on the time since the milestone.
       ...(!TIME_DEPENDENT_TYPES.includes(told.type) && { undo: first }),
     },
   ];
@@ -168,8 +178,12 @@ function newsOf(scenario: Scenario): readonly Attempt[] {
   return [...milestones, { what: 'another ETA', act: (one) => one.patch({ eta: after(now, 77 * DAY + 1) }) }];
 }
 
-/** Another value of the field, by which nothing is wrong: far ahead, or as it was expected first. */
-function changesOf(field: string, { type, container_number }: ExplainedException, scenario: Scenario): readonly Attempt[] {
+/** Attempts to set the field to another value without a problem: far in the future, or as first expected. */
+function changesOf(
+  field: string,
+  { type, container_number }: ExplainedException,
+  scenario: Scenario,
+): readonly Attempt[] {
   const { record, schedule } = requireState(scenario);
   const ahead = after(earliestTime(scenario), 400 * DAY);
   const place = /^legs\[(\d+)\]\.etd$/.exec(field)?.[1];
@@ -213,7 +227,7 @@ function patchAttempt(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
   return { what, act: (one) => one.patch(patch), undo: (one) => one.patch(back) };
 }
 
-/** By whatever it is cancelled. */
+/** Revokes the cancellation of the client or of milestones. */
 function revokeCancellation(scenario: Scenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {

@@ -51,7 +51,7 @@ import { decide, evolve, findMilestone } from '../src/index.ts';
 
 type DocumentCommand = Extract<ShipmentCommand, { readonly type: `${string}Document` | `${string}Upload` }>;
 
-/** Containers with right check digits. */
+/** Container numbers with valid check digits. */
 export const A = 'MSCU1234566';
 export const B = 'CSQU3054383';
 export const C = 'TGHU9876542';
@@ -75,7 +75,15 @@ export const places: Places = {
   find(code) {
     const decisionInputs = KNOWN_PLACES[code];
     if (decisionInputs === undefined) return undefined;
-    return { code, name: null, country: code.slice(0, 2), latitude: null, longitude: null, timezone: null, ...decisionInputs };
+    return {
+      code,
+      name: null,
+      country: code.slice(0, 2),
+      latitude: null,
+      longitude: null,
+      timezone: null,
+      ...decisionInputs,
+    };
   },
   isUnknown: (code) => !COUNTRIES.has(code.slice(0, 2)),
   isName: (code) => code === 'ITALY',
@@ -83,23 +91,23 @@ export const places: Places = {
 
 export const SHIPMENT_ID = 'shp_abcdefghijklmnopqrstuvwxya';
 
-/** `day(5)`: 5 January 2026 at noon; `day(5, 13)` at one. */
+/** Returns a time in January 2026: `day(5)` is 5 January at 12:00 UTC, `day(5, 13)` at 13:00. */
 export function day(number: number, hour = 12): Timestamp {
   return new Date(Date.UTC(2026, 0, number, hour)).toISOString();
 }
 
 const START = Date.UTC(2026, 5, 1);
 
-/** A shipment and what is done to it, one command after another; long after everything that its milestones tell. */
+/** A shipment and its commands, one after another, with default times long after all milestones. */
 export class Scenario {
   state: ShipmentState | undefined;
   readonly events: ShipmentEvent[] = [];
-  /** By which exceptions open, from the next command on. */
+  /** Rule settings, from the next command on. */
   settings: RuleSettings = DEFAULT_RULE_SETTINGS;
   private commands = 0;
   private now: Timestamp | undefined;
 
-  /** Commands come at this time until another is told; without one each comes a minute after the one before it. */
+  /** Sets the time of the following commands. Without it, each comes a minute after the previous one. */
   at(time: Timestamp): this {
     this.now = time;
     return this;
@@ -110,7 +118,7 @@ export class Scenario {
     return this.run({ ...this.context(), ...options, type: 'UpsertShipment', shipment_id: SHIPMENT_ID, fields });
   }
 
-  /** Changes single fields. */
+  /** Patches fields of the shipment. */
   patch(patch: ShipmentPatch, options: { strict?: boolean } = {}): PatchDecision {
     return this.run({ ...this.context(), ...options, type: 'PatchShipment', shipment_id: SHIPMENT_ID, patch });
   }
@@ -119,7 +127,7 @@ export class Scenario {
     return this.run({ ...this.context(), type: 'PatchContainer', shipment_id: SHIPMENT_ID, number, patch });
   }
 
-  /** Posts a milestone; `when` undefined: at the command's time. */
+  /** Posts a milestone. @param when defaults to the command's time */
   post(
     code: string,
     when?: Timestamp,
@@ -153,7 +161,7 @@ export class Scenario {
     return { ...this.run({ ...this.context(), ...command }), milestone: this.milestone(id) };
   }
 
-  /** As it is now. */
+  /** Returns the current milestone. */
   milestone(id: string): Milestone {
     const found = this.state === undefined ? undefined : findMilestone(this.state, id);
     if (found === undefined) throw new Error(`there is no milestone ${id}`);
@@ -168,7 +176,7 @@ export class Scenario {
     return this.run({ ...this.context(), type: 'ReopenShipment', shipment_id: SHIPMENT_ID });
   }
 
-  /** The clock looks at it. */
+  /** Checks the rules, as the clock does. */
   check(): Decision<{ outcome: string }> {
     return this.run({ ...this.context(), type: 'CheckRules', shipment_id: SHIPMENT_ID });
   }
@@ -192,10 +200,15 @@ export class Scenario {
   /** Adds a document with its bytes. */
   add(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedObject> = {}) {
     const document = { ...documentInput(rest) };
-    return this.runOnDocument({ ...this.commandFields(), type: 'AddDocument', document, object: receivedObject(object) });
+    return this.runOnDocument({
+      ...this.commandFields(),
+      type: 'AddDocument',
+      document,
+      object: receivedObject(object),
+    });
   }
 
-  /** Makes a document whose bytes are to come. */
+  /** Creates a document whose bytes arrive later. */
   requestUpload(rest: Partial<DocumentInput & ExpectedBytes> = {}) {
     const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
     const document = { ...documentInput(), content_type, size_bytes, checksum_sha256, ...rest };
@@ -231,7 +244,7 @@ export class Scenario {
     return { ...this.context(), shipment_id: SHIPMENT_ID };
   }
 
-  /** What is decided, and the document as it is then. */
+  /** Executes the command, and returns the decision with the document after it. */
   private runOnDocument(command: DocumentCommand) {
     const decision = this.run(command);
     const found = this.state?.documents.find(({ document }) => document.id === decision.documentId);
@@ -239,7 +252,7 @@ export class Scenario {
     return { ...decision, document: found.document, object_id: found.object_id };
   }
 
-  /** What is decided, and the exception as it is then. */
+  /** Executes the command, and returns the decision with the exception after it. */
   private runOn(command: OpenException | AcknowledgeException | ResolveException) {
     const decision = this.run(command);
     const exception = this.state?.exceptions.find(({ id }) => id === decision.exceptionId);
@@ -292,7 +305,7 @@ export class Scenario {
     return found;
   }
 
-  /** `type container status [resolution]` of every exception, in the order they were opened. */
+  /** Returns `type container status [resolution]` of every exception, in the order in which they opened. */
   get exceptions(): string[] {
     return (this.state?.exceptions ?? []).map(describe);
   }
@@ -306,14 +319,14 @@ function describe({ type, container_number, status, resolution }: ShipmentExcept
   return [type, container_number, status, resolution?.code].filter((part) => part != null).join(' ');
 }
 
-/** A shipment with these fields, and a reference if they have none. */
+/** Creates a shipment with these fields, and a reference if they have none. */
 export function shipment(fields: Partial<ShipmentFields> = {}): Scenario {
   const scenario = new Scenario();
   scenario.upsert({ external_id: 'PO-1', ...fields });
   return scenario;
 }
 
-/** An ocean shipment from Shanghai to Los Angeles. */
+/** Creates an ocean shipment from Shanghai to Los Angeles. */
 export function voyage(fields: Partial<ShipmentFields> = {}): Scenario {
   return shipment({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
 }
@@ -357,7 +370,7 @@ export function receivedObject(fields: Partial<ReceivedObject> = {}): ReceivedOb
   return { id: 'object-1', size_bytes: 1_000, sha256: 'ab'.repeat(32), content_type: 'application/pdf', ...fields };
 }
 
-/** What decisions need to know beside the shipment. */
+/** Inputs of decisions other than the shipment. */
 export const known = { places, settings: DEFAULT_RULE_SETTINGS };
 
 export function contextFor(commandId: string): DecideContext {
@@ -389,12 +402,12 @@ export const types = (decision: Decision): string[] => decision.events.map(({ ty
 
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 
-/** The data of a decision's event of a type; undefined if it has none. */
+/** Returns the data of a decision's event of a type; undefined if it has none. */
 export function dataOf<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
   return decision.events.find((event) => event.type === type)?.data as DataOf[T] | undefined;
 }
 
-/** The refusal of something that must be refused. */
+/** Returns the error of an action that must be refused. */
 export function refusal(act: () => unknown): DomainError {
   try {
     act();

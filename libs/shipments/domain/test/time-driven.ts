@@ -19,18 +19,18 @@ export function after(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-/** `jan(5)`: 5 January 2026 at midnight UTC. */
+/** Returns a day in January 2026: `jan(5)` is 5 January at midnight UTC. */
 export function jan(day: number, hour = 0): Timestamp {
   return new Date(Date.UTC(2026, 0, day, hour)).toISOString();
 }
 
-/** Of a workspace that set this of one type. */
+/** Returns rule settings with changes for one type. */
 export function withSettings(type: AutomaticExceptionType, changes: Partial<ExceptionSettings>): RuleSettings {
   const { exceptions } = DEFAULT_RULE_SETTINGS;
   return { ...DEFAULT_RULE_SETTINGS, exceptions: { ...exceptions, [type]: { ...exceptions[type], ...changes } } };
 }
 
-/** Of one where no other type opens. */
+/** Returns rule settings with only one type enabled. */
 export function onlyType(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
   const settings = withSettings(type, changes);
   const exceptions = Object.fromEntries(
@@ -39,18 +39,20 @@ export function onlyType(type: AutomaticExceptionType, changes: Partial<Exceptio
       each === type ? settings.exceptions[each] : { ...settings.exceptions[each], enabled: false },
     ]),
   ) as unknown as RuleSettings['exceptions'];
-  return type === 'missing_document' ? withRequiredDocuments(REQUIRED, { ...settings, exceptions }) : { ...settings, exceptions };
+  return type === 'missing_document'
+    ? withRequiredDocuments(REQUIRED, { ...settings, exceptions })
+    : { ...settings, exceptions };
 }
 
-/** What `only` requires for the sea, where that is what is looked at. */
+/** Document types that `onlyType` requires for ocean shipments. */
 export const REQUIRED = ['bill_of_lading', 'packing_list'] as const;
 
-/** The same, but that shipments by sea need these documents. */
+/** Returns the settings with other required documents for ocean shipments. */
 export function withRequiredDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
   return { ...settings, required_documents: { ...settings.required_documents, ocean } };
 }
 
-/** An ocean shipment from Shanghai to Los Angeles, of which nothing but the type opens. */
+/** Creates an ocean shipment from Shanghai to Los Angeles with only the rule of the type enabled. */
 export function beginShipment(
   type: AutomaticExceptionType,
   fields: Partial<ShipmentFields> = {},

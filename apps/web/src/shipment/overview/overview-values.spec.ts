@@ -11,144 +11,136 @@ import {
   stopsOf,
 } from './overview-values.ts';
 
-describe('stops', () => {
+describe('the stops of a journey', () => {
   const leg = (origin_port: string, destination_port: string, more: Partial<Leg> = {}): Leg => ({
     ...{ mode: 'ocean', carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port },
     ...{ etd: null, eta: null, atd: null, ata: null, ...more },
   });
   const places = (legs: readonly Leg[]) => stopsOf(legs).map(({ place, state }) => [place, state]);
 
-  describe('the stops of a journey', () => {
-    it('are empty without legs', () => {
-      expect(stopsOf([])).toEqual([]);
-    });
+  it('are empty without legs', () => {
+    expect(stopsOf([])).toEqual([]);
+  });
 
-    it('are the places where one leg ends and the next begins', () => {
-      const stops = stopsOf([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
-      expect(stops.map(({ place }) => place)).toEqual(['CNSHA', 'ESALG', 'NLRTM']);
-      expect(stops[1]).toMatchObject({ arrival: { estimated: 'a' }, departure: { estimated: 'b' } });
-      expect([stops[0]?.arrival, stops[2]?.departure]).toEqual([undefined, undefined]);
-    });
+  it('are the places where one leg ends and the next begins', () => {
+    const stops = stopsOf([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
+    expect(stops.map(({ place }) => place)).toEqual(['CNSHA', 'ESALG', 'NLRTM']);
+    expect(stops[1]).toMatchObject({ arrival: { estimated: 'a' }, departure: { estimated: 'b' } });
+    expect([stops[0]?.arrival, stops[2]?.departure]).toEqual([undefined, undefined]);
+  });
 
-    it('are two if the next leg begins elsewhere', () => {
-      expect(places([leg('CNSHA', 'ESALG'), leg('ESBCN', 'NLRTM')]).map(([place]) => place)).toEqual([
-        ...['CNSHA', 'ESALG', 'ESBCN', 'NLRTM'],
-      ]);
-    });
+  it('are two if the next leg begins elsewhere', () => {
+    expect(places([leg('CNSHA', 'ESALG'), leg('ESBCN', 'NLRTM')]).map(([place]) => place)).toEqual([
+      ...['CNSHA', 'ESALG', 'ESBCN', 'NLRTM'],
+    ]);
+  });
 
-    it('show how far the goods are, also without news from a stop between', () => {
-      const first = leg('CNSHA', 'ESALG', { atd: 'a' });
-      expect(places([first, leg('ESALG', 'NLRTM')])).toEqual([
-        ['CNSHA', 'left'],
-        ['ESALG', 'ahead'],
-        ['NLRTM', 'ahead'],
-      ]);
-      expect(places([{ ...first, ata: 'b' }, leg('ESALG', 'NLRTM')])[1]).toEqual(['ESALG', 'here']);
-      expect(places([first, leg('ESALG', 'NLRTM', { ata: 'c' })])).toEqual([
-        ['CNSHA', 'left'],
-        ['ESALG', 'left'],
-        ['NLRTM', 'here'],
-      ]);
-    });
+  it('show how far the goods are, also without news from a stop between', () => {
+    const first = leg('CNSHA', 'ESALG', { atd: 'a' });
+    expect(places([first, leg('ESALG', 'NLRTM')])).toEqual([
+      ['CNSHA', 'left'],
+      ['ESALG', 'ahead'],
+      ['NLRTM', 'ahead'],
+    ]);
+    expect(places([{ ...first, ata: 'b' }, leg('ESALG', 'NLRTM')])[1]).toEqual(['ESALG', 'here']);
+    expect(places([first, leg('ESALG', 'NLRTM', { ata: 'c' })])).toEqual([
+      ['CNSHA', 'left'],
+      ['ESALG', 'left'],
+      ['NLRTM', 'here'],
+    ]);
   });
 });
 
-describe('free time', () => {
-  describe('free time', () => {
-    const CONTAINER = {
-      number: 'CSQU3054383',
-      status: 'arrived',
-      gated_out_at: null,
-      empty_returned_at: null,
-      last_free_day: '2026-11-26',
-      empty_return_by: '2026-12-05',
-    } as const;
-    const SHIPMENT = { status: 'arrived', load_type: 'fcl' } as const;
-    const TODAY = '2026-11-24';
+describe('the free time of a container', () => {
+  const CONTAINER = {
+    number: 'CSQU3054383',
+    status: 'arrived',
+    gated_out_at: null,
+    empty_returned_at: null,
+    last_free_day: '2026-11-26',
+    empty_return_by: '2026-12-05',
+  } as const;
+  const SHIPMENT = { status: 'arrived', load_type: 'fcl' } as const;
+  const TODAY = '2026-11-24';
 
-    const attempt = (more: Partial<Milestone> = {}) =>
-      ({
-        ...{ code: 'delivery_attempted', classifier: 'actual', container_number: null },
-        ...{ retracted_at: null, superseded_at: null, ...more },
-      }) as Milestone;
-    const kindOf = (container: Partial<Container>, shipment: object = {}, milestones: readonly Milestone[] = []) =>
-      freeTimeOf({ ...CONTAINER, ...container }, freeTimeFacts({ ...SHIPMENT, ...shipment }, milestones), TODAY)?.kind;
+  const attempt = (more: Partial<Milestone> = {}) =>
+    ({
+      ...{ code: 'delivery_attempted', classifier: 'actual', container_number: null },
+      ...{ retracted_at: null, superseded_at: null, ...more },
+    }) as Milestone;
+  const kindOf = (container: Partial<Container>, shipment: object = {}, milestones: readonly Milestone[] = []) =>
+    freeTimeOf({ ...CONTAINER, ...container }, freeTimeFacts({ ...SHIPMENT, ...shipment }, milestones), TODAY)?.kind;
 
-    describe('the free time of a container', () => {
-      it('runs at the terminal until the container leaves, then until it is returned', () => {
-        const facts = freeTimeFacts(SHIPMENT, []);
-        expect(freeTimeOf(CONTAINER, facts, TODAY)).toEqual({ kind: 'demurrage', until: '2026-11-26', daysLeft: 2 });
-        expect(freeTimeOf({ ...CONTAINER, status: 'out_for_delivery' }, facts, '2026-11-25')).toEqual({
-          kind: 'detention',
-          until: '2026-12-05',
-          daysLeft: 10,
-        });
-      });
-
-      // The same statuses as in the domain's `demurrage_risk` and `detention_risk`.
-      it.each([
-        ['pending', 'demurrage'],
-        ['in_transit', 'demurrage'],
-        ['arrived', 'demurrage'],
-        ['available_for_pickup', 'demurrage'],
-        ['out_for_delivery', 'detention'],
-        ['delivered', 'detention'],
-        ['completed', undefined],
-        ['returned', undefined],
-      ] as const)('with status %s is %s, whatever steps were not reported', (status, kind) => {
-        expect(kindOf({ status })).toBe(kind);
-      });
-
-      it('runs until the return once a delivery was attempted', () => {
-        expect(kindOf({}, {}, [attempt()])).toBe('detention');
-        expect(kindOf({}, {}, [attempt({ container_number: CONTAINER.number })])).toBe('detention');
-        expect(kindOf({}, {}, [attempt({ container_number: 'MSKU1234565' })])).toBe('demurrage');
-        expect(kindOf({}, {}, [attempt({ retracted_at: '2026-11-24T10:00:00.000Z' })])).toBe('demurrage');
-        expect(kindOf({}, {}, [attempt({ classifier: 'planned' })])).toBe('demurrage');
-      });
-
-      it('does not exist for part loads and cancelled shipments', () => {
-        expect(kindOf({}, { load_type: 'lcl' })).toBeUndefined();
-        expect(kindOf({}, { status: 'cancelled' })).toBeUndefined();
-      });
-
-      it('does not exist without a last day', () => {
-        expect(kindOf({ last_free_day: null })).toBeUndefined();
-        expect(kindOf({ status: 'delivered', empty_return_by: null })).toBeUndefined();
-      });
-
-      it.each([
-        ['2026-11-24', '2 days left'],
-        ['2026-11-25', '1 day left'],
-        ['2026-11-26', 'last free day'],
-        ['2026-11-27', '1 day over'],
-      ])('on %s is shown as %s', (today, label) => {
-        const free = freeTimeOf(CONTAINER, freeTimeFacts(SHIPMENT, []), today);
-        expect(free && freeTimeLabel(free)).toBe(label);
-      });
+  it('runs at the terminal until the container leaves, then until it is returned', () => {
+    const facts = freeTimeFacts(SHIPMENT, []);
+    expect(freeTimeOf(CONTAINER, facts, TODAY)).toEqual({ kind: 'demurrage', until: '2026-11-26', daysLeft: 2 });
+    expect(freeTimeOf({ ...CONTAINER, status: 'out_for_delivery' }, facts, '2026-11-25')).toEqual({
+      kind: 'detention',
+      until: '2026-12-05',
+      daysLeft: 10,
     });
   });
 
-  describe('container values', () => {
-    const container = {
-      ...{ number: 'MSKU1234565', status: 'in_transit', size_type: '45G1', seal_number: null },
-      ...{ last_free_day: '2026-11-26', empty_return_by: null },
-    } as unknown as Container;
+  // The same statuses as in the domain's `demurrage_risk` and `detention_risk`.
+  it.each([
+    ['pending', 'demurrage'],
+    ['in_transit', 'demurrage'],
+    ['arrived', 'demurrage'],
+    ['available_for_pickup', 'demurrage'],
+    ['out_for_delivery', 'detention'],
+    ['delivered', 'detention'],
+    ['completed', undefined],
+    ['returned', undefined],
+  ] as const)('with status %s is %s, whatever steps were not reported', (status, kind) => {
+    expect(kindOf({ status })).toBe(kind);
+  });
 
-    describe('the container form', () => {
-      it('sends nothing without changes', () => {
-        expect(containerChanges(container, containerValues(container))).toEqual({});
-      });
+  it('runs until the return once a delivery was attempted', () => {
+    expect(kindOf({}, {}, [attempt()])).toBe('detention');
+    expect(kindOf({}, {}, [attempt({ container_number: CONTAINER.number })])).toBe('detention');
+    expect(kindOf({}, {}, [attempt({ container_number: 'MSKU1234565' })])).toBe('demurrage');
+    expect(kindOf({}, {}, [attempt({ retracted_at: '2026-11-24T10:00:00.000Z' })])).toBe('demurrage');
+    expect(kindOf({}, {}, [attempt({ classifier: 'planned' })])).toBe('demurrage');
+  });
 
-      it('sends changed fields, null for cleared ones', () => {
-        const values = { ...containerValues(container), size_type: ' 22G1 ', last_free_day: '' };
-        expect(containerChanges(container, values)).toEqual({ size_type: '22G1', last_free_day: null });
-      });
+  it('does not exist for part loads and cancelled shipments', () => {
+    expect(kindOf({}, { load_type: 'lcl' })).toBeUndefined();
+    expect(kindOf({}, { status: 'cancelled' })).toBeUndefined();
+  });
 
-      it('treats a container as unchanged if only milestones changed it', () => {
-        expect(isSameContainer(container, { ...container, status: 'arrived' })).toBe(true);
-        expect(isSameContainer(container, { ...container, seal_number: 'S1' })).toBe(false);
-      });
-    });
+  it('does not exist without a last day', () => {
+    expect(kindOf({ last_free_day: null })).toBeUndefined();
+    expect(kindOf({ status: 'delivered', empty_return_by: null })).toBeUndefined();
+  });
+
+  it.each([
+    ['2026-11-24', '2 days left'],
+    ['2026-11-25', '1 day left'],
+    ['2026-11-26', 'last free day'],
+    ['2026-11-27', '1 day over'],
+  ])('on %s is shown as %s', (today, label) => {
+    const free = freeTimeOf(CONTAINER, freeTimeFacts(SHIPMENT, []), today);
+    expect(free && freeTimeLabel(free)).toBe(label);
+  });
+});
+
+describe('the container form', () => {
+  const container = {
+    ...{ number: 'MSKU1234565', status: 'in_transit', size_type: '45G1', seal_number: null },
+    ...{ last_free_day: '2026-11-26', empty_return_by: null },
+  } as unknown as Container;
+
+  it('sends nothing without changes', () => {
+    expect(containerChanges(container, containerValues(container))).toEqual({});
+  });
+
+  it('sends changed fields, null for cleared ones', () => {
+    const values = { ...containerValues(container), size_type: ' 22G1 ', last_free_day: '' };
+    expect(containerChanges(container, values)).toEqual({ size_type: '22G1', last_free_day: null });
+  });
+
+  it('treats a container as unchanged if only milestones changed it', () => {
+    expect(isSameContainer(container, { ...container, status: 'arrived' })).toBe(true);
+    expect(isSameContainer(container, { ...container, seal_number: 'S1' })).toBe(false);
   });
 });

@@ -1,9 +1,17 @@
 import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import { places } from '../scenario.ts';
-import { type Memory, type ModelMilestone, isByRoad, findDestination, actualMilestones, milestonesOfContainer, findOrigin } from './memory.ts';
+import {
+  type Memory,
+  type ModelMilestone,
+  isByRoad,
+  findDestination,
+  actualMilestones,
+  milestonesOfContainer,
+  findOrigin,
+} from './memory.ts';
 import { isArrival, isDeparted, isOnTheWay, isRailDepartedAgain, isSailingOn, isUnavailableAgain } from './status.ts';
 
-/** "Departures are the codes 55 60 66 73 (road, courier: 30)." */
+/** Reports whether the code is a departure: 55, 60, 66 and 73, by road and courier also 30. */
 export function isDeparture(milestone: ModelMilestone, memory: Memory): boolean {
   return isDepartureBy(memory.fields.mode, milestone, memory);
 }
@@ -12,20 +20,20 @@ export function isDepartureBy(mode: Mode | null, milestone: ModelMilestone, memo
   return isDeparted(milestone, memory) || (milestone.code === 'picked_up' && isByRoad(mode));
 }
 
-/** A departure or arrival, and whether it is that at the shipment's port. */
+/** A departure or arrival, and whether it is at the shipment's port. */
 interface ActualEvent {
   readonly by: ModelMilestone;
   readonly rule: 'at_port' | 'earliest';
 }
 
-/** "`atd`: the earliest actual departure located at `origin_port`, else the earliest." */
+/** Finds `atd`: the earliest actual departure at `origin_port`, otherwise the earliest. */
 function findDeparture(memory: Memory): ActualEvent | null {
   const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === findOrigin(memory));
   return firstAtPort(there, departures);
 }
 
-/** "`ata`: the earliest arrival located at `destination_port`, else the earliest after the last departure." */
+/** Finds `ata`: the earliest arrival at `destination_port`, otherwise the earliest after the last departure. */
 function findArrival(memory: Memory): ActualEvent | null {
   const there = actualArrivals(memory).filter((milestone) => isAt(findDestination(memory), milestone));
   return firstAtPort(there, finalArrivals(memory));
@@ -48,13 +56,16 @@ function actualArrivals(memory: Memory): readonly ModelMilestone[] {
   return actualMilestones(memory).filter((milestone) => isArrival(milestone, memory) && !isOnTheWay(milestone, memory));
 }
 
-/** Not before the last departure. */
+/** Returns the arrivals that are not before the last departure. */
 function finalArrivals(memory: Memory): readonly ModelMilestone[] {
   const departed = actualMilestones(memory).findLast((milestone) => isDeparture(milestone, memory))?.occurred_at ?? '';
   return actualArrivals(memory).filter(({ occurred_at }) => occurred_at >= departed);
 }
 
-/** "Each leg answers its own `atd`": from departures at its port, by its mode; the first one also where no place is told. */
+/**
+ * Returns the leg's `atd` from departures at its port, by its mode. For the first leg, also from departures without a
+ * place.
+ */
 export function legAtd(index: number, memory: Memory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
@@ -68,7 +79,7 @@ export function legAtd(index: number, memory: Memory): Timestamp | null {
   return earliest(there) ?? (index === 0 ? earliest(departures.filter((each) => isPlaceless(each, memory))) : null);
 }
 
-/** "Each leg answers its own … `ata`": from arrivals at its port; the last one also where no place is told. */
+/** Returns the leg's `ata` from arrivals at its port. For the last leg, also from arrivals without a place. */
 export function legAta(index: number, memory: Memory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
@@ -82,8 +93,9 @@ export function legAta(index: number, memory: Memory): Timestamp | null {
 }
 
 /**
- * "At a port that an earlier leg has too, only what is dated at or after the arrival of the leg before it counts, else at or
- * after its departure; nothing while neither is known."
+ * Reports whether the milestone belongs to the leg. At a port that an earlier leg has too, only milestones dated at or
+ * after the arrival of the previous leg count, otherwise those at or after its departure, and none while neither is
+ * known.
  */
 export function isVisit(
   milestone: ModelMilestone,
@@ -103,7 +115,10 @@ function isAt(port: string | null, { location }: ModelMilestone): boolean {
   return location !== null && location === port;
 }
 
-/** Told nowhere, or in words: neither a port of the shipment or of a leg, nor a place that a table knows. */
+/**
+ * Reports whether the milestone has no location, or free text: neither a port of the shipment or of a leg, nor a known
+ * place.
+ */
 export function isPlaceless({ location }: ModelMilestone, memory: Memory): boolean {
   if (location === null) return true;
   const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
@@ -112,15 +127,16 @@ export function isPlaceless({ location }: ModelMilestone, memory: Memory): boole
 }
 
 /**
- * "Each time is the earliest milestone of its kind that counts"; `discharged_at` is "from the last vessel, wherever the
- * container goes on from there by land".
+ * Returns the times of a container. Each is that of the earliest milestone of its kind that counts; `discharged_at` is
+ * the discharge from the last vessel, also if the container continues by land from there.
  */
 export function containerTimes(container: string, memory: Memory) {
   const lane = milestonesOfContainer(actualMilestones(memory), container);
   const earliestOf = (code: string) =>
     earliest(
       lane.filter(
-        (milestone) => milestone.code === code && !isUnavailableAgain(milestone, lane) && !isRailDepartedAgain(milestone, lane),
+        (milestone) =>
+          milestone.code === code && !isUnavailableAgain(milestone, lane) && !isRailDepartedAgain(milestone, lane),
       ),
     );
   const landings = lane.filter((milestone) => isLanding(milestone, lane, memory));
@@ -152,7 +168,7 @@ function continuesByLand({ location }: ModelMilestone, { fields, legs: { value: 
   return next !== undefined && by !== null && ['air', 'road', 'rail', 'courier'].includes(by);
 }
 
-/** "`last_milestone {id, code, label, occurred_at, location}`: the latest actual one." */
+/** Returns `last_milestone`: the latest actual one. */
 export function lastMilestone(milestones: readonly ModelMilestone[]) {
   const last = milestones.at(-1);
   if (last === undefined) return null;

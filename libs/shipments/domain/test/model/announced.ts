@@ -1,17 +1,17 @@
 import type { Container, ShipmentRecord } from '@tracking/contracts';
 import { type Changes, type ShipmentEvent, type ShipmentState, announcementOf } from '../../src/index.ts';
 
-/** "`changes` names the client-visible fields, derived ones included, but not `version`, `updated_at`, `last_milestone` and the counts." */
+/** Client-visible fields that `changes` omits. */
 const UNANNOUNCED_FIELDS = ['version', 'updated_at', 'last_milestone', 'open_exceptions_count', 'documents_count'];
 
-/** What one command stored, and the shipment before and after it. */
+/** The stored events of one command, and the shipment before and after it. */
 interface DecidedCommand {
   readonly before: ShipmentState | undefined;
   readonly after: ShipmentState;
   readonly events: readonly ShipmentEvent[];
 }
 
-/** What must hold of the events of every command. */
+/** Checks the announcements of a command. */
 export function checkAnnouncements({ before, after, events }: DecidedCommand): void {
   const announced = events.map((event) => announcementOf(event)?.type).filter((type) => type !== undefined);
   const ofShipment = announced.filter((type) => type === 'shipment.created' || type === 'shipment.updated');
@@ -30,7 +30,7 @@ export function checkAnnouncements({ before, after, events }: DecidedCommand): v
   if (events.length === 0) expect(after).toBe(before);
 }
 
-/** "Only actual milestones emit `milestone.recorded`", each once; so it is with `milestone.retracted`. */
+/** Checks that each new actual milestone is announced once, as are retractions. */
 function checkMilestones(before: ShipmentState, after: ShipmentState, announced: readonly string[]): void {
   const actualBefore = new Set(idsOfActual(before));
   const recorded = idsOfActual(after).filter((id) => !actualBefore.has(id));
@@ -48,7 +48,9 @@ function idsOfActual({ timeline }: ShipmentState): readonly string[] {
   return actual.map(({ milestone }) => milestone.id);
 }
 
-/** "Correction or retraction of an actual milestone → updated with `changes.milestone {from, to}` (`to` null when retracted)." */
+/**
+ * Returns `changes.milestone` for the correction or retraction of an actual milestone; `to` is null for a retraction.
+ */
 function findCorrection(before: ShipmentState, after: ShipmentState) {
   const now = new Map(after.timeline.map(({ milestone }) => [milestone.id, milestone]));
   for (const { milestone: from } of before.timeline) {
@@ -61,7 +63,7 @@ function findCorrection(before: ShipmentState, after: ShipmentState) {
   return null;
 }
 
-/** The shipment before, and every change applied to it by hand. */
+/** Applies every change by hand to the shipment before. */
 function applyByHand({ containers, ...changes }: Omit<Changes, 'milestone'>, before: ShipmentRecord): unknown {
   const after: Record<string, unknown> = { ...before };
   for (const [field, { from, to }] of Object.entries(changes)) {
@@ -72,10 +74,13 @@ function applyByHand({ containers, ...changes }: Omit<Changes, 'milestone'>, bef
   for (const old of containers?.from ?? []) expect(kept.get(old.number)).toMatchObject(old);
   for (const moved of containers?.to ?? []) kept.set(moved.number, { ...kept.get(moved.number), ...moved });
   const numbers = after['container_numbers'] as readonly string[];
-  return announcedFields({ ...after, containers: numbers.map((number) => kept.get(number)) } as unknown as ShipmentRecord);
+  return announcedFields({
+    ...after,
+    containers: numbers.map((number) => kept.get(number)),
+  } as unknown as ShipmentRecord);
 }
 
-/** Without what is answered, but never announced. */
+/** Returns the fields that events announce. */
 function announcedFields(record: ShipmentRecord): unknown {
   const visible = Object.entries(record).filter(([field]) => !UNANNOUNCED_FIELDS.includes(field));
   return {

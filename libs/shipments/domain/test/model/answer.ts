@@ -2,10 +2,18 @@ import type { Leg } from '@tracking/contracts';
 import { hasValidCheckDigit } from '../../src/references.ts';
 import { containerTimes, lastMilestone } from './actual-times.ts';
 import { isSuperseded } from './estimates.ts';
-import { type Memory, EMPTY_CONTAINER_FIELDS, findDestination, actualMilestones, compareInListOrder, milestonesOfContainer, findOrigin } from './memory.ts';
+import {
+  type Memory,
+  EMPTY_CONTAINER_FIELDS,
+  findDestination,
+  actualMilestones,
+  compareInListOrder,
+  milestonesOfContainer,
+  findOrigin,
+} from './memory.ts';
 import { laneStatus, shipmentStatus } from './status.ts';
 
-/** What must be answered of the shipment after the last command. */
+/** Returns the expected answer about the shipment after the last command. */
 export function expectedAnswer(memory: Memory) {
   const { status, by } = shipmentStatus(memory);
   return {
@@ -20,7 +28,7 @@ export function expectedAnswer(memory: Memory) {
   };
 }
 
-/** What the client gave and nothing moves. */
+/** Returns the fields that only clients set. */
 function fieldsOf(memory: Memory) {
   const { etd: _etd, eta: _eta, legs: _legs, ...fields } = memory.fields;
   return { ...fields, origin_port: findOrigin(memory), destination_port: findDestination(memory) };
@@ -30,7 +38,9 @@ function timesOf({ answered: { etd, eta, original_eta, atd, ata } }: Memory) {
   return { etd, eta, original_eta, atd, ata };
 }
 
-/** "Without [legs] the shipment has one leg from origin to destination"; none while it has neither. */
+/**
+ * Returns the legs. Without legs, the shipment has one leg from origin to destination, or none if it has neither port.
+ */
 function legsOf(memory: Memory): readonly Leg[] {
   const given = memory.legs.value;
   const { mode, carrier_scac } = memory.fields;

@@ -3,19 +3,19 @@ import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
 import { actual, fieldsOfShipment } from './journeys.ts';
 
-/** What is posted or retracted in one order of arrival. */
+/** Milestones posted or retracted, in two orders of arrival. */
 type Arrival = { readonly kind: 'post' | 'retract'; readonly milestone: MilestoneInput };
 export interface Arrivals {
   readonly fields: Partial<ShipmentFields>;
-  /** As they happened. */
+  /** The order in which they happened. */
   readonly inOrder: readonly Arrival[];
-  /** The same in another order, and others that are retracted again. */
+  /** Another order, with additional milestones that are retracted again. */
   readonly inDisorder: readonly Arrival[];
 }
 
 /**
- * Milestones that tell different things. None cancels: what a cancellation finds, and what comes after it, is told by the order
- * in which they come. None has an `external_id`, under which it would correct another.
+ * Milestones with different statements. None cancels, because the order of arrival decides the effect of a
+ * cancellation. None has an `external_id`, with which it would correct another one.
  */
 const different = fc.uniqueArray(
   fc.record({

@@ -1,9 +1,26 @@
 import type { Timestamp } from '@tracking/contracts';
-import { shipmentAta, shipmentAtd, isDeparture, isDepartureBy, isPlaceless, isVisit, legAta, legAtd } from './actual-times.ts';
-import { type Memory, type ModelMilestone, isByRoad, countingMilestones, findDestination, milestonesOfContainer, findOrigin } from './memory.ts';
+import {
+  shipmentAta,
+  shipmentAtd,
+  isDeparture,
+  isDepartureBy,
+  isPlaceless,
+  isVisit,
+  legAta,
+  legAtd,
+} from './actual-times.ts';
+import {
+  type Memory,
+  type ModelMilestone,
+  isByRoad,
+  countingMilestones,
+  findDestination,
+  milestonesOfContainer,
+  findOrigin,
+} from './memory.ts';
 import { cancellations } from './status.ts';
 
-/** "The newest estimate for a (code, container, location, source) is the current one." */
+/** Reports whether a newer estimate for the same code, container, location and source exists. */
 export function isSuperseded(estimate: ModelMilestone, memory: Memory): boolean {
   if (estimate.classifier !== 'estimated') return false;
   return memory.milestones.some(
@@ -25,7 +42,10 @@ function currentEstimates(memory: Memory): readonly ModelMilestone[] {
   );
 }
 
-/** "An estimated arrival (`vessel_arrived flight_arrived arrived_at_destination`; rail also 105, 106; road and courier also `delivered`)." */
+/**
+ * Reports whether an estimate of the code is an estimated arrival: `vessel_arrived`, `flight_arrived`,
+ * `arrived_at_destination`; by rail also 105 and 106; by road and courier also `delivered`.
+ */
 function estimatesArrival({ code, location }: ModelMilestone, memory: Memory): boolean {
   if (['vessel_arrived', 'flight_arrived', 'arrived_at_destination'].includes(code)) return true;
   const legs = memory.legs.value;
@@ -35,14 +55,17 @@ function estimatesArrival({ code, location }: ModelMilestone, memory: Memory): b
   return code === 'delivered' && modes.some(isByRoad);
 }
 
-/** "An estimated departure": by the shipment's mode, or that of the leg for which it is. */
+/** Reports whether an estimate of the code is an estimated departure, by the mode of the shipment or of the leg. */
 function estimatesDeparture(milestone: ModelMilestone, memory: Memory): boolean {
   const legs = memory.legs.value;
   const leg = legs.find(({ origin_port }) => origin_port === milestone.location) ?? legs[0];
   return isDeparture(milestone, memory) || isDepartureBy(leg?.mode ?? null, milestone, memory);
 }
 
-/** "… when its location is absent, free text, `destination_port` or the last leg's; one located elsewhere sets that leg's." */
+/**
+ * Reports whether the estimate is for the shipment: its location is absent, free text, `destination_port` or the port
+ * of the last leg. Other locations set the time of their leg.
+ */
 function isEndOfShipment(milestone: ModelMilestone, memory: Memory): boolean {
   const ports = [findDestination(memory), memory.legs.value.at(-1)?.destination_port];
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
@@ -53,7 +76,7 @@ function isStartOfShipment(milestone: ModelMilestone, memory: Memory): boolean {
   return isPlaceless(milestone, memory) || ports.includes(milestone.location);
 }
 
-/** "Once there is an estimated `arrived_at_destination`, the others leave `eta` alone." */
+/** Returns the estimates of the arrival. If `arrived_at_destination` is estimated, only those count. */
 function arrivalsOfShipment(memory: Memory): readonly ModelMilestone[] {
   const arrivals = currentEstimates(memory).filter(
     (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
@@ -62,22 +85,28 @@ function arrivalsOfShipment(memory: Memory): readonly ModelMilestone[] {
   return final.length === 0 ? arrivals : final;
 }
 
-/** "An estimated departure sets `etd` likewise." */
+/** Returns the estimates of the departure. */
 function departuresOfShipment(memory: Memory): readonly ModelMilestone[] {
   return currentEstimates(memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && isStartOfShipment(milestone, memory),
   );
 }
 
-/** "Each container's newest one", of those that are newer. */
-function newestPerContainer(said: number, estimates: readonly ModelMilestone[], memory: Memory): readonly ModelMilestone[] {
+/** Returns each container's newest estimate among the newer ones. */
+function newestPerContainer(
+  said: number,
+  estimates: readonly ModelMilestone[],
+  memory: Memory,
+): readonly ModelMilestone[] {
   const newer = estimates.filter((estimate) => estimate.said > said);
   const containers = memory.fields.container_numbers;
   const lanes = containers.length === 0 ? [newer] : containers.map((number) => milestonesOfContainer(newer, number));
   return [...new Set(lanes.flatMap((lane) => lane.toSorted((a, b) => a.said - b.said).at(-1) ?? []))];
 }
 
-/** "Where estimates name containers, the latest of [them] counts": several where they say the same. None when none is newer. */
+/**
+ * Returns the newer estimates with the latest time for the containers, several if they agree. None if none is newer.
+ */
 function newerEstimates(said: number, estimates: readonly ModelMilestone[], memory: Memory): readonly ModelMilestone[] {
   const newest = newestPerContainer(said, estimates, memory);
   const latest = newest
@@ -87,13 +116,17 @@ function newerEstimates(said: number, estimates: readonly ModelMilestone[], memo
   return newest.filter(({ occurred_at }) => occurred_at === latest);
 }
 
-function latestEstimateAfter(said: number, estimates: readonly ModelMilestone[], memory: Memory): Timestamp | undefined {
+function latestEstimateAfter(
+  said: number,
+  estimates: readonly ModelMilestone[],
+  memory: Memory,
+): Timestamp | undefined {
   return newerEstimates(said, estimates, memory)[0]?.occurred_at;
 }
 
 /**
- * "Upserts, PATCH (null too) and estimates are statements of `eta`: the newest that still stands wins"; "[where] not given
- * [itself, it is that] of … the last leg".
+ * Returns the newest statement of `eta` by an upsert, a PATCH (null too) or an estimate. Without an own value, the
+ * shipment has that of its last leg.
  */
 function newestEta(memory: Memory): Timestamp | null {
   const { value, said } = memory.eta;
@@ -108,7 +141,7 @@ function newestEtd(memory: Memory): Timestamp | null {
   return latestEstimateAfter(said, departuresOfShipment(memory), memory) ?? value;
 }
 
-/** "One located elsewhere sets that leg's"; after its arrival only the client moves it. */
+/** Returns the leg's ETA. After the leg's arrival, only the client changes it. */
 function legEta(index: number, memory: Memory): Timestamp | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.eta ?? 0;
@@ -140,7 +173,7 @@ function legEtd(index: number, memory: Memory): Timestamp | null {
   return latestEstimateAfter(said, speaking, memory) ?? leg.etd;
 }
 
-/** "After `ata` only PATCH moves `eta`", and only one that says something of it. */
+/** Returns the shipment's ETA. After `ata`, only a PATCH that contains it changes it. */
 function shipmentEta(memory: Memory, isPatch: boolean): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const ofLeg = memory.eta.value === null && legs.at(-1)?.eta != null ? (said.at(-1)?.eta ?? 0) : 0;
@@ -148,7 +181,7 @@ function shipmentEta(memory: Memory, isPatch: boolean): Timestamp | null {
   return shipmentAta(memory) === null || isSetNow ? newestEta(memory) : memory.answered.eta;
 }
 
-/** "An estimated departure sets `etd` likewise while no actual one exists"; what the client sets counts then too. */
+/** Returns the shipment's ETD. After the departure, only the client changes it. */
 function shipmentEtd(memory: Memory): Timestamp | null {
   const { value: legs, said } = memory.legs;
   const set = memory.etd.value === null && legs[0]?.etd != null ? (said[0]?.etd ?? 0) : memory.etd.said;
@@ -156,7 +189,9 @@ function shipmentEtd(memory: Memory): Timestamp | null {
   return shipmentAtd(memory) === null || isSetNow ? newestEtd(memory) : memory.answered.etd;
 }
 
-/** What is answered of times after a command: it is kept, since after a departure and an arrival it stays. */
+/**
+ * Returns the expected times after a command. They are remembered, because they stay after a departure and an arrival.
+ */
 export function expectedTimes(memory: Memory, isPatch: boolean): Memory['answered'] {
   const eta = shipmentEta(memory, isPatch);
   return {

@@ -17,15 +17,20 @@ export function requireState({ state }: Scenario): ShipmentState {
   return state;
 }
 
-/** What a check of the rules would store. */
-export function checkAt(at: Timestamp, scenario: Scenario, state = requireState(scenario)): readonly ShipmentEventBody[] {
+/** Returns the events that a check of the rules would store. */
+export function checkAt(
+  at: Timestamp,
+  scenario: Scenario,
+  state = requireState(scenario),
+): readonly ShipmentEventBody[] {
   const command = { ...scenario.context(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
   return decide(command, state, { ...contextFor(command.id), settings: scenario.settings }).events;
 }
 
 /**
- * The exceptions of a shipment right after a decision do not depend on how it got there: open are those that rules would
- * open for the same shipment without any, but for what a person opened, and for what a person resolved and still holds.
+ * Checks that the exceptions of a shipment right after a decision do not depend on its history: open are those that
+ * rules would open for the same shipment without any, except for exceptions that a person opened, or resolved while
+ * their condition still exists.
  */
 export function checkExceptions(scenario: Scenario, now: Timestamp): void {
   const state = requireState(scenario);
@@ -54,7 +59,9 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
   }
 }
 
-/** The explanation names what is open, and when which exceptions open if nothing but time passes. */
+/**
+ * Checks that the explanation contains the open exceptions, and the times at which others open if nothing else happens.
+ */
 export function checkExplainedExceptions(scenario: Scenario): void {
   const open = unresolvedExceptions(scenario).map(keyOf);
   const explainedOpen = explained(scenario, ['open', 'acknowledged']);
@@ -63,7 +70,7 @@ export function checkExplainedExceptions(scenario: Scenario): void {
   expect(new Map(expected.toSorted())).toEqual(findOpeningTimes(scenario, new Set(open)));
 }
 
-/** By type and container: when exceptions open that are not open yet. */
+/** Returns the times at which further exceptions open, by type and container. */
 function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
   const branch = copyOf(scenario);
   const opened = new Map<string, Timestamp>();
@@ -83,8 +90,8 @@ function explained(scenario: Scenario, statuses: readonly string[]) {
 }
 
 /**
- * The explanation agrees with the shipment: status and times are those of the milestones that it names, each milestone is
- * explained once, and what milestones count as amounts to the status of each container.
+ * Checks that the explanation agrees with the shipment: status and times are those of the named milestones, each
+ * milestone is explained once, and their effects give the status of each container.
  */
 export function checkExplanation(explanation: ShipmentExplanation, state: ShipmentState): void {
   const { record, timeline } = state;
@@ -109,7 +116,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
   }
 }
 
-/** The rank that a milestone gives to a container; 0 without any. */
+/** Returns the rank that a milestone gives to a container; 0 without any. */
 function rankFor(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
   if (container_number !== null && container_number !== number) return 0;
   const own = containers.find((each) => each.container_number === number);
@@ -117,7 +124,7 @@ function rankFor(number: string, { container_number, containers, counts_as }: Ex
   return status === null || status === 'cancelled' ? 0 : SHIPMENT_STATUSES.indexOf(status);
 }
 
-/** A time that a milestone sets is the time of that milestone, which alone sets it. */
+/** Checks that a time set by a milestone is the milestone's time, and that no other milestone sets the time. */
 function checkTimes({ milestones, ...explanation }: ShipmentExplanation, { record }: ShipmentState): void {
   const setters = (time: string) => milestones.filter(({ sets }) => sets.includes(time));
   for (const time of ['etd', 'eta', 'atd', 'ata'] as const) {

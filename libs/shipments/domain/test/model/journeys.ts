@@ -5,7 +5,7 @@ import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
 import { type Theme, themes, within } from './theme.ts';
 import { CUSTOMS, ESTIMATED_CODES, LOCATIONS, FREQUENT_CODES, codes } from './vocabulary.ts';
 
-/** One thing that is done to a shipment. */
+/** One action on a shipment. */
 export type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'upsert'; readonly fields: Partial<ShipmentFields> }
@@ -40,7 +40,7 @@ const LEGS: readonly (readonly LegFields[])[] = [
     leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
     leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
   ],
-  // The same legs with another vessel, another time, and a leg before them.
+  // The same legs with another vessel, another time, and a preceding leg.
   [
     leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5), vessel: 'OTHER' }),
     leg({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
@@ -71,7 +71,7 @@ const LEGS: readonly (readonly LegFields[])[] = [
   [leg({ vessel: 'EVER GIVEN' }), leg({ mode: 'road', origin_port: 'USLAX' })],
 ];
 
-/** An hour later at times: what is told of days must not go by the day. */
+/** Some times are an hour later, so that code which compares only days fails. */
 const timeOf = fc
   .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(12, 12, 12, 13))
   .map(([number, hour]) => day(number, hour));
@@ -91,7 +91,7 @@ const FIELDS = {
   incoterm: fc.constantFrom('FOB' as const, 'DAP' as const, null),
 };
 
-/** Few days, so that milestones often share a time; few names, so that many are sent again. */
+/** Few days and ids, so that milestones often share a time, and many are sent again. */
 const milestoneOf = (
   names: readonly string[],
   classifiers: readonly MilestoneInput['classifier'][],
@@ -141,7 +141,11 @@ const repeatStep: fc.Arbitrary<Step> = fc.oneof(
     which: anyIndex,
     but: fc.record({ ...CONTENT, source: fc.constantFrom('carrier' as const) }, { requiredKeys: [] }),
   }),
-  fc.record({ kind: fc.constant('correct' as const), which: anyIndex, patch: fc.record(CONTENT, { requiredKeys: [] }) }),
+  fc.record({
+    kind: fc.constant('correct' as const),
+    which: anyIndex,
+    patch: fc.record(CONTENT, { requiredKeys: [] }),
+  }),
   fc.record({ kind: fc.constant('retract' as const), which: anyIndex }),
 );
 
@@ -213,7 +217,7 @@ export const journeys: fc.Arbitrary<Journey> = fc
     steps: about === null ? steps : steps.map((each) => narrowToTheme(about, each)),
   }));
 
-/** Estimates of few times by several sources, for containers and for none, and what clients say of the same times. */
+/** Estimates of few times by several sources, with and without containers, and values of clients for the same times. */
 const postStep = (...of: Parameters<typeof milestoneOf>): fc.Arbitrary<Step> =>
   fc.record({ kind: fc.constant('post' as const), milestone: milestoneOf(...of) });
 const estimateStep: fc.Arbitrary<Step> = fc.oneof(
@@ -238,7 +242,7 @@ const estimateStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: repeatStep },
 );
 
-/** Journeys of which most is expected and little happens. */
+/** Journeys with many estimates and few actual milestones. */
 export const estimatingJourneys: fc.Arbitrary<Journey> = fc.record({
   fields: fieldsOfShipment.map((fields) => ({ ...fields, mode: 'ocean' as const, container_numbers: [A, B] })),
   steps: fc.array(estimateStep, { minLength: 4, maxLength: 14, size: 'max' }),

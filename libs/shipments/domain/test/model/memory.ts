@@ -9,55 +9,55 @@ import {
 } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput } from '../../src/index.ts';
 
-/** A milestone as the model remembers it. */
+/** A milestone in the model. */
 export interface ModelMilestone extends MilestoneInput {
   readonly id: string;
   readonly sequence: number;
   readonly recorded_at: Timestamp;
-  /** Number of the command that recorded it: as an actual one, where it was an estimate before. */
+  /** Number of the command that recorded the milestone, or made an estimate actual. */
   readonly recorded: number;
-  /** Number of the command that last said its kind, time or place. */
+  /** Number of the command that last stated its classifier, time or place. */
   readonly said: number;
   readonly revision: number;
   readonly retracted: boolean;
-  /** What a feed last sent of it; null where none did. */
+  /** Values that a feed last sent; null if no feed did. */
   readonly sent: MilestoneInput | null;
 }
 
-/** What the client said of a field, and with which command. */
+/** A value set by the client, with the number of the command. */
 interface Statement<T> {
   readonly value: T;
   readonly said: number;
 }
 
-/** By which commands the client said the times of a leg. */
+/** Numbers of the commands with which the client set the times of a leg. */
 type LegStatements = Readonly<Record<'etd' | 'eta', number>>;
 
-/** All that was ever said of a shipment, and little else: everything answered is worked out from it. */
+/** Inputs of all commands for a shipment. The model computes every answer from them. */
 export interface Memory {
   /** Number of the last command. */
   now: number;
-  /** As the client gave them. */
+  /** Fields as set by the client. */
   fields: ShipmentFields;
-  /** The client's newest statements of what estimates move too. */
+  /** The client's newest statements about fields that estimates also set. */
   etd: Statement<Timestamp | null>;
   eta: Statement<Timestamp | null>;
   legs: { readonly value: readonly LegFields[]; readonly said: readonly LegStatements[] };
-  /** What the last upsert that named them sent. */
+  /** Values of the last upsert that contained the fields. */
   sent: Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>;
   milestones: readonly ModelMilestone[];
-  /** What the client gave of containers, those that were taken off too. */
+  /** Client fields of containers, including removed ones. */
   containers: ReadonlyMap<string, ClientContainerFields>;
-  /** Number of the command by which the client cancelled it; null unless that stands. */
+  /** Number of the command with which the client cancelled the shipment; null if it is not cancelled by the client. */
   cancelled: number | null;
-  /** As answered after the last command. */
+  /** Times after the last command. */
   answered: {
     readonly etd: Timestamp | null;
     readonly eta: Timestamp | null;
     readonly original_eta: Timestamp | null;
     readonly atd: Timestamp | null;
     readonly ata: Timestamp | null;
-    /** Of the legs as the client gave them. */
+    /** Returns the legs as set by the client. */
     readonly legs: readonly Leg[];
     readonly cancelledByMilestone: boolean;
   };
@@ -85,17 +85,17 @@ export function emptyMemory(): Memory {
   };
 }
 
-/** "`origin_port` … that were not given themselves are those of the first … leg." */
+/** Returns the origin: `origin_port`, otherwise that of the first leg. */
 export function findOrigin({ fields, legs }: Memory): string | null {
   return fields.origin_port ?? legs.value[0]?.origin_port ?? null;
 }
 
-/** "… `destination_port` … that were not given themselves are those of … the last leg." */
+/** Returns the destination: `destination_port`, otherwise that of the last leg. */
 export function findDestination({ fields, legs }: Memory): string | null {
   return fields.destination_port ?? legs.value.at(-1)?.destination_port ?? null;
 }
 
-/** "A container taken off the shipment keeps its milestones in the list, but they no longer count." */
+/** Returns the milestones that count. Milestones of removed containers stay in the list but do not count. */
 export function countingMilestones(memory: Memory): readonly ModelMilestone[] {
   const { container_numbers } = memory.fields;
   return memory.milestones.filter(
@@ -104,27 +104,30 @@ export function countingMilestones(memory: Memory): readonly ModelMilestone[] {
   );
 }
 
-/** "Derived … among the milestones that are *actual* and not retracted", in the order of the list. */
+/** Returns the actual, unretracted milestones in the order of the list. */
 export function actualMilestones(memory: Memory): readonly ModelMilestone[] {
   return countingMilestones(memory)
     .filter(({ classifier }) => classifier === 'actual')
     .toSorted(compareInListOrder);
 }
 
-/** "The rank is computed for each container from the milestones that name it plus those that name none." */
-export function milestonesOfContainer(milestones: readonly ModelMilestone[], container: string | null): readonly ModelMilestone[] {
+/** Returns the milestones that count for a container: those that name it, and those that name none. */
+export function milestonesOfContainer(
+  milestones: readonly ModelMilestone[],
+  container: string | null,
+): readonly ModelMilestone[] {
   return milestones.filter(({ container_number }) => container_number === null || container_number === container);
 }
 
 type MilestoneSortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
-/** "Listed by `occurred_at`, catalog sequence, `recorded_at`." */
+/** Compares by `occurred_at`, catalog sequence and `recorded_at`. */
 export function compareInListOrder(a: MilestoneSortKey, b: MilestoneSortKey): number {
   const key = ({ occurred_at, sequence, recorded_at, id }: MilestoneSortKey) =>
     [occurred_at, String(sequence).padStart(4, '0'), recorded_at, id].join(' ');
   return key(a) < key(b) ? -1 : 1;
 }
 
-/** "`picked_up` follows the shipment's present mode (courier as road)." */
+/** Reports whether the mode is road or courier. */
 export function isByRoad(mode: Mode | null): boolean {
   return mode === 'road' || mode === 'courier';
 }

@@ -3,26 +3,26 @@ import type { MilestoneInput } from '../../src/index.ts';
 import { isSuperseded } from './estimates.ts';
 import type { Memory, ModelMilestone } from './memory.ts';
 
-/** What is to become of a milestone that is posted. */
+/** The expected outcome of a posted milestone. */
 export type Expected = { readonly outcome: 'refused' } | { readonly outcome: 'recorded' } | Repetition;
 
-/** One of these is corrected, or known already. */
+/** Milestones of which one is corrected, or already known. */
 interface Repetition {
   readonly outcome: 'corrected' | 'existing';
   readonly by: 'external_id' | 'content' | 'last_sent';
   readonly ids: readonly string[];
-  /** Those of which a warning tells that a person's word stands against it. */
+  /** Milestones for which a warning says that a person's value overrides the feed's. */
   readonly overridden: readonly string[];
 }
 
 export function expectedOutcome(input: MilestoneInput, memory: Memory): Expected {
-  // "A `container_number` that is not the shipment's: 400."
+  // Reports whether the shipment lacks the container, so that the milestone gets 400.
   if (isUnknownContainer(input.container_number, memory)) return { outcome: 'refused' };
   const resent = idsOf(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
-  // "Same `external_id` within the shipment → 200, same id, `revision` + 1 when anything differs, else untouched."
+  // Finds the milestone with the same `external_id`. It is corrected if anything differs, otherwise unchanged.
   const named = findByExternalId(input, memory);
-  // "A person's correction must outlive it": so does what a person put in the place of what the feed repeats.
+  // A person's milestone that replaced one of a feed also outlives the feed's repetition.
   if (named?.sent === null && resent.length > 0) return isResent;
   if (named !== undefined) {
     const content = newContent(input, named);
@@ -33,7 +33,7 @@ export function expectedOutcome(input: MilestoneInput, memory: Memory): Expected
   const known = memory.milestones.filter((milestone) => isRepetition(milestone, input));
   const current = known.filter((milestone) => !isSuperseded(milestone, memory));
   const found = { by: 'content', ids: idsOf(current.length > 0 ? current : known), overridden: resent } as const;
-  // "One that a person repeats is the current one again."
+  // A superseded estimate that a person repeats becomes current again.
   if (known.length > 0) return { ...found, outcome: current.length > 0 || isFeed(input) ? 'existing' : 'corrected' };
   if (resent.length > 0) return isResent;
   return { outcome: 'recorded' };
@@ -47,7 +47,7 @@ export function isUnknownContainer(number: string | null | undefined, { fields }
 
 const isFeed = ({ source }: MilestoneInput): boolean => source !== 'manual';
 
-/** A feed knows a milestone by the `external_id` that it sent, too, whatever a person made of that. */
+/** A feed also finds a milestone by the `external_id` that it sent, even if a person changed it. */
 function findByExternalId(input: MilestoneInput, memory: Memory): ModelMilestone | undefined {
   const { external_id } = input;
   if (external_id === null) return undefined;
@@ -57,8 +57,8 @@ function findByExternalId(input: MilestoneInput, memory: Memory): ModelMilestone
 }
 
 /**
- * "Else the same code + time + container + location + source, where at least one of the two has no `external_id`, answers
- * 200 with the one that exists."
+ * Reports whether the milestone has the same code, time, container, location and source, and at most one of the two has
+ * an `external_id`.
  */
 function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const nameless = milestone.external_id === null || input.external_id === null;
@@ -66,9 +66,9 @@ function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean
 }
 
 /**
- * "From any other source, what repeats a retracted or hand-corrected milestone as the feed last sent it (same `external_id`,
- * or same code, time, container, location and source) answers 200 with that milestone unchanged." "A value that is new for the
- * feed counts": so it does when the `external_id` of a retracted one comes with another time.
+ * Reports whether a feed repeats a retracted or corrected milestone as it last sent it: the same `external_id`, or the
+ * same code, time, container, location and source. Such a repetition changes nothing. A value that is new for the feed
+ * counts.
  */
 function repeatsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
@@ -87,18 +87,18 @@ function isSameStatement(a: MilestoneInput, b: MilestoneInput): boolean {
 function differs(milestone: MilestoneInput, input: MilestoneInput): boolean {
   return COMPARED.some((field) => milestone[field] !== input[field]);
 }
-/** All that a sender chooses; the time zone follows the place here. */
+/** Fields that a sender sets. Here, the time zone follows the place. */
 const COMPARED = [...STATEMENT, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
 
-/** "A person's correction must outlive it": that it happened outlives whatever else the feed expects. */
+/** Reports whether a person's actual milestone stays, although the feed still sends an estimate. */
 function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
   const saidByHand = classifier === 'actual' && sent !== null && sent.classifier !== 'actual';
   return saidByHand && isFeed(input) && input.classifier !== 'actual';
 }
 
 /**
- * "A person's correction must outlive [what feeds resend]. A value that is new for the feed counts." When and whether it
- * happened, and who says so, are one value.
+ * Returns the content after a feed's repetition. A person's correction stays, and a value that is new for the feed
+ * counts. Classifier, time and source are one value.
  */
 function newContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
   const { sent } = milestone;
@@ -121,7 +121,7 @@ export function record(input: MilestoneInput, id: string, at: Timestamp, memory:
   memory.milestones = [...memory.milestones, { ...input, ...said }];
 }
 
-/** Posted again under its `external_id`. */
+/** Posts a milestone again under its `external_id`. */
 export function resend(input: MilestoneInput, id: string, memory: Memory): void {
   changeMilestone(id, memory, (old) => {
     const corrected = correct(old, newContent(input, old), memory);
@@ -129,7 +129,7 @@ export function resend(input: MilestoneInput, id: string, memory: Memory): void 
   });
 }
 
-/** "Same id, `revision` + 1 when anything differs." */
+/** Corrects a milestone: same id, and `revision` + 1 if anything differs. */
 export function correct(old: ModelMilestone, content: MilestoneInput, { now }: Memory): ModelMilestone {
   if (!differs(old, content)) return old;
   return {
@@ -138,12 +138,12 @@ export function correct(old: ModelMilestone, content: MilestoneInput, { now }: M
     sequence: findMilestoneCode(content.code)?.sequence ?? 0,
     revision: old.revision + 1,
     recorded: content.classifier === 'actual' && old.classifier !== 'actual' ? now : old.recorded,
-    // A correction of a note alone is no new statement.
+    // A correction of only the note is not a new statement.
     said: isSameStatement(old, content) ? old.said : now,
   };
 }
 
-/** "It takes the `external_id` if it had none." What was overridden stays as it is. */
+/** Gives the milestone the `external_id` if it had none. Overridden values stay. */
 export function takeExternalId({ external_id }: MilestoneInput, id: string, memory: Memory): void {
   changeMilestone(id, memory, (old) => {
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
@@ -151,7 +151,7 @@ export function takeExternalId({ external_id }: MilestoneInput, id: string, memo
   });
 }
 
-/** A superseded estimate is said once more: it is the newest then. */
+/** Makes a superseded estimate current again. It is the newest one then. */
 export function makeCurrentAgain(id: string, memory: Memory): void {
   changeMilestone(id, memory, (old) => ({ ...old, said: memory.now, revision: old.revision + 1 }));
 }

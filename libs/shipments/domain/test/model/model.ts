@@ -15,16 +15,16 @@ import {
 } from './milestones.ts';
 import { cancellations, rankOf, shipmentStatus } from './status.ts';
 
-/** The naive model: it keeps all that was said, and works everything out anew after each command. */
+/** A simple model of a shipment. It stores all inputs, and computes everything from scratch after each command. */
 export class Model {
   readonly memory: Memory = emptyMemory();
 
-  /** "Omitted fields keep their value, `null` clears, arrays replace." */
+  /** Omitted fields keep their value, `null` clears, arrays are replaced. */
   upsert(fields: Partial<ShipmentFields>): void {
     const { memory } = this;
     memory.now += 1;
     memory.fields = { ...memory.fields, ...fields };
-    // "`etd`, `eta` and `legs` in an upsert count as a change only when they differ from what the last upsert sent."
+    // `etd`, `eta` and `legs` of an upsert count only if they differ from the last upsert.
     for (const field of ['etd', 'eta'] as const) {
       const value = fields[field];
       if (value !== undefined && value !== memory.sent[field]) memory[field] = { value, said: memory.now };
@@ -36,7 +36,7 @@ export class Model {
     this.deriveAll(false);
   }
 
-  /** RFC 7396: what is absent stays, objects merge, null clears, arrays replace. "PATCH always sets." */
+  /** Applies a merge patch of RFC 7396: absent fields stay, objects are merged, null clears, arrays are replaced. */
   patch({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
     memory.now += 1;
@@ -47,12 +47,12 @@ export class Model {
     }
     const { legs } = patch;
     if (legs !== undefined) memory.legs = { value: legs, said: legs.map(() => ({ etd: memory.now, eta: memory.now })) };
-    // "`original_eta` is the first known; PATCH may set it": null forgets it.
+    // `original_eta` is the first known ETA. A PATCH may set it, and null resets it.
     if (original_eta !== undefined) memory.answered = { ...memory.answered, original_eta };
     this.deriveAll(true);
   }
 
-  /** Answers why it is refused. */
+  /** Returns the error code if the command is refused. */
   patchContainer(number: string, patch: Partial<ClientContainerFields>): string | undefined {
     const { memory } = this;
     if (isUnknownContainer(number, memory)) return 'not_found';
@@ -63,7 +63,7 @@ export class Model {
     return undefined;
   }
 
-  /** @param take checks what is to become of it, and answers the id of the milestone that was meant */
+  /** @param take checks the expected outcome, and returns the id of the milestone */
   post(input: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
     const expected = expectedOutcome(input, memory);
@@ -79,7 +79,7 @@ export class Model {
     this.deriveAll(false);
   }
 
-  /** PATCH of a milestone: "a person's correction"; answers why it is refused. */
+  /** Corrects a milestone by hand. Returns the error code if the command is refused. */
   correct(id: string, patch: MilestonePatch): string | undefined {
     const { memory } = this;
     const old = this.milestone(id);
@@ -96,11 +96,13 @@ export class Model {
     return undefined;
   }
 
-  /** "`DELETE` answers 200 with `retracted_at` set, also the second time." */
+  /** Retracts a milestone. Repeating it changes nothing. */
   retract(id: string): void {
     const { memory } = this;
     memory.now += 1;
-    changeMilestone(id, memory, (old) => (old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 }));
+    changeMilestone(id, memory, (old) =>
+      old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 },
+    );
     this.deriveAll(false);
   }
 
@@ -110,7 +112,7 @@ export class Model {
     return found;
   }
 
-  /** Answers why it is refused: "possible before `delivered` (else 409 `already_delivered`)". */
+  /** Cancels the shipment, unless it is delivered. Returns the error code if the command is refused. */
   cancel(): string | undefined {
     const { memory } = this;
     const { status } = shipmentStatus(memory);
@@ -121,7 +123,7 @@ export class Model {
     return undefined;
   }
 
-  /** "While a milestone cancels it, `reopen` answers 409 `cancelled_by_milestone`." */
+  /** Reopens the shipment, unless a milestone cancels it. Returns the error code if the command is refused. */
   reopen(): string | undefined {
     const { memory } = this;
     if (cancellations(memory).length > 0) return 'cancelled_by_milestone';
@@ -136,7 +138,7 @@ export class Model {
   }
 }
 
-/** "`legs` count only where they differ": each of their times does, from what the last upsert sent of the same leg. */
+/** Sets legs. Each of their times counts only if it differs from the last upsert's for the same leg. */
 function sendLegs(legs: readonly LegFields[], memory: Memory): void {
   const { now, sent, answered } = memory;
   const old = memory.legs;
@@ -158,14 +160,17 @@ function sendLegs(legs: readonly LegFields[], memory: Memory): void {
       eta: choose(index, 'eta', (place) => old.said[place]?.eta, now),
     })),
   };
-  // A leg that left or arrived keeps its expected times, wherever it stands now.
+  // A leg that has departed or arrived keeps its expected times, at any index.
   memory.answered = {
     ...answered,
     legs: legs.map((leg, index) => answered.legs[oldOf[index] ?? -1] ?? { ...leg, atd: null, ata: null }),
   };
 }
 
-/** By leg: which of the others it is, by its ports, the first of several; else the one in its place. */
+/**
+ * Returns for each leg the index of the same leg among the others: the first with the same ports, otherwise the one at
+ * the same index.
+ */
 function matchLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
   const taken: number[] = [];
   const take = (isIt: (other: LegFields, place: number) => boolean): number | undefined => {
@@ -182,10 +187,7 @@ function withoutUndefined<T extends object>(fields: T): { [Name in keyof T]: Exc
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/**
- * RFC 7396: "what is absent stays, objects merge, null deletes or clears, arrays replace". "`null` … when empty": an object
- * without anything in it is none.
- */
+/** Applies a merge patch of RFC 7396. An object without members counts as null. */
 function mergePatch(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original_eta'>): ShipmentFields {
   const party = { name: null, external_id: null };
   const metadata = patch.metadata === null ? {} : { ...fields.metadata, ...patch.metadata };

@@ -18,7 +18,7 @@ import { A, B, C, WRONG_DIGIT, milestoneInput } from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { LOCATIONS } from './vocabulary.ts';
 
-/** What is recorded of a shipment that time changes something about. */
+/** One action on a shipment that time also changes. */
 export type TimedStep =
   | Step
   /** The workspace decides otherwise, and its shipments are checked then. */
@@ -26,17 +26,20 @@ export type TimedStep =
   | DocumentStep
   | PersonStep;
 
-/** An act on a document; `which` counts through those that there are. */
+/** An action on a document. `which` is an index into the existing documents, modulo their number. */
 export interface DocumentStep {
   readonly kind: 'document';
   readonly act: 'add' | 'request' | 'receive' | 'complete' | 'approve' | 'reject' | 'delete';
   readonly type: DocumentType;
   readonly which: number;
-  /** Whether a new document replaces that one. */
+  /** True if a new document replaces that one. */
   readonly isInItsPlace: boolean;
 }
 
-/** What a person does about exceptions; `which` counts through the containers and none, or through what is open. */
+/**
+ * A person's action on exceptions. `which` is an index, modulo the number of containers plus one, or of open
+ * exceptions.
+ */
 export type PersonStep =
   | {
       readonly kind: 'open';
@@ -49,28 +52,28 @@ export type PersonStep =
 export interface TimedJourney {
   readonly created: Timestamp;
   readonly fields: Partial<ShipmentFields>;
-  /** Of its workspace, at first. */
+  /** Initial settings of the workspace. */
   readonly settings: RuleSettings;
-  /** Each some hours after the one before it; by clocks that differ also before it. */
+  /** Steps, each some hours after the previous one; negative if clocks differ. */
   readonly steps: readonly { readonly after: number; readonly step: TimedStep }[];
-  /** How long it is watched after the last step, in hours. */
+  /** Hours for which the shipment is observed after the last step. */
   readonly then: number;
 }
 
 const HOUR = 3_600_000;
-/** In the week after it, summer time begins in Los Angeles; in Berlin three weeks later. */
+/** Daylight saving time begins in Los Angeles in the following week, and in Berlin three weeks later. */
 const START_MS = Date.UTC(2026, 2, 4);
 
 export function later(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + hours * HOUR).toISOString();
 }
 
-/** Every twelve hours, so that what is expected, what happens and what is decided by hours often meet to the millisecond. */
+/** Multiples of twelve hours, so that deadlines, milestones and settings often coincide to the millisecond. */
 const time = fc
   .oneof(
     { weight: 5, arbitrary: fc.integer({ min: -6, max: 30 }) },
     { weight: 2, arbitrary: fc.integer({ min: -100, max: 120 }) },
-    // About what is too long ago to matter.
+    // Dates near the limit of 30 days, beyond which findings are ignored.
     { weight: 1, arbitrary: fc.integer({ min: -64, max: -58 }) },
   )
   .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR).toISOString());
@@ -107,7 +110,7 @@ const FIELDS = {
   eta: timeOrNone,
 };
 
-/** What sets times off, ends them or is further along; others as seldom as they matter. */
+/** Codes that start times, end them or show progress. The others appear rarely, because they rarely matter. */
 const JOURNEY_CODES = [
   ...['vessel_departed', 'vessel_arrived', 'discharged', 'gated_out', 'delivered', 'empty_returned', 'picked_up'],
   ...['transshipment_arrived', 'transshipment_discharged', 'transshipment_loaded', 'transshipment_departed'],
@@ -140,7 +143,7 @@ const dayOf = fc.option(
   { nil: null, freq: 3 },
 );
 
-/** @param papers how often it is about documents; all else together is 42 */
+/** @param papers weight of steps about documents; all others together have 42 */
 const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedStep> =>
   fc.oneof(
     {
@@ -234,7 +237,7 @@ const stepOf = (codes: readonly string[], papers: number): fc.Arbitrary<TimedSte
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('settings' as const), settings: settingsOfWorkspace() }) },
   );
 
-/** One or two types otherwise than by default. */
+/** Changes the settings of one or two types. */
 function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
   const hours = fc.constantFrom(1, 4, 12, 24, 48, 60, 96, 240, 2_160);
   const change = fc.record({
@@ -245,7 +248,12 @@ function settingsOfWorkspace(): fc.Arbitrary<RuleSettings> {
   });
   const required = fc.constantFrom([], [], REQUIRED_TYPES, REQUIRED_TYPES.slice(0, 1), REQUIRED_TYPES.slice(1));
   return fc.tuple(fc.array(change, { maxLength: 3 }), required).map(([changes, papers]) => ({
-    required_documents: { ...DEFAULT_RULE_SETTINGS.required_documents, ocean: papers, rail: REQUIRED_TYPES, air: papers },
+    required_documents: {
+      ...DEFAULT_RULE_SETTINGS.required_documents,
+      ocean: papers,
+      rail: REQUIRED_TYPES,
+      air: papers,
+    },
     exceptions: {
       ...DEFAULT_RULE_SETTINGS.exceptions,
       ...Object.fromEntries(changes.map(({ type, ...to }) => [type, settingsWithChanges(type, to)])),
@@ -266,7 +274,7 @@ function settingsWithChanges(
   };
 }
 
-/** By one clock that never jumps. */
+/** Returns the journey with steps in order, as with one clock that never jumps back. */
 export function withMonotonicClock({ steps, ...journey }: TimedJourney): TimedJourney {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }

@@ -9,7 +9,7 @@ import { checkExplanation, requireState } from './invariants.ts';
 import { estimatingJourneys, journeys } from './journeys.ts';
 import { actualAnswer, recordArrivals, orderIndependentOutcome, walk } from './walk.ts';
 
-/** Every field of the resource but `url`, which only an edge knows; of a container, of a leg. */
+/** Fields of the resource without `url`, which only the HTTP layer knows; of a container; of a leg. */
 const FIELDS = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
   destination_port etd eta shipper consignee references metadata legs incoterm status status_milestone_id containers atd ata original_eta
   last_milestone open_exceptions_count documents_count created_at updated_at version`;
@@ -19,11 +19,11 @@ const LEG_FIELDS = 'mode carrier_scac vessel voyage origin_port destination_port
 const names = (text: string): readonly string[] => text.split(/\s+/).sort();
 
 /**
- * Properties of the domain, each tried on so many random journeys. A failure prints its seed and path: to repeat it, add
- * both to the parameters of `fc.assert`.
+ * Properties of the domain, each checked with many random journeys. A failure prints its seed and path. To reproduce
+ * it, add both to the parameters of `fc.assert`.
  */
 export function describeProperties(numRuns: number): void {
-  it('the domain answers what the model answers, after every step of a journey', () => {
+  it('the domain agrees with the model after every step of a journey', () => {
     fc.assert(
       fc.property(journeys, (journey) => {
         walk(journey, (scenario, { memory }) => {
@@ -45,7 +45,7 @@ export function describeProperties(numRuns: number): void {
     );
   });
 
-  it('so it does with every rule that there is for an estimate', () => {
+  it('the explanation agrees with the shipment for every rule about estimates', () => {
     const seen = new Set<MilestoneRule>();
     fc.assert(
       fc.property(estimatingJourneys, (journey) => {
@@ -57,11 +57,11 @@ export function describeProperties(numRuns: number): void {
       }),
       { numRuns },
     );
-    // Nearly always all eight; each has an example of its own.
+    // Nearly all journeys have all eight rules; each rule also has its own example.
     expect(seen.size).toBeGreaterThan(4);
   });
 
-  it('every command announces what it moved, once, and what moves nothing stores nothing', () => {
+  it('every command announces its changes once, and stores nothing without changes', () => {
     fc.assert(
       fc.property(journeys, (journey) => {
         let [before, seen]: [ShipmentState | undefined, number] = [undefined, 0];
@@ -76,16 +76,18 @@ export function describeProperties(numRuns: number): void {
     );
   });
 
-  it('milestones come to the same in any order, and leave no trace once they are retracted', () => {
+  it('the order in which milestones arrive does not matter, and retracted ones leave no trace', () => {
     fc.assert(
       fc.property(arrivals, ({ fields, inOrder, inDisorder }) => {
-        expect(orderIndependentOutcome(recordArrivals(fields, inDisorder))).toEqual(orderIndependentOutcome(recordArrivals(fields, inOrder)));
+        expect(orderIndependentOutcome(recordArrivals(fields, inDisorder))).toEqual(
+          orderIndependentOutcome(recordArrivals(fields, inOrder)),
+        );
       }),
       { numRuns },
     );
   });
 
-  it('at any revision the stream tells what was answered then, read from stored JSON too', () => {
+  it('the stream gives the former answers at every revision, also from stored JSON', () => {
     fc.assert(
       fc.property(journeys, (journey) => {
         const answers: { readonly revision: number; readonly state: ShipmentState; readonly text: string }[] = [];
@@ -97,7 +99,7 @@ export function describeProperties(numRuns: number): void {
         for (const { revision, state, text } of answers) {
           const then = fold(stored.slice(0, revision).map(toShipmentEvent));
           expect(then).toEqual(state);
-          // What was answered then is not changed by what came after it.
+          // Later events must not change what was answered at that revision.
           expect(JSON.stringify(state)).toBe(text);
         }
       }),
@@ -106,7 +108,7 @@ export function describeProperties(numRuns: number): void {
   });
 }
 
-/** "Every field is always present"; counts are of what they count. */
+/** Checks that every field is present, and that counts are correct. */
 function checkForm({ record, exceptions }: ShipmentState): void {
   expect(Object.keys(record).sort()).toEqual(names(FIELDS));
   for (const container of record.containers) expect(Object.keys(container).sort()).toEqual(names(CONTAINER_FIELDS));

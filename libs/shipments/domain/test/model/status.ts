@@ -1,10 +1,19 @@
 import { SHIPMENT_STATUSES, type ShipmentStatus, findMilestoneCode } from '@tracking/contracts';
 import { places } from '../scenario.ts';
-import { type Memory, type ModelMilestone, isByRoad, findDestination, actualMilestones, compareInListOrder, milestonesOfContainer, findOrigin } from './memory.ts';
+import {
+  type Memory,
+  type ModelMilestone,
+  isByRoad,
+  findDestination,
+  actualMilestones,
+  compareInListOrder,
+  milestonesOfContainer,
+  findOrigin,
+} from './memory.ts';
 
 interface Status {
   readonly status: ShipmentStatus;
-  /** The milestone that set it. */
+  /** The milestone that set the status. */
   readonly by: ModelMilestone | null;
 }
 
@@ -13,14 +22,14 @@ const isDelivered = ({ status }: Status): boolean => rankOf(status) >= rankOf('d
 
 const DEPARTED = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 
-/** "A `*_departed` milestone (vessel, flight, rail, transshipment)"; not the ship that sails on. */
+/** Reports whether the milestone is a departure (vessel, flight, rail, transshipment), but not the ship sailing on. */
 export function isDeparted(milestone: ModelMilestone, memory: Memory): boolean {
   return DEPARTED.includes(milestone.code) && !isSailingOn(milestone, memory);
 }
 
 /**
- * "A `vessel_departed` located at `destination_port` is the ship sailing on and counts for nothing"; of a journey that ends
- * where it begins it is the departure.
+ * Reports whether the milestone is the ship sailing on: a `vessel_departed` at `destination_port`. On a round trip it
+ * is the departure instead.
  */
 export function isSailingOn({ code, location }: ModelMilestone, memory: Memory): boolean {
   const destination = findDestination(memory);
@@ -29,11 +38,11 @@ export function isSailingOn({ code, location }: ModelMilestone, memory: Memory):
   );
 }
 
-/** What the catalog says of it, for shipments of this mode and load type. */
+/** Returns the status of the code for the mode and load type of the shipment. */
 function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Memory): ShipmentStatus | null {
   if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
-  // "`load_type` `lcl`: `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, `empty_returned` leaves the
-  // status alone."
+  // With `load_type` `lcl`, `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, and `empty_returned`
+  // does not affect the status.
   if (load_type === 'lcl') {
     if (code === 'gated_out') return 'in_transit';
     if (code === 'cargo_stripped') return 'arrived';
@@ -42,14 +51,15 @@ function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Me
   return findMilestoneCode(code)?.status ?? null;
 }
 
-/** "Arrivals [are] those of status `arrived` but 131." */
+/** Reports whether the milestone is an arrival: its status is `arrived`, except for code 131. */
 export function isArrival(milestone: ModelMilestone, memory: Memory): boolean {
   return ownStatus(milestone, memory) === 'arrived' && milestone.code !== 'unavailable_for_pickup';
 }
 
 /**
- * "An arrival known not to be the end counts as `in_transit`: located at the destination of a leg that is not the last, or
- * at a UN/LOCODE or airport of another country than `destination_port`." Where the shipment or its last leg ends is an end.
+ * Reports whether the arrival is known not to be the end: at the destination of a leg other than the last, or at a
+ * UN/LOCODE or airport in another country than `destination_port`. A port where the shipment or its last leg ends is an
+ * end.
  */
 export function isOnTheWay({ location }: ModelMilestone, memory: Memory): boolean {
   if (location === null) return false;
@@ -67,18 +77,21 @@ function countryOf(place: string): string | undefined {
   return places.find(place)?.country;
 }
 
-/** "… dated after milestones whose status is `arrived` makes those intermediate: they count as `in_transit`." */
+/** Reports whether a later departure makes the arrival intermediate, so that it counts as `in_transit`. */
 function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: Memory): boolean {
   return lane.some((other) => isDeparted(other, memory) && other.occurred_at > milestone.occurred_at);
 }
 
-/** "… a `rail_departed` dated after them … makes `available_for_pickup`, `gated_out` and `out_for_delivery` count as `in_transit`." */
+/**
+ * Reports whether a later `rail_departed` makes `available_for_pickup`, `gated_out` and `out_for_delivery` count as
+ * `in_transit`.
+ */
 export function isRailDepartedAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   const railed = lane.some((other) => other.code === 'rail_departed' && other.occurred_at > occurred_at);
   return railed && ['available_for_pickup', 'gated_out', 'out_for_delivery'].includes(code);
 }
 
-/** "Between `available_for_pickup` and `unavailable_for_pickup` the later `occurred_at` wins." */
+/** Reports whether a later `unavailable_for_pickup` revokes `available_for_pickup`. */
 export function isUnavailableAgain({ code, occurred_at }: ModelMilestone, lane: readonly ModelMilestone[]): boolean {
   if (code !== 'available_for_pickup') return false;
   return lane.some((other) => other.code === 'unavailable_for_pickup' && other.occurred_at >= occurred_at);
@@ -94,7 +107,7 @@ function countsAs(milestone: ModelMilestone, lane: readonly ModelMilestone[], me
   return status;
 }
 
-/** "The highest rank among the milestones"; of those with the same rank the first set it. */
+/** Returns the highest rank among the milestones, and the first milestone with that rank. */
 export function laneStatus(lane: readonly ModelMilestone[], memory: Memory): Status {
   let highest: Status = { status: 'pending', by: null };
   for (const milestone of lane) {
@@ -105,8 +118,8 @@ export function laneStatus(lane: readonly ModelMilestone[], memory: Memory): Sta
 }
 
 /**
- * "If all are at `delivered` or beyond, the shipment has the lowest of them; else the highest, but at most
- * `out_for_delivery`."
+ * Returns the status of the shipment: the lowest of its containers if all are delivered or beyond, otherwise the
+ * highest, but at most `out_for_delivery`.
  */
 function journeyStatus(actual: readonly ModelMilestone[], memory: Memory): Status {
   const numbers = memory.fields.container_numbers;
@@ -115,7 +128,7 @@ function journeyStatus(actual: readonly ModelMilestone[], memory: Memory): Statu
   const ranks = reached.map(({ status }) => rankOf(status));
   if (reached.every(isDelivered)) {
     const lowest = statusOf(Math.min(...ranks));
-    // It took the last of them to get there.
+    // The last of the containers to get there sets the status.
     const setters = reached.flatMap(({ status, by }) => (status === lowest && by !== null ? [by] : []));
     return { status: lowest, by: setters.toSorted(compareInListOrder).at(-1) ?? null };
   }
@@ -123,8 +136,12 @@ function journeyStatus(actual: readonly ModelMilestone[], memory: Memory): Statu
   return { status: statusOf(rank), by: firstToReach(rank, lanes, memory) };
 }
 
-/** The first milestone that brought a container so far or further. */
-function firstToReach(rank: number, lanes: readonly (readonly ModelMilestone[])[], memory: Memory): ModelMilestone | null {
+/** Returns the first milestone that brought a container to the rank or beyond. */
+function firstToReach(
+  rank: number,
+  lanes: readonly (readonly ModelMilestone[])[],
+  memory: Memory,
+): ModelMilestone | null {
   if (rank === 0) return null;
   const reaching = lanes.flatMap((lane) =>
     lane.filter((milestone) => rankOf(countsAs(milestone, lane, memory) ?? 'pending') >= rank),
@@ -136,7 +153,7 @@ function statusOf(rank: number): ShipmentStatus {
   return SHIPMENT_STATUSES[rank] ?? 'pending';
 }
 
-/** "The milestone `booking_cancelled`, undone by its retraction or by a later-dated `booking_confirmed`." */
+/** Returns cancellations that are neither retracted nor revoked by a later-dated `booking_confirmed`. */
 function unrevokedCancellations(memory: Memory): readonly ModelMilestone[] {
   const actual = actualMilestones(memory);
   return actual.filter(
@@ -147,15 +164,16 @@ function unrevokedCancellations(memory: Memory): readonly ModelMilestone[] {
 }
 
 /**
- * "Cancelling … is possible before `delivered` (… [one] arriving then is stored, leaves the status alone …). Milestones
- * arriving later are stored and leave the status alone."
+ * Returns cancellations that have an effect: those recorded before the delivery. Milestones that arrive after a
+ * cancellation do not affect the status.
  */
 export function cancellations(memory: Memory): readonly ModelMilestone[] {
-  const isPossible = memory.answered.cancelledByMilestone || !isDelivered(journeyStatus(actualMilestones(memory), memory));
+  const isPossible =
+    memory.answered.cancelledByMilestone || !isDelivered(journeyStatus(actualMilestones(memory), memory));
   return isPossible ? unrevokedCancellations(memory) : [];
 }
 
-/** "`status_milestone_id`: the one that set the status, null when pending or cancelled by the client." */
+/** Returns the status of the shipment and the milestone that set it; null if pending or cancelled by the client. */
 export function shipmentStatus(memory: Memory): Status {
   const [cancelling] = cancellations(memory);
   if (cancelling !== undefined) return { status: 'cancelled', by: cancelling };

@@ -1,17 +1,27 @@
 import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
 import { day } from '../scenario.ts';
-import { ARRIVALS, CUSTOMS, DEPARTURES, ENDS, ESTIMATED_CODES, LOCATIONS, PICK_UPS, FREQUENT_CODES, codes } from './vocabulary.ts';
+import {
+  ARRIVALS,
+  CUSTOMS,
+  DEPARTURES,
+  ENDS,
+  ESTIMATED_CODES,
+  LOCATIONS,
+  PICK_UPS,
+  FREQUENT_CODES,
+  codes,
+} from './vocabulary.ts';
 
-/** What a journey is about: few codes, places and days, so that its milestones have to do with each other. */
+/** The theme of a journey: few codes, places and days, so that its milestones interact. */
 export interface Theme {
   readonly actual: readonly string[];
   readonly estimated: readonly string[];
   readonly locations: readonly (string | null)[];
   readonly days: number;
-  /** Whether all that is posted is an estimate. */
+  /** True if all posted milestones are estimates. */
   readonly plans: boolean;
-  /** Whether milestones name containers. */
+  /** True if milestones name containers. */
   readonly containers: boolean;
 }
 const someOf = <T>(values: readonly T[], maxLength: number) =>
@@ -28,7 +38,7 @@ export const themes: fc.Arbitrary<Theme> = fc.record({
   containers: fc.boolean(),
 });
 
-/** The same milestone within the theme; what it does not say stays unsaid. */
+/** Returns the milestone within the theme. Absent fields stay absent. */
 export function within<T extends Partial<MilestoneInput>>(theme: Theme, milestone: T): T {
   const { code, location, occurred_at, container_number } = milestone;
   const classifier = milestone.classifier !== undefined && theme.plans ? 'estimated' : milestone.classifier;

@@ -9,12 +9,15 @@ const checks: fc.Arbitrary<CheckPlan> = fc.oneof(
   fc.constantFrom('due' as const, 'due' as const, 'last' as const, 'never' as const),
   fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.toSorted((a, b) => a - b)),
 );
-/** Each stands for a stretch between two steps, again and again. */
+/** Fractions of the time between two steps, used in turn. */
 const plans = fc.array(checks, { minLength: 1, maxLength: 6 });
 
-/** Properties of exceptions over time, each tried on so many random journeys: `describeProperties` tells how to repeat a failure. */
+/**
+ * Properties of exceptions over time, each checked with many random journeys. `describeProperties` explains how to
+ * reproduce a failure.
+ */
 export function describePropertiesOverTime(numRuns: number): void {
-  it('whatever is recorded and whenever it is checked, open is what the shipment itself gives rise to', () => {
+  it('the open exceptions depend only on the shipment, however and whenever it is checked', () => {
     fc.assert(
       fc.property(timedJourneys, plans, (journey, plan) => {
         walkOverTime(journey, plan, checkExceptions);
@@ -23,7 +26,7 @@ export function describePropertiesOverTime(numRuns: number): void {
     );
   });
 
-  it('what is open at a moment does not depend on when checks ran, and is late by their delay alone', () => {
+  it('exceptions do not depend on when checks ran, and open late by the delay of the checks at most', () => {
     fc.assert(
       fc.property(timedJourneys.map(withMonotonicClock), plans, (journey, plan) => {
         const precise = walkToEnd(journey, ['due']);
@@ -38,7 +41,7 @@ export function describePropertiesOverTime(numRuns: number): void {
     );
   });
 
-  it('the next check is due when time next changes something, and not before', () => {
+  it('the next check is due exactly when time next changes something', () => {
     fc.assert(
       fc.property(timedJourneys, plans, part, (journey, plan, share) => {
         walkOverTime(journey, plan, (scenario, now) => {
@@ -54,7 +57,7 @@ export function describePropertiesOverTime(numRuns: number): void {
     );
   });
 
-  it('the explanation tells what is open, and what opens when if nothing but time happens', () => {
+  it('the explanation contains the open exceptions, and when others open if nothing else happens', () => {
     fc.assert(
       fc.property(timedJourneys, plans, (journey, plan) => {
         walkOverTime(journey, plan, checkExplainedExceptions);
@@ -64,21 +67,34 @@ export function describePropertiesOverTime(numRuns: number): void {
   });
 }
 
-/** What is open after a journey, and the moments at which anything was decided. */
+/** Returns the exceptions after a journey, and all times at which exceptions were decided. */
 function walkToEnd(journey: TimedJourney, plan: readonly CheckPlan[]) {
   const moments: Timestamp[] = [];
   const scenario = walkOverTime(journey, plan, (_scenario, now) => moments.push(now));
   return { open: unresolvedExceptions(scenario), moments };
 }
 
-/** Of an exception: all that matters, but for ids, which are given with commands. */
-function toComparable({ type, container_number, severity, status, detail, metrics, rule, assignee, ...rest }: ComparableException) {
+/** Returns the fields of an exception to compare. Ids differ, because they depend on commands. */
+function toComparable({
+  type,
+  container_number,
+  severity,
+  status,
+  detail,
+  metrics,
+  rule,
+  assignee,
+  ...rest
+}: ComparableException) {
   const { document_ids: _, ...measured } = metrics;
   return { type, container_number, severity, status, detail, measured, rule, assignee, opened_at: rest.opened_at };
 }
 type ComparableException = Omit<ShipmentException, 'opened_at'> & { readonly opened_at: Timestamp | undefined };
 
-/** Right now, a little later, anywhere and last of all before it; far beyond, where there is no next check. */
+/**
+ * Returns times before the next check: now, a little later, at a fraction of the time, and just before it; a far time
+ * if there is no next check.
+ */
 function momentsBefore(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {
   const begin = Date.parse(now);
   const end = next === null ? Date.parse(later(now, 20_000)) : Date.parse(next) - 1;

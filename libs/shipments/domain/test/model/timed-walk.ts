@@ -6,13 +6,16 @@ import { Model } from './model.ts';
 import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, later } from './over-time.ts';
 import { refusalCode, takeStep } from './walk.ts';
 
-/** When a shipment is checked between two steps: before and at each due moment, at the end, at parts of the time, never. */
+/**
+ * When to check a shipment between two steps: before and at each due time, at the end, at fractions of the time, or
+ * never.
+ */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
 
-/** Sees the shipment at a moment at which exceptions were decided. */
+/** Called with the shipment at each time at which exceptions were decided. */
 type Visitor = (scenario: Scenario, now: Timestamp) => void;
 
-/** Takes a journey, with checks between its steps by one plan after another, and a check at its end. */
+/** Executes a journey, with checks between its steps by one plan after another, and a final check. */
 export function walkOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
   const walk = new TimedWalk(journey, look);
   walk.take({ kind: 'upsert', fields: journey.fields });
@@ -30,12 +33,12 @@ interface Subject {
   readonly container_number: string | null;
 }
 
-/** Type and container: at most one exception that is not resolved has them. */
+/** The type and container of an exception. At most one unresolved exception has them. */
 export function keyOf({ type, container_number }: Subject): string {
   return `${type} ${container_number}`;
 }
 
-/** By type and container. */
+/** Returns the key of type and container. */
 export function unresolvedExceptions({ state }: Scenario): readonly ShipmentException[] {
   return (state?.exceptions ?? [])
     .filter(({ status }) => status !== 'resolved')
@@ -46,9 +49,9 @@ class TimedWalk {
   readonly scenario = new Scenario();
   private readonly model = new Model();
   private readonly posted: MilestoneInput[] = [];
-  /** By the clock of the commands, which may jump back. */
+  /** Time of commands, whose clock may jump back. */
   private now: Timestamp;
-  /** The latest time at which the shipment was changed. */
+  /** Latest time of a change of the shipment. */
   private known: Timestamp = '';
 
   constructor(
@@ -84,7 +87,7 @@ class TimedWalk {
     if (step.kind === 'document') this.takeDocument(step);
     else if (isByHand(step)) this.takeByHand(step);
     else takeStep(withoutFuture(step, now), scenario, model, this.posted);
-    // A command that stores nothing decides nothing; the clock will.
+    // A command that stores nothing decides no exceptions; the next check will.
     if (scenario.events.length > revision) this.notifyVisitor();
   }
 
@@ -108,7 +111,10 @@ class TimedWalk {
     }
   }
 
-  /** Whether it repeats or corrects what has not happened yet by a clock that jumped back: that is refused. */
+  /**
+   * Reports whether the step repeats or corrects a milestone that is in the future for a clock that jumped back. Such a
+   * step is refused.
+   */
   private isAhead({ kind }: TimedStep): boolean {
     if (kind !== 'repeat' && kind !== 'correct') return false;
     const said = [...this.posted, ...this.model.memory.milestones];
@@ -119,7 +125,7 @@ class TimedWalk {
     const { scenario } = this;
     const documents = scenario.state?.documents ?? [];
     const known = documents[which % Math.max(1, documents.length)]?.document;
-    // A refusal is one of the outcomes; it leaves the shipment as it was.
+    // A refusal is one of the possible outcomes, and does not change the shipment.
     refusalCode(() => {
       const replaces_document_id = isInItsPlace ? (known?.id ?? null) : null;
       if (act === 'add') scenario.add({ type, replaces_document_id });
@@ -136,7 +142,7 @@ class TimedWalk {
       scenario.openByHand(step.type, { severity: step.severity, container_number });
       return;
     }
-    // A person sees what has opened, because the clock checks within seconds.
+    // People see exceptions that are due, because the clock checks within seconds.
     this.check();
     const open = unresolvedExceptions(scenario);
     const exception = open[step.which % Math.max(1, open.length)];
@@ -153,7 +159,7 @@ function momentsOfPlan(plan: Exclude<CheckPlan, 'due'>, from: number, until: num
   return plan === 'last' ? [until] : plan.map((part) => Math.round(from + part * (until - from)));
 }
 
-/** What happened lies in the past. */
+/** Moves actual milestones of the step into the past. */
 function withoutFuture(step: Step, now: Timestamp): Step {
   const past = <T extends { readonly occurred_at?: Timestamp }>(content: T): T =>
     content.occurred_at !== undefined && content.occurred_at > now ? { ...content, occurred_at: now } : content;

@@ -1,7 +1,7 @@
 import { MILESTONE_CATALOG } from '@tracking/contracts';
 
 export const codes = MILESTONE_CATALOG.map(({ code }) => code);
-/** That of which several rules speak, more often than the others. */
+/** Codes that several rules use. They appear more often than the others. */
 export const DEPARTURES = [
   'vessel_departed',
   'rail_departed',
@@ -28,7 +28,9 @@ export const CUSTOMS = [
   'delivery_attempted',
 ];
 export const ESTIMATED_CODES = [...ARRIVALS, 'delivered', ...DEPARTURES];
-/** Ports of the routes, others of the same country and of another, airports, one of them in no table, free text, nothing. */
+/**
+ * Locations: ports of the routes, others of the same country and of another, airports, an unknown one, free text, null.
+ */
 export const LOCATIONS = [
   null,
   null,

@@ -6,7 +6,7 @@ import type { Journey, Step } from './journeys.ts';
 import type { Expected } from './milestones.ts';
 import { Model } from './model.ts';
 
-/** Takes the journey with the domain and with the model; `look` sees both after each step, the first one included. */
+/** Executes the journey with the domain and the model. Calls `look` after each step, including the first. */
 export function walk(journey: Journey, look: (scenario: Scenario, model: Model) => void): Scenario {
   const scenario = new Scenario();
   const model = new Model();
@@ -82,7 +82,7 @@ function post(input: MilestoneInput, scenario: Scenario, model: Model): void {
   });
 }
 
-/** Several can be known alike: it is told which one was meant. */
+/** Several milestones can match; this names the one that did. */
 function sameMilestone(expected: Expected, id: string, known: ReadonlySet<string>): string {
   if (expected.outcome === 'refused') expect(id).toBe('validation_failed');
   else if (expected.outcome === 'recorded') expect(known).not.toContain(id);
@@ -98,7 +98,7 @@ function pick<T>(list: readonly T[], which: number): T | undefined {
   return list[which % Math.max(1, list.length)];
 }
 
-/** The code with which it is refused; undefined when it is not. */
+/** Returns the error code if the command is refused; undefined if it is not. */
 export function refusalCode(act: () => unknown): string | undefined {
   try {
     act();
@@ -109,7 +109,7 @@ export function refusalCode(act: () => unknown): string | undefined {
   }
 }
 
-/** A shipment to which milestones come in this order. */
+/** Creates a shipment whose milestones arrive in this order. */
 export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['inOrder']): Scenario {
   const scenario = new Scenario();
   scenario.upsert(fields);
@@ -117,15 +117,20 @@ export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['in
   for (const { kind, milestone } of arrivals) {
     const known = posted.get(milestone);
     if (kind === 'retract' && known !== undefined) scenario.retract(known);
-    // One that names a container which is not on the shipment is refused.
+    // A milestone that names a container which is not on the shipment is refused.
     if (kind === 'post') {
-      refusalCode(() => posted.set(milestone, scenario.post(milestone.code, milestone.occurred_at, milestone).milestone));
+      refusalCode(() =>
+        posted.set(milestone, scenario.post(milestone.code, milestone.occurred_at, milestone).milestone),
+      );
     }
   }
   return scenario;
 }
 
-/** What may not depend on the order of arrival: all but ids, which are given in it, and what estimates and plans say. */
+/**
+ * Returns the data that must not depend on the order of arrival: all but ids, which depend on it, and effects of
+ * estimates and plans.
+ */
 export function orderIndependentOutcome(scenario: Scenario) {
   const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = actualAnswer(scenario);
   const timeOf = (id: string | null | undefined) =>
@@ -146,7 +151,7 @@ export function orderIndependentOutcome(scenario: Scenario) {
   };
 }
 
-/** Types that depend on times and the clock, and so on when each milestone came. */
+/** Exception types that depend on times and the clock, and thus on when each milestone arrived. */
 const TIME_DEPENDENT_TYPES: readonly string[] = [
   'eta_slip',
   'departure_overdue',
@@ -157,7 +162,7 @@ const TIME_DEPENDENT_TYPES: readonly string[] = [
   'detention_risk',
 ];
 
-/** Type and container of the open exceptions that milestones and fields alone decide. */
+/** Returns type and container of the open exceptions that only milestones and fields decide. */
 function openByMilestones({ state }: Scenario): readonly string[] {
   const open = (state?.exceptions ?? []).filter(
     ({ status, type }) => status !== 'resolved' && !TIME_DEPENDENT_TYPES.includes(type),
@@ -165,7 +170,7 @@ function openByMilestones({ state }: Scenario): readonly string[] {
   return open.map(({ type, container_number }) => `${type} ${container_number}`).sort();
 }
 
-/** The domain's answer, in the form of the model's. */
+/** Returns the domain's answer in the form of the model's. */
 export function actualAnswer({ state }: Scenario) {
   if (state === undefined) throw new Error('there is no shipment');
   const { record, timeline } = state;
