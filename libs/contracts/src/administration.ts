@@ -120,7 +120,7 @@ export interface EventPage {
   readonly events: readonly ExportedEvent[];
   /** Position after which the next page starts. */
   readonly position: string | null;
-  /** True if the log had no more events when the page was read. */
+  /** True if the page contains the last event of the log. */
   readonly complete: boolean;
 }
 

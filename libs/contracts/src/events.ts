@@ -85,7 +85,7 @@ export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[];
 /** Types of the events in the event log, which can be listed, streamed and replayed. */
 export const SHIPMENT_EVENT_TYPES = Object.keys(SHIPMENT_EVENTS) as readonly ShipmentEventType[];
 export const ENDPOINT_EVENT_TYPES = Object.keys(ENDPOINT_EVENTS) as readonly EndpointEventType[];
-/** The types that `["*"]` on an endpoint stands for. */
+/** Types that `["*"]` on an endpoint includes. */
 export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => TYPES[type].standard);
 
 export function isEndpointEvent(type: string): boolean {

@@ -172,17 +172,17 @@ export const RESOLVED_BY = [
 export interface ResolvedBy {
   readonly by: (typeof RESOLVED_BY)[number];
   /**
-   * For `milestone`: codes of which any one resolves the exception. The milestone names the exception's container, or
-   * none.
+   * Milestone codes of which any one resolves the exception, for `milestone`. The milestone names the exception's
+   * container, or none.
    */
   readonly codes: readonly string[];
-  /** For `milestone`: the earliest date of such a milestone; null for any date. */
+  /** Earliest date of such a milestone, for `milestone`; null for any date. */
   readonly occurred_from: Timestamp | null;
-  /** For `correction`: milestones of which one must be corrected or retracted. */
+  /** Milestones of which one must be corrected or retracted, for `correction`. */
   readonly milestone_ids: readonly string[];
-  /** For documents: required types, one document of each. */
+  /** Required document types, one document of each. */
   readonly document_types: readonly DocumentType[];
-  /** For `field_changed`: fields of the shipment, or of the exception's container. */
+  /** Fields of the shipment, or of the exception's container, for `field_changed`. */
   readonly fields: readonly string[];
 }
 
@@ -205,7 +205,7 @@ export interface ExplainedException {
   readonly because: string | null;
   /** The milestone that caused the exception. */
   readonly milestone_id: string | null;
-  /** When the exception will open; null if it is open, or opens with the next write. */
+  /** Time when the exception will open; null if it is open, or opens with the next write. */
   readonly opens_at: Timestamp | null;
   /** Ways to resolve the exception, or to prevent it. Empty if only a person can resolve it. */
   readonly resolved_by: readonly ResolvedBy[];

@@ -32,7 +32,7 @@ export interface ShipmentFilter {
   readonly label: string | null;
   /** Allowed values of a filter of kind `choice`. */
   readonly values?: readonly string[];
-  /** For a time filter: the field, and the side of the range that the filter sets. */
+  /** Field and side of the range that a time filter sets. */
   readonly bounds?: readonly [field: 'created_at' | 'updated_at' | 'eta', side: 'from' | 'to'];
 }
 

@@ -10,7 +10,7 @@ export class StoredDeadlines implements WorkList {
 
   constructor(private readonly store: () => EventStore) {}
 
-  /** From now on, returns the present rows, like a stale projection. */
+  /** Freezes the work list, so that it is stale like a delayed projection. */
   async fallBehind(): Promise<void> {
     this.frozen = await this.all();
   }

@@ -21,7 +21,7 @@ export interface DecidedStatus {
 
 /** Progress of one container, or of a shipment without containers. */
 export interface ContainerProgress extends DecidedStatus {
-  /** By rank, the earliest milestone that counts as this status. */
+  /** Earliest milestone that counts as each status, by rank. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   readonly times: ContainerTimes;
   /** Discharge at the terminal where the container is, and gate-out from there. */

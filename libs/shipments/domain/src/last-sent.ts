@@ -7,10 +7,7 @@ type Field = keyof MilestoneInput;
 
 export const NO_OVERRIDES: Overridden = Object.freeze({});
 
-/**
- * By field, further fields that belong to the same statement. If a feed changes one of them, the field counts as new
- * too.
- */
+/** Further fields of the same statement, by field. If a feed changes one of them, the field counts as new too. */
 const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
   occurred_at: ['classifier'],

@@ -33,7 +33,7 @@ export function isOnward(sequence: number, rules: MilestoneRules, mode: Route['m
  * with thousands of milestones fast.
  */
 export class MilestoneSummary {
-  /** By rank, the earliest milestone whose status no other milestone demotes. */
+  /** Earliest milestone whose status no other milestone demotes, by rank. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
   /** Milestones that later ones can demote, by status and sorted by time. */
   readonly losable: Readonly<Record<LosableStatus, TimelineEntry[]>> = {

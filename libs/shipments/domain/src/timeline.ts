@@ -78,7 +78,7 @@ export function findFirstIndex(entries: readonly TimelineEntry[], isLate: (miles
 export interface Duplicate {
   readonly entry: TimelineEntry;
   /**
-   * How the post repeats the milestone. `external_id`: the post may correct it. `content`: there is nothing to correct.
+   * Kind of the repetition. `external_id`: the post may correct the milestone. `content`: there is nothing to correct.
    * `overridden`: the post repeats the last values that a feed sent, which a person has corrected or retracted since.
    */
   readonly by: 'external_id' | 'content' | 'overridden';

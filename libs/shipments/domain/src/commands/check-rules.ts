@@ -21,7 +21,7 @@ export interface CheckRulesAnswer extends CheckResult {
   readonly shipment_id: string;
   /** Version of the shipment right after the command. */
   readonly version: number;
-  /** When time alone next changes the shipment; null if never. */
+  /** Time when time alone next changes the shipment; null if never. */
   readonly next_check_at: Timestamp | null;
 }
 
@@ -30,7 +30,8 @@ export const checkRules: CommandHandler<CheckRules, CheckResult, CheckRulesAnswe
     const { record, timeline, nextCheckAt: before } = state;
     const derived = derive({ ...state, revision: record.version }, context.places);
     const { events, nextCheckAt } = reconcile(state, { derived, timeline, events: [] }, { ...context, at });
-    // Without this event, the clock would check again at the time that the last append stored.
+    // An event is stored even without other changes, because otherwise the clock would check again at the previously
+    // stored time.
     const isOnlyLater = events.length === 0 && nextCheckAt !== before;
     const checked: readonly ShipmentEventBody[] = isOnlyLater ? [{ type: 'shipment.checked.v1', data: {} }] : events;
     return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };

@@ -54,7 +54,7 @@ export type Decision<Result extends CommandResult = CommandResult> = Result & {
   /** Events to append at the revision of the state that was decided on. Empty if nothing changes. */
   readonly events: readonly ShipmentEventBody[];
   readonly warnings: readonly Warning[];
-  /** When time alone next changes the shipment as it is after the events; null if never. */
+  /** Time when time alone next changes the shipment as it is after the events; null if never. */
   readonly nextCheckAt: Timestamp | null;
 };
 

@@ -24,7 +24,7 @@ export interface EventMetadata {
   readonly request_id: string;
   /** W3C trace context of the request; null if it had none. */
   readonly traceparent: string | null;
-  /** When time alone next changes the shipment as it is after this append; null if never. */
+  /** Time when time alone next changes the shipment as it is after this append; null if never. */
   readonly next_check_at: Timestamp | null;
   /** True if the event was imported from another store. It may be stored long after `recorded_at`. */
   readonly imported?: true;

@@ -5,7 +5,7 @@ import { A, B, C, WRONG_DIGIT, day, milestoneInput } from '../scenario.ts';
 import { type Theme, themes, within } from './theme.ts';
 import { CUSTOMS, ESTIMATED_CODES, LOCATIONS, FREQUENT_CODES, codes } from './vocabulary.ts';
 
-/** One action on a shipment. */
+/** An action on a shipment. */
 export type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'upsert'; readonly fields: Partial<ShipmentFields> }

@@ -18,7 +18,7 @@ import { A, B, C, WRONG_DIGIT, milestoneInput } from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { LOCATIONS } from './vocabulary.ts';
 
-/** One action on a shipment that time also changes. */
+/** An action on a shipment that time also changes. */
 export type TimedStep =
   | Step
   /** The workspace decides otherwise, and its shipments are checked then. */

@@ -41,8 +41,8 @@ export function isSailingOn({ code, location }: ModelMilestone, memory: Memory):
 /** Returns the status of the code for the mode and load type of the shipment. */
 function ownStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: Memory): ShipmentStatus | null {
   if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
-  // With `load_type` `lcl`, `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, and `empty_returned`
-  // does not affect the status.
+  // Part loads (`lcl`): `gated_out` counts as `in_transit`, `cargo_stripped` as `arrived`, and `empty_returned` does
+  // not affect the status.
   if (load_type === 'lcl') {
     if (code === 'gated_out') return 'in_transit';
     if (code === 'cargo_stripped') return 'arrived';

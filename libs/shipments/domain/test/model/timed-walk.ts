@@ -6,10 +6,7 @@ import { Model } from './model.ts';
 import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, later } from './over-time.ts';
 import { refusalCode, takeStep } from './walk.ts';
 
-/**
- * When to check a shipment between two steps: before and at each due time, at the end, at fractions of the time, or
- * never.
- */
+/** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
 
 /** Called with the shipment at each time at which exceptions were decided. */
