@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
-import type { Actor, AuditType, Environment, PageOf, Scope, Workspace } from '@tracking/contracts';
+import type { Actor, AuditType, Environment, ItemPage, Scope, Workspace } from '@tracking/contracts';
 import { AuditTrail, RequestError, commandIdentityOf } from '@tracking/http';
 import type { AuditedByRequest, CommandIdentity } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
@@ -92,7 +92,7 @@ export class OperatorPrincipal {
   /** The newest of all scopes. They are asked one after the other: together they could be too many at once. */
   async newest<T extends Dated>(
     limit: number,
-    list: (scope: Scope) => Promise<PageOf<T>>,
+    list: (scope: Scope) => Promise<ItemPage<T>>,
   ): Promise<Found<T> & { readonly next_cursor: string | null }> {
     let data: readonly Owned<T>[] = [];
     let hasMore = false;

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import type { PageOf, ParkedRetry, ParkedShipment } from '@tracking/contracts';
+import type { ItemPage, ParkedRetry, ParkedShipment } from '@tracking/contracts';
 import { notFound } from '@tracking/http';
 import type { ParkedMessage } from '@tracking/webhooks';
 import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
@@ -47,7 +47,7 @@ export class ParkedController {
     const found: ParkedMessage[] = [];
     let after: readonly string[] | null = null;
     do {
-      const page: PageOf<ParkedMessage> = await webhooks.parked.list({ limit: PAGE_SIZE, ...(after && { after }) });
+      const page: ItemPage<ParkedMessage> = await webhooks.parked.list({ limit: PAGE_SIZE, ...(after && { after }) });
       found.push(...page.items);
       after = page.next;
     } while (after !== null);

@@ -130,7 +130,7 @@ export interface EventPage {
  */
 export const DATA_FOLDER_IN_USE_EXIT_CODE = 75;
 
-const SOCKET = 'administration.sock';
+const SOCKET_FILE_NAME = 'administration.sock';
 /**
  * Maximum length in bytes of a socket path: the smallest `sun_path` in use (macOS 104 bytes, Linux 108) without its
  * final NUL.
@@ -145,9 +145,9 @@ const MAX_SOCKET_PATH_BYTES = 103;
  * @param temporaryDir `os.tmpdir()`
  */
 export function administrationSocketPath(dataDir: string, temporaryDir: string): string {
-  const path = `${dataDir}/${SOCKET}`;
+  const path = `${dataDir}/${SOCKET_FILE_NAME}`;
   if (new TextEncoder().encode(path).length <= MAX_SOCKET_PATH_BYTES) return path;
-  return `${temporaryDir}/tracking-${fingerprint(dataDir)}/${SOCKET}`;
+  return `${temporaryDir}/tracking-${fingerprint(dataDir)}/${SOCKET_FILE_NAME}`;
 }
 
 /** FNV-1a hash of 64 bits, in hex. Distinguishes data folders; it is not a security measure. */

@@ -27,7 +27,7 @@ export interface PageRequest {
   readonly after?: readonly string[];
 }
 /** A page of an internal list, from which the HTTP layer makes a {@link Page}. */
-export interface PageOf<T> {
+export interface ItemPage<T> {
   readonly items: readonly T[];
   /** Start of the next page; null after the last page. */
   readonly next: readonly string[] | null;

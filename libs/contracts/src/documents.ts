@@ -97,7 +97,7 @@ export interface ShipmentDocument extends DocumentRecord {
 /** Statuses of documents that count as present. */
 const PRESENT_DOCUMENT_STATUSES = ['uploaded', 'approved', 'rejected'] as const satisfies readonly DocumentStatus[];
 
-export function isPresent({ status }: Pick<DocumentRecord, 'status'>): boolean {
+export function isDocumentPresent({ status }: Pick<DocumentRecord, 'status'>): boolean {
   return (PRESENT_DOCUMENT_STATUSES as readonly DocumentStatus[]).includes(status);
 }
 
@@ -105,6 +105,6 @@ export function documentResource(
   record: DocumentRecord,
   { baseUrl }: Pick<PublicAddresses, 'baseUrl'>,
 ): ShipmentDocument {
-  const download_url = isPresent(record) ? `${baseUrl}/v1/documents/${record.id}/download` : null;
+  const download_url = isDocumentPresent(record) ? `${baseUrl}/v1/documents/${record.id}/download` : null;
   return { ...record, download_url };
 }

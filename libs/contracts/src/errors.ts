@@ -162,7 +162,7 @@ export class PreconditionFailed extends DomainError {
       'precondition_failed',
       version === null
         ? 'The resource does not exist yet, so no If-Match can match.'
-        : `The resource has version ${version}. Get it again and repeat the change.`,
+        : `The resource is now at version ${version}. Read it again before you change it.`,
     );
   }
 }

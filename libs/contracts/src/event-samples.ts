@@ -15,12 +15,17 @@ type SampleTimes = (hours: number) => Timestamp;
 
 const HOUR_MS = 3_600_000;
 
-const TOKEN = 'sandbox2sandbox2sandbox2aa';
-const SHIPMENT_ID = `shp_${TOKEN}`;
+const SHIPMENT_TOKEN = 'sandbox2sandbox2sandbox2aa';
+const SHIPMENT_ID = `shp_${SHIPMENT_TOKEN}`;
 const CONTAINER = 'CSQU3054383';
-const LEFT_PORT = { id: `mst_${TOKEN}1`, code: 'vessel_departed', label: 'Vessel departed', location: 'CNSHA' };
+const DEPARTURE_MILESTONE = {
+  id: `mst_${SHIPMENT_TOKEN}1`,
+  code: 'vessel_departed',
+  label: 'Vessel departed',
+  location: 'CNSHA',
+};
 const ENDPOINT_ID = 'whe_sandbox2sandbox2sandbox2aa';
-const PERSON = { type: 'user', id: 'usr_sandbox' } as const;
+const SAMPLE_USER = { type: 'user', id: 'usr_sandbox' } as const;
 
 /** Sample resources for sandbox events: one shipment, and an endpoint that fails. */
 export type EventSamples = ReturnType<typeof eventSamples>;
@@ -50,13 +55,13 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
     atd: time(-94),
     ata: null,
   } as const;
-  const last_milestone = { ...LEFT_PORT, occurred_at: time(-94) };
+  const last_milestone = { ...DEPARTURE_MILESTONE, occurred_at: time(-94) };
   const shipment = {
     ...voyage,
     id: SHIPMENT_ID,
     external_id: 'PO-SANDBOX-1',
     status: 'in_transit',
-    status_milestone_id: LEFT_PORT.id,
+    status_milestone_id: DEPARTURE_MILESTONE.id,
     load_type: 'fcl',
     house_bill: 'HBL-SANDBOX-1',
     master_bill: 'MEDUSANDBOX1',
@@ -74,7 +79,7 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
         size_type: null,
         seal_number: null,
         status: 'in_transit',
-        status_milestone_id: LEFT_PORT.id,
+        status_milestone_id: DEPARTURE_MILESTONE.id,
         last_milestone,
         discharged_at: null,
         available_at: null,
@@ -99,7 +104,7 @@ function sampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
 
 function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
   return {
-    ...LEFT_PORT,
+    ...DEPARTURE_MILESTONE,
     shipment_id: SHIPMENT_ID,
     sequence: 55,
     classifier: 'actual',
@@ -113,7 +118,7 @@ function sampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
     voyage: '123W',
     note: null,
     recorded_at: time(-93),
-    recorded_by: PERSON,
+    recorded_by: SAMPLE_USER,
     retracted_at: retractedAt,
     superseded_at: null,
     revision: retractedAt === null ? 1 : 2,
@@ -125,7 +130,7 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
   const resolved = status === 'resolved';
   const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
   return {
-    id: `exc_${TOKEN}1`,
+    id: `exc_${SHIPMENT_TOKEN}1`,
     shipment_id: SHIPMENT_ID,
     container_number: null,
     type: 'eta_slip',
@@ -139,7 +144,7 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
     reason_code: null,
     assignee: status === 'open' ? null : 'kim@example.com',
     metrics,
-    resolution: resolved ? { code: 'fixed', note: 'Consignee informed.', by: PERSON } : null,
+    resolution: resolved ? { code: 'fixed', note: 'Consignee informed.', by: SAMPLE_USER } : null,
     opened_at: time(-2),
     acknowledged_at: status === 'open' ? null : time(-1),
     resolved_at: resolved ? time(0) : null,
@@ -148,7 +153,7 @@ function sampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'r
 
 /** The document in `document.approved`: docs/reference/delivery.md#sandbox. */
 function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status: 'uploaded' | 'approved' | 'rejected') {
-  const id = `doc_${TOKEN}1`;
+  const id = `doc_${SHIPMENT_TOKEN}1`;
   const reviewed = status !== 'uploaded';
   return {
     id,
@@ -159,10 +164,10 @@ function sampleDocument(time: SampleTimes, { baseUrl }: PublicAddresses, status:
     content_type: 'application/pdf',
     size_bytes: 182_044,
     checksum_sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-    uploaded_by: PERSON,
+    uploaded_by: SAMPLE_USER,
     created_at: time(-3),
     uploaded_at: time(-3),
-    reviewed_by: reviewed ? PERSON : null,
+    reviewed_by: reviewed ? SAMPLE_USER : null,
     reviewed_at: reviewed ? time(0) : null,
     rejection_reason: status === 'rejected' ? 'The second page is missing.' : null,
     replaces_document_id: null,

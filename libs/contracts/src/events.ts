@@ -93,7 +93,7 @@ export function isEndpointEvent(type: string): boolean {
 }
 
 /** Trigger of a type, as half a sentence of the documentation: "a shipment is created". */
-export function toldWhen(type: EventType): string {
+export function describeTrigger(type: EventType): string {
   return TYPES[type].trigger;
 }
 
@@ -204,7 +204,7 @@ export class PayloadVersions {
   }
 
   /** Returns `data` of the event in the version in which it was created, or in an older one. */
-  dataIn(
+  dataInVersion(
     { type, api_version: made, data }: Pick<PublishedEvent, 'type' | 'api_version' | 'data'>,
     version: ApiVersion,
   ) {

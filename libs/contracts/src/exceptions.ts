@@ -19,7 +19,7 @@ export interface ExceptionSettings {
   readonly severity: Severity;
 }
 
-const DAY = 24;
+const HOURS_PER_DAY = 24;
 
 /** Default settings of every rule. */
 export const DEFAULT_EXCEPTION_SETTINGS = {
@@ -27,14 +27,14 @@ export const DEFAULT_EXCEPTION_SETTINGS = {
   departure_overdue: rule('medium', { after_hours: 12 }),
   arrival_overdue: rule('medium', { after_hours: 12 }),
   no_update: rule('low', {
-    after_hours: 7 * DAY,
-    by_mode: { air: 2 * DAY, road: 2 * DAY, rail: 3 * DAY, courier: 2 * DAY },
+    after_hours: 7 * HOURS_PER_DAY,
+    by_mode: { air: 2 * HOURS_PER_DAY, road: 2 * HOURS_PER_DAY, rail: 3 * HOURS_PER_DAY, courier: 2 * HOURS_PER_DAY },
   }),
   missed_connection: rule('high', { after_hours: 12 }),
   customs_hold: rule('high'),
-  demurrage_risk: rule('high', { after_hours: 4 * DAY, before_hours: 2 * DAY }),
-  detention_risk: rule('medium', { after_hours: 10 * DAY, before_hours: 2 * DAY }),
-  missing_document: rule('medium', { before_hours: 3 * DAY }),
+  demurrage_risk: rule('high', { after_hours: 4 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
+  detention_risk: rule('medium', { after_hours: 10 * HOURS_PER_DAY, before_hours: 2 * HOURS_PER_DAY }),
+  missing_document: rule('medium', { before_hours: 3 * HOURS_PER_DAY }),
   document_rejected: rule('medium'),
   delivery_failed: rule('medium'),
   milestone_conflict: rule('low'),

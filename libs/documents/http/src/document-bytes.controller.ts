@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Controller, Get, HttpCode, Inject, Param, Put, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { DOCUMENT_CONTENT_TYPES, DOCUMENT_LIMITS, type DocumentRecord, isPresent } from '@tracking/contracts';
+import { DOCUMENT_CONTENT_TYPES, DOCUMENT_LIMITS, type DocumentRecord, isDocumentPresent } from '@tracking/contracts';
 import {
   commandIdentityOf,
   FILE_KIND,
@@ -85,7 +85,7 @@ export class DocumentBytesController {
     const { shipment_id, checksum_sha256 } = document;
     request.resourceIds = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
-    if (!isPresent(document) || object_id === null) throw noBytesError(document);
+    if (!isDocumentPresent(document) || object_id === null) throw noBytesError(document);
     if (isKnown(request, etag)) {
       reply.code(304).header('ETag', etag).send();
       return;
@@ -157,7 +157,7 @@ export class DocumentBytesController {
   private async missingBytesError(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
     for (const name of OF_CONTENT) reply.removeHeader(name);
     const { document, object_id } = await this.documents.current(request, documentId);
-    if (!isPresent(document)) return noBytesError(document);
+    if (!isDocumentPresent(document)) return noBytesError(document);
     this.storage.reportMissing(request, object_id);
     return new RequestError('document_not_uploaded', 'The file of the document is not stored here.');
   }

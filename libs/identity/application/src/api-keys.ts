@@ -4,7 +4,7 @@ import {
   type Environment,
   type KeyOwner,
   type NewApiKey,
-  type PageOf,
+  type ItemPage,
   type PageRequest,
   type Role,
   type Timestamp,
@@ -85,7 +85,7 @@ export class ApiKeys {
   }
 
   /** Returns the keys within reach, newest first, including ended ones. */
-  async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<PageOf<ApiKey>> {
+  async list(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
     return newestFirstOf(this.documents, filter, request, async (documents) =>

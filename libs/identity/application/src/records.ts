@@ -1,4 +1,4 @@
-import { DomainError, type FieldErrorCode, type PageOf, type PageRequest } from '@tracking/contracts';
+import { DomainError, type FieldErrorCode, type ItemPage, type PageRequest } from '@tracking/contracts';
 import type { Collection, Document, Filter, Scalar } from '@tracking/ports';
 
 const MAX_LENGTH = 100;
@@ -32,7 +32,7 @@ export async function newestFirst<T extends Dated>(
   collection: Collection<T>,
   filter: Filter,
   { limit, after }: PageRequest,
-): Promise<PageOf<T>> {
+): Promise<ItemPage<T>> {
   const sort = { fields: ['created_at', 'id'], descending: true };
   const found = await collection.find({ filter, sort, limit: limit + 1, ...(after && { after }) });
   const items = found.slice(0, limit);
@@ -51,7 +51,7 @@ export async function newestFirstOf<T extends Dated, R extends Dated>(
   filter: Filter,
   { limit, after }: PageRequest,
   wanted: (documents: readonly T[]) => Promise<readonly R[]>,
-): Promise<PageOf<R>> {
+): Promise<ItemPage<R>> {
   const items: R[] = [];
   let place = after;
   for (;;) {

@@ -1,7 +1,7 @@
 import {
   DomainError,
   type KeyOwner,
-  type PageOf,
+  type ItemPage,
   type PageRequest,
   type Role,
   type ServiceAccount,
@@ -54,7 +54,7 @@ export class ServiceAccounts {
   }
 
   /** Returns the service accounts of the workspace, newest first. */
-  async list(workspaceId: string, request: PageRequest): Promise<PageOf<ServiceAccount>> {
+  async list(workspaceId: string, request: PageRequest): Promise<ItemPage<ServiceAccount>> {
     const { items, next } = await newestFirst(this.documents, { workspace_id: workspaceId }, request);
     return { items: items.map(serviceAccount), next };
   }

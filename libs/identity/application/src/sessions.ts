@@ -1,4 +1,4 @@
-import { DomainError, type PageOf, type PageRequest, type Session, type Timestamp } from '@tracking/contracts';
+import { DomainError, type ItemPage, type PageRequest, type Session, type Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import { newestFirstOf } from './records.ts';
 import { derivedBytes, hashOf, idFor, tokenOf } from './secrets.ts';
@@ -92,7 +92,7 @@ export class Sessions {
   }
 
   /** Returns the sessions of a user that have not ended, newest first. */
-  async list(user_id: string, request: PageRequest): Promise<PageOf<Session>> {
+  async list(user_id: string, request: PageRequest): Promise<ItemPage<Session>> {
     const user = await this.options.users.get(user_id);
     if (!user) return { items: [], next: null };
     const epoch = user.sessions_epoch;

@@ -1,5 +1,5 @@
 import { DomainError } from '@tracking/contracts';
-import type { PageOf, PageRequest, Role, User } from '@tracking/contracts';
+import type { ItemPage, PageRequest, Role, User } from '@tracking/contracts';
 import { emailKey, publicly, type UserDocument, userOf, type UserStore } from './user-store.ts';
 import { checkedName, findAll, newestFirst } from './records.ts';
 import { noSuch } from './identity-command.ts';
@@ -63,7 +63,7 @@ export class Users {
   }
 
   /** Returns a page of the users of a workspace, newest first. */
-  async list(workspace_id: string, request: PageRequest): Promise<PageOf<User>> {
+  async list(workspace_id: string, request: PageRequest): Promise<ItemPage<User>> {
     const { items, next } = await newestFirst(this.store.documents, { workspace_id }, request);
     return { items: items.map(userOf), next };
   }

@@ -7,16 +7,16 @@ import {
   decide,
   type DecideContext,
   fold,
-  handlerOf,
+  getHandler,
   shipmentNotFound,
-  revisionOf,
+  findCommandRevision,
   type ShipmentCommand,
   type ShipmentState,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
 import { partId } from './ids.ts';
-import { eventsOf, lastingCharacters, type LoadedShipment, readSlices, toNewEvent } from './shipment-cache.ts';
+import { toShipmentEvents, lastingCharacters, type LoadedShipment, readSlices, toNewEvent } from './shipment-cache.ts';
 
 /** The outcome of one command of a batch, if its events are appended at the revision of the decision. */
 type CommandOutcome =
@@ -103,7 +103,7 @@ class Batch {
   add(command: ShipmentCommand, context: DecideContext): boolean {
     try {
       if (this.state !== undefined && !isInScope(this.state, command)) throw shipmentNotFound();
-      if (this.state === undefined || revisionOf(this.state, command.id) === undefined) {
+      if (this.state === undefined || findCommandRevision(this.state, command.id) === undefined) {
         return this.decide(command, context);
       }
       this.outcomes.push({ kind: 'repeated' });
@@ -115,7 +115,7 @@ class Batch {
 
   private decide(command: ShipmentCommand, context: DecideContext): boolean {
     const decision = decide(command, this.state, context);
-    const made = eventsOf(command, decision.events, decision.nextCheckAt, this.revision + 1);
+    const made = toShipmentEvents(command, decision.events, decision.nextCheckAt, this.revision + 1);
     const after = fold(made, this.state);
     if (after === undefined) throw new Error(`${command.type} created no shipment`);
     const stored = made.map(toNewEvent);
@@ -154,7 +154,7 @@ function buildAnswer(
   warnings: readonly Warning[],
   after: ShipmentState,
 ): ShipmentAnswer {
-  return { ...handlerOf(type).answer(result, after), warnings };
+  return { ...getHandler(type).answer(result, after), warnings };
 }
 
 /** The events of one command in a stream, and the shipment before them. */
@@ -192,7 +192,7 @@ export function rebuildAnswer(
   const last = stored.at(-1);
   const after = fold(events, before);
   if (last === undefined || after === undefined) throw new Error(`${command.type} ${command.id} has no events`);
-  const result = handlerOf(command.type).resultOf(events, command);
+  const result = getHandler(command.type).resultOf(events, command);
   if (result === undefined) throw new Error(`${command.id} is the id of another command`);
   return {
     answer: buildAnswer(command, result, decideWarnings(command, before, context), after),

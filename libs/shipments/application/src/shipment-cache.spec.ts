@@ -4,7 +4,13 @@ import { RecordedMetrics } from '@tracking/testing';
 import { milestones, places, upsert } from '../test/builders.ts';
 import { contextFor } from './decide-batch.ts';
 import { shipmentIdFor } from './ids.ts';
-import { eventsOf, lastingCharacters, type LoadedShipment, roughBytes, ShipmentCache } from './shipment-cache.ts';
+import {
+  toShipmentEvents,
+  lastingCharacters,
+  type LoadedShipment,
+  roughBytes,
+  ShipmentCache,
+} from './shipment-cache.ts';
 
 /** A shipment with so many milestones, each with such a note. */
 function shipment(count = 0, note = ''): LoadedShipment {
@@ -18,7 +24,7 @@ function shipment(count = 0, note = ''): LoadedShipment {
   let revision = -1;
   let characters = 0;
   for (const command of commands) {
-    const events = eventsOf(
+    const events = toShipmentEvents(
       command,
       decide(command, state, contextFor(command, { places, settings: DEFAULT_RULE_SETTINGS })).events,
       null,

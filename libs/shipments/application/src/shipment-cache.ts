@@ -41,7 +41,7 @@ export function toNewEvent(event: ShipmentEvent): NewEvent {
 }
 
 /** Returns the events of one decision, in order, with their metadata. */
-export function eventsOf(
+export function toShipmentEvents(
   command: ShipmentCommand,
   bodies: readonly ShipmentEventBody[],
   nextCheckAt: string | null,

@@ -62,7 +62,7 @@ interface Job {
   /** Deadline of the monotonic clock. */
   readonly deadline: number;
 }
-type QueuedJob = Queued<Job, Written<ShipmentAnswer>>;
+type QueuedJob = QueuedItem<Job, Written<ShipmentAnswer>>;
 
 /** Commands of one shipment that are appended together. */
 interface QueuedCommands {
@@ -243,14 +243,14 @@ function isOutcomeUnknown(error: unknown): error is Unavailable {
 }
 
 /** A queued item and the promise of its result. Settling it twice changes nothing. */
-interface Queued<T, R> {
+interface QueuedItem<T, R> {
   readonly item: T;
   readonly answer: (result: R) => void;
   readonly fail: (error: unknown) => void;
 }
 
 /** Settles every item of the batch. If the handler throws, items that are not settled yet fail with the error. */
-export type KeyedBatchHandler<T, R> = (key: string, batch: readonly Queued<T, R>[]) => Promise<void>;
+export type KeyedBatchHandler<T, R> = (key: string, batch: readonly QueuedItem<T, R>[]) => Promise<void>;
 
 interface BatchLimits {
   /** Maximum number of items per batch. */
@@ -267,7 +267,7 @@ interface BatchLimits {
  */
 export class KeyedBatches<T, R> {
   /** Waiting items by key. A key has an entry while it is in progress. */
-  private readonly queues = new Map<string, Queued<T, R>[]>();
+  private readonly queues = new Map<string, QueuedItem<T, R>[]>();
   private unanswered = 0;
 
   constructor(
@@ -299,7 +299,7 @@ export class KeyedBatches<T, R> {
     return promise;
   }
 
-  private async work(key: string, first: readonly Queued<T, R>[]): Promise<void> {
+  private async work(key: string, first: readonly QueuedItem<T, R>[]): Promise<void> {
     let batch = first;
     while (batch.length > 0) {
       try {

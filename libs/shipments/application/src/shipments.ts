@@ -236,7 +236,7 @@ class CommandMetrics {
       outcome = written.answer.outcome;
       return written;
     } catch (error) {
-      outcome = outcomeOf(error);
+      outcome = commandOutcome(error);
       throw error;
     } finally {
       this.total.add(1, { type, outcome });
@@ -245,7 +245,7 @@ class CommandMetrics {
   }
 }
 
-function outcomeOf(error: unknown): string {
+function commandOutcome(error: unknown): string {
   if (error instanceof DomainError) return 'refused';
   if (error instanceof Busy) return 'busy';
   return error instanceof Unavailable ? 'unavailable' : 'error';

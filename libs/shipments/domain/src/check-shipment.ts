@@ -67,7 +67,7 @@ export function checkShipmentFields(
       checkField === undefined ? (value ?? EMPTY_SHIPMENT_FIELDS[name]) : checkField(check, value as never, name);
   }
   const checked: Partial<ShipmentFields> = fields;
-  check.order('eta', checked.etd, checked.eta);
+  check.checkTimes('eta', checked.etd, checked.eta);
   return { fields: checked, errors: check.errors, warnings: check.warnings };
 }
 
@@ -79,10 +79,10 @@ const FIELD_CHECKS: {
     param: string,
   ) => ShipmentFields[Name];
 } = {
-  external_id: (check, value, param) => check.reference(param, value),
-  house_bill: (check, value, param) => check.reference(param, value),
-  master_bill: (check, value, param) => check.reference(param, value),
-  booking_number: (check, value, param) => check.reference(param, value),
+  external_id: (check, value, param) => check.checkReference(param, value),
+  house_bill: (check, value, param) => check.checkReference(param, value),
+  master_bill: (check, value, param) => check.checkReference(param, value),
+  booking_number: (check, value, param) => check.checkReference(param, value),
   shipper: (_check, value) => normaliseParty(value),
   consignee: (_check, value) => normaliseParty(value),
   container_numbers: (check, value) => check.containers(value ?? []),
@@ -90,16 +90,16 @@ const FIELD_CHECKS: {
   origin_port: (check, value, param) => check.port(param, value),
   destination_port: (check, value, param) => check.port(param, value),
   references: (check, value, param) => {
-    check.limit(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
+    check.checkLimit(param, value?.length ?? 0, SHIPMENT_LIMITS.references);
     return (value ?? []).map(({ type, value: text }) => ({ type, value: text }));
   },
   metadata: (check, value, param) => {
     const count = Object.keys(value ?? {}).length;
-    check.limit(param, count, SHIPMENT_LIMITS.metadata);
+    check.checkLimit(param, count, SHIPMENT_LIMITS.metadata);
     return count === 0 ? null : value;
   },
   legs: (check, value, param) => {
-    check.limit(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
+    check.checkLimit(param, value?.length ?? 0, SHIPMENT_LIMITS.legs);
     return (value ?? []).map((leg, index) => check.leg(`${param}[${index}]`, leg));
   },
 };
@@ -129,7 +129,7 @@ class ShipmentCheck {
     private readonly mode: KnownMode,
   ) {}
 
-  limit(param: string, count: number, most: number): void {
+  checkLimit(param: string, count: number, most: number): void {
     if (count <= most) return;
     this.errors.push({
       param,
@@ -138,7 +138,7 @@ class ShipmentCheck {
     });
   }
 
-  reference(param: string, value: string | null): string | null {
+  checkReference(param: string, value: string | null): string | null {
     if (value?.trim() === '') {
       this.errors.push({ param, code: 'invalid_value', message: 'Must not be blank. Use null to clear the field.' });
     }
@@ -166,7 +166,7 @@ class ShipmentCheck {
         else this.warnings.push(found);
       }
     });
-    this.limit('container_numbers', kept.size, SHIPMENT_LIMITS.containers);
+    this.checkLimit('container_numbers', kept.size, SHIPMENT_LIMITS.containers);
     return [...kept];
   }
 
@@ -195,7 +195,7 @@ class ShipmentCheck {
 
   leg(param: string, leg: Nullable<LegFields>): LegFields {
     const mode = leg.mode ?? this.mode;
-    this.order(`${param}.eta`, leg.etd, leg.eta);
+    this.checkTimes(`${param}.eta`, leg.etd, leg.eta);
     return {
       mode: leg.mode ?? null,
       carrier_scac: this.carrier(`${param}.carrier_scac`, leg.carrier_scac ?? null, mode),
@@ -208,7 +208,7 @@ class ShipmentCheck {
     };
   }
 
-  order(param: string, etd: string | null | undefined, eta: string | null | undefined): void {
+  checkTimes(param: string, etd: string | null | undefined, eta: string | null | undefined): void {
     const warning = checkEtaAfterEtd(param, etd, eta);
     if (warning !== undefined) this.warnings.push(warning);
   }

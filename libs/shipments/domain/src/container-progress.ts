@@ -42,8 +42,8 @@ interface ContainerTimes {
  * Computes the progress of a container. Its status is the highest rank that a milestone reaches, after `DEMOTIONS`.
  * @param summaries the container's own milestones and those that name no container
  */
-export function progressOf(summaries: readonly MilestoneSummary[]): ContainerProgress {
-  const points = turningPointsOf(summaries);
+export function computeProgress(summaries: readonly MilestoneSummary[]): ContainerProgress {
+  const points = findTurningPoints(summaries);
   const sailed = latestTimeOf(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
@@ -119,7 +119,7 @@ function reachLosable(
 }
 
 /** Returns the times before which milestones of the container are demoted. */
-export function turningPointsOf(summaries: readonly MilestoneSummary[]): TurningPoints {
+export function findTurningPoints(summaries: readonly MilestoneSummary[]): TurningPoints {
   return {
     departed: latestTimeOf(summaries, 'departed'),
     railDeparted: latestTimeOf(summaries, 'railDeparted'),
@@ -150,10 +150,10 @@ export function overallStatus(progresses: readonly ContainerProgress[]): Decided
   for (const { reached } of progresses) {
     for (let each = rank; each <= highest && rank > 0; each++) milestone = earlier(milestone, reached[each]);
   }
-  return { status: statusAt(rank), milestone: milestone ?? null, rule: ruleOf(rank, highest) };
+  return { status: statusAt(rank), milestone: milestone ?? null, rule: statusRule(rank, highest) };
 }
 
-function ruleOf(rank: number, highest: number): StatusRule {
+function statusRule(rank: number, highest: number): StatusRule {
   if (rank < highest) return 'not_all_delivered';
   return rank > 0 ? 'highest_rank' : 'no_milestone';
 }

@@ -8,9 +8,9 @@ import {
 import type { Changes } from './events/event-data.ts';
 import type { ShipmentChanged } from './events/shipment-events.ts';
 import { hasValidCheckDigit } from './references.ts';
-import { routeOf } from './route.ts';
+import { buildRoute } from './route.ts';
 import { type DecidedTimes, type EstimateListener, decideTimes } from './schedule.ts';
-import { type ContainerProgress, type DecidedStatus, overallStatus, progressOf } from './container-progress.ts';
+import { type ContainerProgress, type DecidedStatus, overallStatus, computeProgress } from './container-progress.ts';
 import type { Schedule, TimelineEntry } from './state.ts';
 import { RANK, type MilestoneSummary, later } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
@@ -62,11 +62,11 @@ export interface Derived {
  */
 export function derive(basis: Basis, places: Places, onEstimate?: EstimateListener): Derived {
   const { record, schedule, timeline, cancelled, revision, movesEtaAfterArrival } = basis;
-  const analysis = analyseTimeline(timeline, routeOf(record, schedule.legs.value, places), record.container_numbers);
-  const subjects = subjectsOf(analysis, record.container_numbers);
+  const analysis = analyseTimeline(timeline, buildRoute(record, schedule.legs.value, places), record.container_numbers);
+  const subjects = deriveSubjects(analysis, record.container_numbers);
   const times = decideTimes(analysis, { schedule, before: record, revision, movesEtaAfterArrival }, onEstimate);
   const moved = overallStatus(subjects.map(({ progress }) => progress));
-  const cancellation = cancellationOf(analysis, cancelled, moved.status, record);
+  const cancellation = findCancellation(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : cancelledBy(cancellation);
   return {
     record: {
@@ -79,7 +79,7 @@ export function derive(basis: Basis, places: Places, onEstimate?: EstimateListen
       ata: times.ata.value,
       legs: times.legs,
       original_eta: record.original_eta ?? times.eta.value,
-      containers: containersOf(basis, subjects),
+      containers: deriveContainers(basis, subjects),
       last_milestone: lastMilestone(analysis.last),
     },
     status,
@@ -91,7 +91,7 @@ export function derive(basis: Basis, places: Places, onEstimate?: EstimateListen
 }
 
 /** Returns the event that announces derived changes. */
-export function changedBy(changes: Changes, derived: Derived): ShipmentChanged {
+export function changedEvent(changes: Changes, derived: Derived): ShipmentChanged {
   const data = changes.eta === undefined ? { changes } : { changes, eta_set_by: etaSetBy(derived) };
   return { type: 'shipment.changed.v1', data };
 }
@@ -108,14 +108,14 @@ function cancelledBy({ milestone }: Cancellation): DecidedStatus {
   return { status: 'cancelled', milestone, rule };
 }
 
-function subjectsOf({ unnamed, named }: TimelineAnalysis, containers: readonly string[]): readonly StatusSubject[] {
-  const general: StatusSubject = { container_number: null, summaries: [unnamed], progress: progressOf([unnamed]) };
+function deriveSubjects({ unnamed, named }: TimelineAnalysis, containers: readonly string[]): readonly StatusSubject[] {
+  const general: StatusSubject = { container_number: null, summaries: [unnamed], progress: computeProgress([unnamed]) };
   if (containers.length === 0) return [general];
   return containers.map((container_number) => {
     const own = named.get(container_number);
     if (own === undefined) return { ...general, container_number };
     const summaries = [unnamed, own];
-    return { container_number, summaries, progress: progressOf(summaries) };
+    return { container_number, summaries, progress: computeProgress(summaries) };
   });
 }
 
@@ -125,7 +125,7 @@ function subjectsOf({ unnamed, named }: TimelineAnalysis, containers: readonly s
  * was already delivered.
  * @param status status according to all other milestones
  */
-function cancellationOf(
+function findCancellation(
   { cancellations }: TimelineAnalysis,
   cancelled: number | null,
   status: ShipmentStatus,
@@ -143,13 +143,16 @@ export function isCancelledByMilestone({ status, status_milestone_id }: Shipment
   return status === 'cancelled' && status_milestone_id !== null;
 }
 
-function containersOf({ record, removedContainers }: Basis, subjects: readonly StatusSubject[]): readonly Container[] {
+function deriveContainers(
+  { record, removedContainers }: Basis,
+  subjects: readonly StatusSubject[],
+): readonly Container[] {
   const present = new Map(record.containers.map((container) => [container.number, container]));
   return subjects.flatMap((subject) => {
     const { container_number: number } = subject;
     if (number === null) return [];
     const old = present.get(number);
-    const container = containerOf(
+    const container = deriveContainer(
       number,
       old ?? removedContainers.get(number) ?? EMPTY_CLIENT_CONTAINER_FIELDS,
       subject,
@@ -158,7 +161,11 @@ function containersOf({ record, removedContainers }: Basis, subjects: readonly S
   });
 }
 
-function containerOf(number: string, given: ClientContainerFields, { summaries, progress }: StatusSubject): Container {
+function deriveContainer(
+  number: string,
+  given: ClientContainerFields,
+  { summaries, progress }: StatusSubject,
+): Container {
   return {
     number,
     valid_check_digit: hasValidCheckDigit(number),

@@ -1,4 +1,4 @@
-import { DOCUMENT_LIMITS, type DocumentRecord, isPresent, type Timestamp } from '@tracking/contracts';
+import { DOCUMENT_LIMITS, type DocumentRecord, isDocumentPresent, type Timestamp } from '@tracking/contracts';
 import type { StoredDocument } from './events/event-data.ts';
 import type { ShipmentEventBody } from './events/stored-events.ts';
 import type { DocumentState, ShipmentDraft } from './state.ts';
@@ -17,7 +17,7 @@ export function replacementFinder<Document extends StoredDocument>(
   return (document) => {
     let replacement: Document | undefined;
     for (let each = next(document); each !== undefined; each = next(each.document)) {
-      if (isPresent(each.document)) replacement = each;
+      if (isDocumentPresent(each.document)) replacement = each;
     }
     return replacement;
   };
@@ -34,7 +34,7 @@ export function findRestoredDocument(
   if (replacementFinder(documents)(deleted) !== undefined) return undefined;
   const replacedBy = (by: string) => documents.find(({ document }) => document.replaced_by_document_id === by);
   let former = replacedBy(id);
-  while (former !== undefined && !isPresent(former.document)) former = replacedBy(former.document.id);
+  while (former !== undefined && !isDocumentPresent(former.document)) former = replacedBy(former.document.id);
   return former && { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: null } };
 }
 
@@ -69,12 +69,12 @@ export function expireDocuments(
 export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
-    const verdict = verdictOf(stored, draft.documents[place], draft.documents);
+    const verdict = reviewNumber(stored, draft.documents[place], draft.documents);
     draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
   }
 }
 
-function verdictOf(
+function reviewNumber(
   { document: { status } }: StoredDocument,
   before: DocumentState | undefined,
   all: readonly DocumentState[],

@@ -1,6 +1,6 @@
 import { A, B, C, type Scenario, day, stamp, voyage } from '../test/scenario.ts';
 import type { ShipmentEvent } from './events/stored-events.ts';
-import { evolve, evolveRecord, findMilestone, fold, milestoneChanges, revisionOf } from './index.ts';
+import { evolve, evolveRecord, findMilestone, fold, milestoneChanges, findCommandRevision } from './index.ts';
 
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
@@ -92,7 +92,13 @@ describe('commands seen', () => {
     scenario.post('customs_hold', day(5));
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
-    expect([1, 2, 3, 4, 5].map((number) => revisionOf(state, id(number)))).toEqual([0, 1, undefined, 3, undefined]);
+    expect([1, 2, 3, 4, 5].map((number) => findCommandRevision(state, id(number)))).toEqual([
+      0,
+      1,
+      undefined,
+      3,
+      undefined,
+    ]);
   });
 });
 

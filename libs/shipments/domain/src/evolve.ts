@@ -34,7 +34,7 @@ function apply(before: ShipmentDraft | undefined, event: ShipmentEvent): Shipmen
   const { type, data, revision, metadata } = event;
   const descriptor = descriptorOf(type);
   const draft = before ?? descriptor.begin?.(data, revision);
-  if (draft === undefined) throw notACreation(event);
+  if (draft === undefined) throw missingCreation(event);
   draft.record = recordAfter(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
   const changes = milestoneChanges(event);
@@ -82,7 +82,7 @@ export function documentsAfter(
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision } = event;
   const before = descriptorOf(type).begin?.(data, revision).record ?? record;
-  if (before === undefined) throw notACreation(event);
+  if (before === undefined) throw missingCreation(event);
   return recordAfter(before, event);
 }
 
@@ -96,7 +96,7 @@ function recordAfter(before: ShipmentRecord, event: ShipmentEvent): ShipmentReco
   return { ...after, updated_at, version: revision + 1 };
 }
 
-function notACreation({ type, revision }: ShipmentEvent): Error {
+function missingCreation({ type, revision }: ShipmentEvent): Error {
   return new Error(`${type} at revision ${revision} does not create a shipment`);
 }
 

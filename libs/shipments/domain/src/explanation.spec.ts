@@ -11,7 +11,7 @@ import {
 } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { expectResolved } from '../test/remedies.ts';
-import { A, B, C, day, known, type Scenario, shipment, voyage, WRONG_DIGIT } from '../test/scenario.ts';
+import { A, B, C, day, decisionInputs, type Scenario, shipment, voyage, WRONG_DIGIT } from '../test/scenario.ts';
 import { explain } from './explanation.ts';
 import type { ShipmentState } from './state.ts';
 
@@ -19,7 +19,7 @@ const RANK = (status: ShipmentStatus) => SHIPMENT_STATUSES.indexOf(status);
 
 function explained(scenario: Scenario): ShipmentExplanation {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  return explain(scenario.state, known);
+  return explain(scenario.state, decisionInputs);
 }
 
 const ruleOf = (scenario: Scenario, { id }: { readonly id: string }) =>
@@ -269,7 +269,7 @@ describe('of the shipment it is told what set', () => {
     if (state === undefined) throw new Error('there is no shipment');
     const containers = state.record.containers.map((container) => ({ ...container, status: 'booked' as const }));
     const record: ShipmentRecord = { ...state.record, status: 'booked', eta: day(21), containers };
-    const { status, eta, etd, containers: told } = explain({ ...state, record }, known);
+    const { status, eta, etd, containers: told } = explain({ ...state, record }, decisionInputs);
     expect(status).toEqual({ value: 'booked', rule: 'earlier_rules', milestone_id: null });
     expect(eta).toEqual({ value: day(21), rule: 'earlier_rules', milestone_id: null });
     expect(etd.rule).toBe('unknown');
@@ -376,7 +376,7 @@ describe('of each open exception it is told', () => {
       ...state,
       exceptions: [...Array.from({ length: most - 1 }, () => resolved), hold],
     });
-    const toldOf = (most: number) => explain(withAll(most), known).exceptions.map(({ status }) => status);
+    const toldOf = (most: number) => explain(withAll(most), decisionInputs).exceptions.map(({ status }) => status);
     expect(toldOf(499)).toContain('expected');
     expect(toldOf(500)).toEqual(['open']);
   });
@@ -560,7 +560,7 @@ describe('what it names is what the shipment is', () => {
       fc.property(journeys, (steps) => {
         const { record, state } = took(steps);
         if (state === undefined) throw new Error('there is no shipment');
-        const explanation = explain(state, known);
+        const explanation = explain(state, decisionInputs);
         const { milestones, containers, status } = explanation;
         expect(statusBy(explanation)).toBe(record.status);
         expect([status.value, status.milestone_id]).toEqual([record.status, record.status_milestone_id]);

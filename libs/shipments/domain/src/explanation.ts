@@ -13,7 +13,7 @@ import {
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from './check-shipment.ts';
 import type { DecideContext } from './commands/command.ts';
-import { type DecidedStatus, turningPointsOf } from './container-progress.ts';
+import { type DecidedStatus, findTurningPoints } from './container-progress.ts';
 import { derive, type Derived } from './derive.ts';
 import { findingsOf, isSuppressed, keyOf, type RuleFinding } from './exceptions/reconcile.ts';
 import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
@@ -111,7 +111,7 @@ class MilestoneExplainer {
   ) {
     this.present = new Set(derived.record.container_numbers);
     this.points = new Map(
-      derived.subjects.map(({ container_number, summaries }) => [container_number, turningPointsOf(summaries)]),
+      derived.subjects.map(({ container_number, summaries }) => [container_number, findTurningPoints(summaries)]),
     );
   }
 

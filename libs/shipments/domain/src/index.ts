@@ -61,7 +61,7 @@ export {
   type DecisionOf,
   type ShipmentCommand,
   decide,
-  handlerOf,
+  getHandler,
 } from './commands/shipment-commands.ts';
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
 export type { Announcement } from './events/descriptor.ts';
@@ -91,7 +91,7 @@ export {
   type TimelineEntry,
   compareMilestones,
   findMilestone,
-  revisionOf,
+  findCommandRevision,
 } from './state.ts';
 export {
   SHIPMENT_STREAM_PREFIX,

@@ -32,8 +32,8 @@ export function isFeed(source: MilestoneSource): boolean {
 }
 
 /** Returns the fields of a milestone that its sender sets. */
-export function contentOf(milestone: MilestoneInput): MilestoneInput {
-  return fieldsFrom(() => milestone);
+export function pickContent(milestone: MilestoneInput): MilestoneInput {
+  return pickFields(() => milestone);
 }
 
 export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
@@ -42,7 +42,7 @@ export function isSameContent(a: MilestoneInput, b: MilestoneInput): boolean {
 
 /** Returns the content that was last sent, without corrections by a person. */
 export function lastSent({ milestone, overridden }: Pick<TimelineEntry, 'milestone' | 'overridden'>): MilestoneInput {
-  return { ...contentOf(milestone), ...overridden };
+  return { ...pickContent(milestone), ...overridden };
 }
 
 /**
@@ -61,7 +61,7 @@ export function findOverridden(content: MilestoneInput, sent: MilestoneInput): O
 export function mergeResentFields(entry: TimelineEntry, input: MilestoneInput): MilestoneInput {
   const sent = lastSent(entry);
   const differs = (field: Field) => input[field] !== sent[field];
-  return fieldsFrom((field) => (differs(field) || STATEMENT_FIELDS[field].some(differs) ? input : entry.milestone));
+  return pickFields((field) => (differs(field) || STATEMENT_FIELDS[field].some(differs) ? input : entry.milestone));
 }
 
 /** Reports whether a feed still sends an estimate or plan of an event that a person has recorded as actual. */
@@ -89,6 +89,6 @@ export function overriddenAfter(
   return overridden !== undefined && isOverridden({ overridden }) ? overridden : NO_OVERRIDES;
 }
 
-function fieldsFrom(choose: (field: Field) => MilestoneInput): MilestoneInput {
+function pickFields(choose: (field: Field) => MilestoneInput): MilestoneInput {
   return Object.fromEntries(INPUT_FIELDS.map((field) => [field, choose(field)[field]])) as unknown as MilestoneInput;
 }

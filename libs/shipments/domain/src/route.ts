@@ -30,7 +30,7 @@ interface RoutedFields {
 }
 
 /** Returns the ports of a shipment: the given ones, otherwise those of its first and last leg. */
-export function portsOf(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
+export function resolvePorts(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
   return {
     origin_port: given.origin_port ?? legs[0]?.origin_port ?? null,
     destination_port: given.destination_port ?? legs.at(-1)?.destination_port ?? null,
@@ -38,8 +38,8 @@ export function portsOf(given: GivenPorts, legs: readonly LegFields[]): GivenPor
 }
 
 /** Builds the route. @param legs legs as the client set them */
-export function routeOf(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
-  const { origin_port: origin, destination_port: destination } = portsOf(shipment, legs);
+export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
+  const { origin_port: origin, destination_port: destination } = resolvePorts(shipment, legs);
   const ends = new Set([destination, legs.at(-1)?.destination_port ?? null]);
   const via = new Set(legs.slice(0, -1).map((leg) => leg.destination_port));
   via.delete(null);
@@ -83,7 +83,7 @@ export function isOnTheWay(route: Route, location: string | null): boolean {
 }
 
 /** Reports whether goods of the mode may travel by vessel. */
-export function mayGoByWater(mode: Mode | null): boolean {
+export function mayTravelByVessel(mode: Mode | null): boolean {
   return mode === null || mode === 'ocean' || mode === 'barge' || mode === 'multimodal';
 }
 
@@ -92,5 +92,5 @@ export function isLanding({ legs, mode }: Route, location: string | null): boole
   const place = placeOf(location);
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
   const next = ended < 0 ? undefined : legs[ended + 1];
-  return next !== undefined && !mayGoByWater(next.mode ?? mode);
+  return next !== undefined && !mayTravelByVessel(next.mode ?? mode);
 }

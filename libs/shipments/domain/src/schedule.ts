@@ -218,7 +218,7 @@ function newestTime(
     if (number === null) unnamed = newer(unnamed, entry);
     else named.set(number, newer(named.get(number), entry));
   }
-  const weighed = named.size === 0 ? [unnamed] : containers.map((number) => newestOf(unnamed, named.get(number)));
+  const weighed = named.size === 0 ? [unnamed] : containers.map((number) => newerOrFirst(unnamed, named.get(number)));
   const chosen = weighed.reduce(laterTime, undefined);
   if (onEstimate !== undefined) {
     for (const entry of estimates) onEstimate(entry, findEstimateRule(entry, set.written, { weighed, chosen }));
@@ -242,7 +242,7 @@ function laterTime(a: TimelineEntry | undefined, b: TimelineEntry | undefined): 
   return b.milestone.occurred_at > a.milestone.occurred_at ? b : a;
 }
 
-function newestOf(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
+function newerOrFirst(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
   return b === undefined ? a : newer(a, b);
 }
 

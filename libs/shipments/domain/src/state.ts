@@ -51,7 +51,7 @@ export interface Schedule {
 }
 
 /** Returns the schedule of the first upsert. */
-export function scheduleOf({ etd, eta, legs }: LastSent, written: number): Schedule {
+export function initialSchedule({ etd, eta, legs }: LastSent, written: number): Schedule {
   return { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
 }
 
@@ -137,7 +137,7 @@ export type ShipmentDraft = { -readonly [Key in keyof ShipmentState]: ShipmentSt
 };
 
 /** Returns the revision of the first event that a command appended; undefined if it appended nothing. */
-export function revisionOf(state: ShipmentState, commandId: string): number | undefined {
+export function findCommandRevision(state: ShipmentState, commandId: string): number | undefined {
   return state.commands.findLast((command) => command.id === commandId)?.revision;
 }
 

@@ -73,8 +73,8 @@ const COUNTRIES = new Set(['CN', 'SG', 'US', 'DE', 'GB', 'KR', 'IT', 'PA']);
 
 export const places: Places = {
   find(code) {
-    const decisionInputs = KNOWN_PLACES[code];
-    if (decisionInputs === undefined) return undefined;
+    const knownPlace = KNOWN_PLACES[code];
+    if (knownPlace === undefined) return undefined;
     return {
       code,
       name: null,
@@ -82,7 +82,7 @@ export const places: Places = {
       latitude: null,
       longitude: null,
       timezone: null,
-      ...decisionInputs,
+      ...knownPlace,
     };
   },
   isUnknown: (code) => !COUNTRIES.has(code.slice(0, 2)),
@@ -371,10 +371,10 @@ export function receivedObject(fields: Partial<ReceivedObject> = {}): ReceivedOb
 }
 
 /** Inputs of decisions other than the shipment. */
-export const known = { places, settings: DEFAULT_RULE_SETTINGS };
+export const decisionInputs = { places, settings: DEFAULT_RULE_SETTINGS };
 
 export function contextFor(commandId: string): DecideContext {
-  return { ...known, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
+  return { ...decisionInputs, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
 }
 
 export function stamp(

@@ -1,4 +1,4 @@
-import { DomainError, type FieldError, type PageOf, requireVersion } from '@tracking/contracts';
+import { DomainError, type FieldError, type ItemPage, requireVersion } from '@tracking/contracts';
 import type {
   ChangeEndpoint,
   CreateEndpoint,
@@ -36,7 +36,7 @@ export interface WebhookEndpoints {
   /** Sends nothing. @throws validation_failed, limit_exceeded */
   create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
   /** Oldest first. */
-  list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>>;
+  list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /** A changed URL has to be verified again. @throws validation_failed */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
@@ -58,7 +58,7 @@ export interface WebhookEndpoints {
 
 /** Preconditions as of {@link WebhookEndpoints}. */
 export interface WebhookDeliveries {
-  list(request: ListDeliveries): Promise<PageOf<WebhookDelivery>>;
+  list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>>;
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail>;
   /** One attempt as soon as possible; the schedule stays as it is. @throws endpoint_not_enabled */
   retry(command: DeliveryCommand): Promise<WebhookDelivery>;
@@ -83,7 +83,7 @@ export interface WebhookDeadLetters {
 export interface WebhookReplays {
   /** Replays events up to now. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable */
   create(command: CreateReplay): Promise<WebhookReplay>;
-  list(request: ListReplays): Promise<PageOf<WebhookReplay>>;
+  list(request: ListReplays): Promise<ItemPage<WebhookReplay>>;
   get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay>;
   /** Deliveries that were taken continue by their schedule; a replay that has ended stays as it is. */
   cancel(command: ReplayCommand): Promise<WebhookReplay>;
@@ -98,7 +98,7 @@ export interface WebhookStatistics {
 
 /** Messages of the topic that are no events. */
 export interface ParkedMessages {
-  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<PageOf<ParkedMessage>>;
+  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<ItemPage<ParkedMessage>>;
   /** Consumes it again, as if it had just come. `recorded` is true if it is an event now. */
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
 }

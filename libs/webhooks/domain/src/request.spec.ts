@@ -72,8 +72,8 @@ describe('versions of the payload', () => {
       SECOND,
       SECOND,
     ]);
-    expect(versions.dataIn(older, SECOND as ApiVersion)).toEqual({ ref: 'PO-1' });
-    expect(versions.dataIn(older, FIRST as ApiVersion)).toEqual({ ref: 'PO-1', kind: 'SHIPMENT.CREATED' });
+    expect(versions.dataInVersion(older, SECOND as ApiVersion)).toEqual({ ref: 'PO-1' });
+    expect(versions.dataInVersion(older, FIRST as ApiVersion)).toEqual({ ref: 'PO-1', kind: 'SHIPMENT.CREATED' });
   });
 
   const downgrade = (_type: string, data: JsonObject) => data;

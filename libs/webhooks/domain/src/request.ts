@@ -24,7 +24,7 @@ export function renderBody(
 ): string {
   const { id, type, created_at, environment, workspace_id } = event;
   const envelope = { id, type, created_at, api_version: apiVersion, environment, workspace_id };
-  const data = versions.dataIn(event, apiVersion);
+  const data = versions.dataInVersion(event, apiVersion);
   return JSON.stringify(sandbox ? { ...envelope, sandbox, data } : { ...envelope, data });
 }
 

@@ -1,7 +1,7 @@
 import {
   type EtaChange,
   isInScope,
-  isPresent,
+  isDocumentPresent,
   type Milestone,
   type Scope,
   type ShipmentExplanation,
@@ -163,7 +163,7 @@ export class ShipmentStreamReads implements ShipmentReads {
 function neededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
   const until = expiresAt(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
-  return isPresent(document) && object_id !== null ? [object_id] : [];
+  return isDocumentPresent(document) && object_id !== null ? [object_id] : [];
 }
 
 /** Limits of the cache of past shipments. Every page of a list asks for the same one. */
@@ -201,7 +201,7 @@ class PastShipments {
     if (!past.isOver) {
       for await (const events of readSlices(this.store, stream, { from: past.events })) {
         if (past.events === 0 && !isOfScope(events[0], { workspace_id, environment })) return undefined;
-        past = after(past, events, at);
+        past = foldUntil(past, events, at);
         if (past.isOver) break;
       }
     }
@@ -211,7 +211,7 @@ class PastShipments {
   }
 }
 
-function after(
+function foldUntil(
   { state, events: before, characters }: PastState,
   events: readonly StoredEvent[],
   at: Timestamp,
@@ -236,15 +236,15 @@ function milestonePage({ timeline }: ShipmentState, query: ListMilestonesAt): Re
   const { limit, after } = query;
   const listed = timeline.map(({ milestone }) => milestone).filter((milestone) => isListed(milestone, query));
   const start =
-    after === undefined ? 0 : listed.findIndex((milestone) => compareMilestones(milestone, asKey(after)) > 0);
+    after === undefined ? 0 : listed.findIndex((milestone) => compareMilestones(milestone, parseSortKey(after)) > 0);
   const items = start === -1 ? [] : listed.slice(start, start + limit);
   const last = items.at(-1);
   const hasMore = last !== undefined && start + limit < listed.length;
   return { items, next: hasMore ? [last.occurred_at, last.sequence, last.recorded_at, last.id] : null };
 }
 
-type Key = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
-function asKey([occurred_at, sequence, recorded_at, id]: readonly (string | number)[]): Key {
+type SortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
+function parseSortKey([occurred_at, sequence, recorded_at, id]: readonly (string | number)[]): SortKey {
   return {
     occurred_at: String(occurred_at),
     sequence: Number(sequence),

@@ -19,7 +19,7 @@ export const cancelShipment: CancellationHandler<CancelShipment> = {
     if (status !== 'cancelled' && RANK[status] >= RANK.delivered) {
       throw new DomainError('already_delivered', `The shipment is ${status}; it can no longer be cancelled.`);
     }
-    if (state.cancelled !== null) return unchanged();
+    if (state.cancelled !== null) return unchangedDecision();
     return decideCancellation(
       at,
       { ...state, cancelled: version },
@@ -43,7 +43,7 @@ export const reopenShipment: CancellationHandler<ReopenShipment> = {
       const message = `Milestone ${state.record.status_milestone_id} cancels the shipment. Correct or retract it, or post a later booking_confirmed.`;
       throw new DomainError('cancelled_by_milestone', message);
     }
-    if (state.cancelled === null) return unchanged();
+    if (state.cancelled === null) return unchangedDecision();
     return decideCancellation(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
   },
   resultOf: () => ({ outcome: 'reopened' }),
@@ -80,6 +80,6 @@ function decideCancellation(
   return { outcome, warnings: [], ...withConsequences(at, after, [event], context) };
 }
 
-function unchanged(): CancellationDecision {
+function unchangedDecision(): CancellationDecision {
   return { outcome: 'unchanged', events: [], warnings: [], nextCheckAt: null };
 }

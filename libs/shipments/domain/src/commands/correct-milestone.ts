@@ -1,6 +1,6 @@
 import { DomainError, type Places } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
-import { contentOf, isSameContent, lastSent, findOverridden } from '../last-sent.ts';
+import { pickContent, isSameContent, lastSent, findOverridden } from '../last-sent.ts';
 import { findEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
 import {
   type CommandContext,
@@ -61,7 +61,7 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
     const message = 'The milestone was retracted. To restore it, post it again.';
     throw new DomainError('milestone_retracted', message);
   }
-  const content = patched(command, entry, state, context.places);
+  const content = applyPatch(command, entry, state, context.places);
   requireUniqueExternalId(content, entry, state);
   const unusual = patch.code === undefined ? [] : modeWarnings(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
@@ -79,7 +79,7 @@ function decide(command: CorrectMilestone, state: ShipmentState, context: Decide
  * Returns the milestone with the patched fields. All other fields stay exactly as they are, even if the check would
  * change them now. @throws DomainError
  */
-function patched(
+function applyPatch(
   { patch, at }: CorrectMilestone,
   { milestone: previous }: TimelineEntry,
   { record }: ShipmentState,
@@ -89,7 +89,7 @@ function patched(
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
   // Drops the time zone of the former place. A time zone that a client gave stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
-  const merged = { ...contentOf(previous), ...patch, ...timezone };
+  const merged = { ...pickContent(previous), ...patch, ...timezone };
   const { milestone: checked, errors } = checkMilestone(merged, places, at, listPorts(record));
   throwIfErrors([...errors, ...(patch.container_number === undefined ? [] : checkContainer(checked, record))]);
   return {

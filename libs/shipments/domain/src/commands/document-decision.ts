@@ -6,7 +6,7 @@ import {
   type FieldError,
   type ShipmentRecord,
   type Warning,
-  isPresent,
+  isDocumentPresent,
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import {
@@ -104,7 +104,7 @@ function tooManyDocuments({ documents }: ShipmentState): readonly FieldError[] {
 function documentNotReplaceable(id: string | null, { documents }: ShipmentState): readonly FieldError[] {
   if (id === null) return [];
   const found = documents.find(({ document }) => document.id === id)?.document;
-  if (found === undefined || !isPresent(found)) {
+  if (found === undefined || !isDocumentPresent(found)) {
     const message = `The shipment has no document ${id} that can be replaced.`;
     return [{ param: 'replaces_document_id', code: 'unknown_document', message }];
   }
@@ -129,7 +129,9 @@ export function decideUploaded(
   const document = { ...pending, ...bytes, status: 'uploaded', uploaded_at: at } as const;
   const former = documents.find((each) => each.document.id === pending.replaces_document_id);
   const canBeReplaced =
-    former !== undefined && isPresent(former.document) && replacementFinder(documents)(former.document) === undefined;
+    former !== undefined &&
+    isDocumentPresent(former.document) &&
+    replacementFinder(documents)(former.document) === undefined;
   const replaced: StoredDocument | null = canBeReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;

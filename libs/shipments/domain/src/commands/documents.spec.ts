@@ -14,7 +14,7 @@ import { beginShipment as beginWith } from '../../test/time-driven.ts';
 import { announcementOf, shipmentResource, historyNoteOf } from '../announcements.ts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
-import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
+import { type ShipmentCommand, decide, getHandler } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
 const CREATED = '2026-06-01T08:00:00.000Z';
@@ -569,7 +569,7 @@ describe('a command about a document that comes again', () => {
       const { length } = scenario.events;
       const { documentId, outcome: came } = scenario.run(command) as ReturnType<Scenario['add']>;
       expect(came).toBe(outcome);
-      const { resultOf, answer } = handlerOf(command.type);
+      const { resultOf, answer } = getHandler(command.type);
       const result = resultOf(scenario.events.slice(length), command);
       expect(result).toEqual({ outcome, documentId });
       const found = scenario.state?.documents.find(({ document }) => document.id === documentId);

@@ -15,13 +15,13 @@ import {
   dataOf,
   day,
   exceptionInput,
-  known,
+  decisionInputs,
   refusal,
   types,
   voyage,
 } from '../../test/scenario.ts';
 import { explain } from '../explanation.ts';
-import { type ShipmentCommand, decide, handlerOf } from './shipment-commands.ts';
+import { type ShipmentCommand, decide, getHandler } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
 const box = (container_number: string) => ({ container_number });
@@ -196,7 +196,7 @@ describe('what a person opened', () => {
     const scenario = voyage();
     scenario.openByHand('customs_hold', { detail: 'By phone.' });
     scenario.post('customs_hold', day(20));
-    const [exception] = explain(scenario.state!, known).exceptions;
+    const [exception] = explain(scenario.state!, decisionInputs).exceptions;
     expect(exception).toMatchObject({ type: 'customs_hold', rule: null, because: 'By phone.', resolved_by: [] });
   });
 });
@@ -484,14 +484,14 @@ describe('a command that comes again', () => {
       const { length } = on.events;
       const decided = on.run(command);
       const events = on.events.slice(length);
-      const { resultOf } = handlerOf(command.type);
+      const { resultOf } = getHandler(command.type);
       const { exceptionId } = decided as unknown as { readonly exceptionId: string };
       expect([decided, resultOf(events, command)]).toEqual([
         expect.objectContaining({ outcome }),
         { outcome, exceptionId },
       ]);
       for (const [other] of commands) {
-        if (other !== command) expect(handlerOf(other.type).resultOf(events, other)).toBeUndefined();
+        if (other !== command) expect(getHandler(other.type).resultOf(events, other)).toBeUndefined();
       }
     }
   });

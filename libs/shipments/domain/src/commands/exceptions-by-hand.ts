@@ -79,7 +79,7 @@ function decide(command: OpenException, state: ShipmentState, context: DecideCon
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
 
   throwIfErrors(checkExceptionLimit(state));
-  const exception = opened(command, input, context);
+  const exception = newException(command, input, context);
   const open_exceptions_count = record.open_exceptions_count + 1;
   const exceptions = [...state.exceptions, exception];
   const after = { ...state, exceptions, record: { ...record, open_exceptions_count } };
@@ -103,7 +103,7 @@ function normaliseInput(input: ExceptionInput): ExceptionInput {
   return { ...input, container_number: input.container_number === null ? null : normaliseCode(input.container_number) };
 }
 
-function opened({ at, shipment_id }: OpenException, input: ExceptionInput, { newId }: DecideContext) {
+function newException({ at, shipment_id }: OpenException, input: ExceptionInput, { newId }: DecideContext) {
   return {
     ...input,
     id: newId('exc', 0),

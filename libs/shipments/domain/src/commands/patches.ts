@@ -72,7 +72,7 @@ export const patchShipment: CommandHandler<
 function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
   const before = state.record;
   const { original_eta, ...patch } = command.patch;
-  const fields = merged(before, patch);
+  const fields = mergePatch(before, patch);
   const mode = fields.mode === undefined ? before.mode : fields.mode;
   const checked = checkShipmentFields(fields, mode, context.places, command.strict);
   const { etd, eta, legs } = checked.fields;
@@ -90,24 +90,24 @@ function decideShipmentPatch(command: PatchShipment, state: ShipmentState, conte
 }
 
 /** Returns the patch with its objects merged into those of the shipment. */
-function merged(
+function mergePatch(
   before: ShipmentRecord,
   { shipper, consignee, metadata, ...others }: Omit<ShipmentPatch, 'original_eta'>,
 ): Partial<ShipmentFields> {
   return {
     ...others,
-    ...(shipper !== undefined && { shipper: mergedParty(before.shipper, shipper) }),
-    ...(consignee !== undefined && { consignee: mergedParty(before.consignee, consignee) }),
-    ...(metadata !== undefined && { metadata: mergedStrings(before.metadata, metadata) }),
+    ...(shipper !== undefined && { shipper: mergeParty(before.shipper, shipper) }),
+    ...(consignee !== undefined && { consignee: mergeParty(before.consignee, consignee) }),
+    ...(metadata !== undefined && { metadata: mergeStrings(before.metadata, metadata) }),
   };
 }
 
-function mergedParty(before: Party | null, patch: Partial<Party> | null): Party | null {
+function mergeParty(before: Party | null, patch: Partial<Party> | null): Party | null {
   return patch === null ? null : { name: null, external_id: null, ...before, ...patch };
 }
 
 /** A Map, because `__proto__` is an allowed name. */
-function mergedStrings(
+function mergeStrings(
   before: ShipmentRecord['metadata'],
   patch: MergedFields['metadata'] | null,
 ): ShipmentRecord['metadata'] {

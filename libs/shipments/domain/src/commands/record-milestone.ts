@@ -9,12 +9,12 @@ import {
 import { findChanges, findLastMilestoneChanges } from '../changes.ts';
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
 import { checkEtaAfterEtd, SHIPMENT_LIMITS } from '../check-shipment.ts';
-import { changedBy, derive } from '../derive.ts';
+import { changedEvent, derive } from '../derive.ts';
 import type { LastMilestones, Overridden } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile, withConsequences } from '../exceptions/reconcile.ts';
 import {
-  contentOf,
+  pickContent,
   isStillEstimated,
   isFeed,
   isSameContent,
@@ -152,7 +152,7 @@ interface ResentMilestone {
  * override.
  */
 function mergeResent({ entry, by }: Duplicate, input: MilestoneInput): ResentMilestone {
-  const content = contentOf(entry.milestone);
+  const content = pickContent(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
     // A milestone without an external_id gets that of the repetition.
@@ -242,9 +242,9 @@ export function decideMilestone(
   const changes = findChanges(before, derived.record);
   if (previous?.classifier === 'actual') {
     const to = milestone.retracted_at === null ? milestone : null;
-    events.push(changedBy({ ...changes, milestone: { from: previous, to } }, derived));
+    events.push(changedEvent({ ...changes, milestone: { from: previous, to } }, derived));
   } else if (changes !== undefined) {
-    events.push(changedBy(changes, derived));
+    events.push(changedEvent(changes, derived));
   }
   const warnings = [...etaBeforeEtdWarnings(before, derived.record), ...cancelledWarnings(before, derived.record)];
   return { warnings, ...reconcile(state, { derived, timeline, events }, { ...context, at }) };

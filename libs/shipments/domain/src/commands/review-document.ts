@@ -1,4 +1,4 @@
-import { DomainError, isPresent } from '@tracking/contracts';
+import { DomainError, isDocumentPresent } from '@tracking/contracts';
 import { findRestoredDocument } from '../documents.ts';
 import { findDocument, type ShipmentState } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext } from './command.ts';
@@ -85,7 +85,7 @@ export const deleteDocument: CommandHandler<DeleteDocument, DocumentResult, Omit
     if (previous.status === 'deleted') {
       return decideOnDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
     }
-    const documents_count = state.record.documents_count - (isPresent(previous) ? 1 : 0);
+    const documents_count = state.record.documents_count - (isDocumentPresent(previous) ? 1 : 0);
     const bytes = object_id ?? received?.id ?? null;
     const stored = { document: { ...previous, status: 'deleted' as const }, object_id: bytes };
     const restored = findRestoredDocument(previous, state.documents);

@@ -100,7 +100,7 @@ export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answ
   readonly warnings: readonly Warning[];
 };
 
-export function handlerOf(type: CommandType): CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>> {
+export function getHandler(type: CommandType): CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>> {
   return HANDLERS[type] as CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>>;
 }
 
@@ -120,7 +120,7 @@ export function decide<Type extends CommandType>(
 }
 
 function decision(command: ShipmentCommand, state: ShipmentState | undefined, context: DecideContext): Decision {
-  const handler = handlerOf(command.type);
+  const handler = getHandler(command.type);
   if (state !== undefined) {
     requireTarget(command, state);
     requireVersion(state.record.version, command.expected_versions);

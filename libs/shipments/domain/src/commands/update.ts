@@ -1,17 +1,17 @@
 import type { FieldError, Leg, LegFields, ShipmentFields, ShipmentRecord, Warning } from '@tracking/contracts';
 import { findChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
 import { type CheckedShipment, checkEtaAfterEtd } from '../check-shipment.ts';
-import { changedBy, derive } from '../derive.ts';
+import { changedEvent, derive } from '../derive.ts';
 import type { GivenPorts, LastSent, LegTimesWritten, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
-import { portsOf } from '../route.ts';
+import { resolvePorts } from '../route.ts';
 import { setSchedule, type ShipmentState } from '../state.ts';
 import { type CommandContext, type DecideContext, type Decision, throwIfErrors, cancelledWarnings } from './command.ts';
 
 /** A client's changes of an existing shipment. */
-interface Update {
+interface ShipmentUpdate {
   readonly checked: CheckedShipment;
   /** Checked fields that are new statements about times. */
   readonly times: ScheduleFields;
@@ -30,7 +30,7 @@ export function decideUpdate(
   command: CommandContext,
   state: ShipmentState,
   context: DecideContext,
-  { checked, times, continued, sent, also, movesEtaAfterArrival = false }: Update,
+  { checked, times, continued, sent, also, movesEtaAfterArrival = false }: ShipmentUpdate,
 ): Decision<{ readonly outcome: 'updated' | 'unchanged' }> {
   const before = state.record;
   const { etd: _etd, eta: _eta, legs: _legs, ...plain } = checked.fields;
@@ -39,7 +39,7 @@ export function decideUpdate(
   const schedule = setSchedule(state.schedule, times, revision, legsWritten);
   const given = { ...(state.ports ?? before), ...plain };
   const legs = continued?.answered ?? before.legs;
-  const record: ShipmentRecord = { ...before, ...plain, ...also, ...portsOf(given, schedule.legs.value), legs };
+  const record: ShipmentRecord = { ...before, ...plain, ...also, ...resolvePorts(given, schedule.legs.value), legs };
   throwIfErrors([
     ...checked.errors,
     ...checkExternalId(before, record),
@@ -56,7 +56,7 @@ export function decideUpdate(
     events.push({ type: 'shipment.updated.v1', data });
   }
   events.push(...recordGivenPorts(state.ports, given, derived.record));
-  if (changes !== undefined) events.push(changedBy(changes, derived));
+  if (changes !== undefined) events.push(changedEvent(changes, derived));
   const reconciled = reconcile(state, { derived, timeline, events }, { ...context, at: command.at });
   const warnings = [...updateWarnings(checked, derived.record), ...cancelledWarnings(before, derived.record)];
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };

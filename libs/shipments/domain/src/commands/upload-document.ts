@@ -1,4 +1,4 @@
-import { type DocumentRecord, DomainError, isPresent } from '@tracking/contracts';
+import { type DocumentRecord, DomainError, isDocumentPresent } from '@tracking/contracts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { findDocument } from '../state.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
@@ -87,7 +87,7 @@ export const completeUpload: CommandHandler<CompleteUpload, DocumentResult, Omit
   decide({ at, document_id, lost_object_id }, state, context) {
     const found = findDocument(state, document_id);
     // Completing a document again changes nothing.
-    if (isPresent(found.document)) {
+    if (isDocumentPresent(found.document)) {
       return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const { document, received } = requirePending(state, document_id, at);

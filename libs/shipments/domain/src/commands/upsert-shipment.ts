@@ -19,8 +19,8 @@ import type { LastSent, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcile } from '../exceptions/reconcile.ts';
 import { continueLegs, decideUpdate, checkReferences, recordGivenPorts, updateWarnings } from './update.ts';
-import { portsOf } from '../route.ts';
-import { type ShipmentState, scheduleOf } from '../state.ts';
+import { resolvePorts } from '../route.ts';
+import { type ShipmentState, initialSchedule } from '../state.ts';
 
 /** Creates a shipment, or changes the one with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
@@ -65,7 +65,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
   const record: ShipmentRecord = {
     id: command.shipment_id,
     ...fields,
-    ...portsOf(fields, legs),
+    ...resolvePorts(fields, legs),
     status: 'pending',
     status_milestone_id: null,
     legs: [],
@@ -80,7 +80,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     updated_at: command.at,
     version: 1,
   };
-  const schedule = scheduleOf(sent, 0);
+  const schedule = initialSchedule(sent, 0);
   const basis = {
     record,
     schedule,

@@ -6,7 +6,7 @@ import {
   withAllFields,
 } from '@tracking/contracts';
 import { applyChanges, applyLastMilestones, updateRemovedContainers } from '../changes.ts';
-import { scheduleOf, setSchedule } from '../state.ts';
+import { initialSchedule, setSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type { Changes, GivenPorts, LastMilestones, LastSent, LegTimesWritten, ScheduleFields } from './event-data.ts';
 
@@ -27,7 +27,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     workspace_id,
     environment,
     record: withAllFields(shipment),
-    schedule: scheduleOf(sent, revision),
+    schedule: initialSchedule(sent, revision),
     sent,
     ports: null,
     cancelled: null,

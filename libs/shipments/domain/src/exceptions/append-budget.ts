@@ -18,7 +18,7 @@ export class AppendBudget {
   constructor(private readonly command: readonly ShipmentEventBody[]) {}
 
   /** Reserves room for the event; returns false if there is not enough. */
-  take({ data }: ShipmentEventBody): boolean {
+  reserve({ data }: ShipmentEventBody): boolean {
     const bytes = this.ruleBytes + utf8Bytes(data);
     if (bytes > SMALL_COMMAND_BYTES) {
       this.commandBytes ??= this.command.reduce((sum, event) => sum + utf8Bytes(event.data), 0);

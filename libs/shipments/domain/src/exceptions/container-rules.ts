@@ -6,7 +6,7 @@ import { placeOf } from '../references.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 import { findFirstIndex } from '../timeline.ts';
-import { type Finding, forEachSubject, hoursAfter, hoursOf, localDay, type RuleFacts } from './rule.ts';
+import { type Finding, forEachSubject, hoursAfter, ruleHours, localDay, type RuleFacts } from './rule.ts';
 import {
   byChangeOf,
   byCorrectionOf,
@@ -31,7 +31,7 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
   const { record, analysis } = derived;
   const { location } = stop.milestone;
-  const arrived_at = arrivalAt(stop, summaries, onward);
+  const arrived_at = stopArrivalTime(stop, summaries, onward);
   const next = nextLeg(record.legs, location);
   const next_etd = next?.leg.etd ?? null;
   const since = `At ${location ?? 'a port on the way'} since ${arrived_at}, and not loaded`;
@@ -39,7 +39,7 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
     milestone: stop,
     detail: next_etd === null ? `${since} again.` : `${since} for the next leg, whose ETD is ${next_etd}.`,
     opens_at:
-      next_etd === null ? hoursAfter(arrived_at, MAX_STOP_HOURS) : hoursAfter(next_etd, hoursOf(settings, record)),
+      next_etd === null ? hoursAfter(arrived_at, MAX_STOP_HOURS) : hoursAfter(next_etd, ruleHours(settings, record)),
     metrics: { location, arrived_at, next_etd },
     resolvedBy: () => [
       byLoading(stop, analysis.route),
@@ -50,7 +50,7 @@ export const missedConnection = forEachSubject(({ summaries, progress }, { deriv
 });
 
 /** Returns the time when the container arrived at its last stop. */
-function arrivalAt(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
+function stopArrivalTime(stop: TimelineEntry, summaries: StatusSubject['summaries'], onward: Timestamp): Timestamp {
   const place = placeOf(stop.milestone.location);
   const arrivals = summaries.map(({ stops }) => {
     for (let at = findFirstIndex(stops, ({ occurred_at }) => occurred_at > onward); at < stops.length; at++) {
@@ -105,7 +105,7 @@ export const demurrageRisk = forEachSubject((subject, facts, settings) => {
     resolvedBy: () => [
       byStep('out_for_delivery', left === NEVER ? null : left, analysis.route),
       ...(container === undefined ? [] : [byChangeOf('last_free_day')]),
-      ...correctionOf(when.milestone),
+      ...correctionRemedies(when.milestone),
     ],
   };
 });
@@ -133,7 +133,7 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
     resolvedBy: () => [
       byStep('completed', null, analysis.route),
       ...(container === undefined ? [] : [byChangeOf('empty_return_by')]),
-      ...correctionOf(when.milestone),
+      ...correctionRemedies(when.milestone),
     ],
   };
 });
@@ -155,7 +155,7 @@ function feeRisk(
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
   if (since === undefined) return undefined;
-  return { milestone: since, opens_at: hoursAfter(since.milestone.occurred_at, hoursOf(settings, record)) };
+  return { milestone: since, opens_at: hoursAfter(since.milestone.occurred_at, ruleHours(settings, record)) };
 }
 
 function timeZoneOf(port: string | null, places: Places): string {
@@ -168,7 +168,7 @@ function isHandedOut({ container_number }: StatusSubject, mode: Route['mode']): 
 }
 const HANDED_OUT_MODES = findMilestoneCode('gated_out')?.modes ?? [];
 
-function correctionOf(entry: TimelineEntry | null) {
+function correctionRemedies(entry: TimelineEntry | null) {
   return entry === null ? [] : [byCorrectionOf(entry)];
 }
 

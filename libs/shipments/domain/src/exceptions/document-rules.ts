@@ -1,4 +1,4 @@
-import { isPresent } from '@tracking/contracts';
+import { isDocumentPresent } from '@tracking/contracts';
 import { replacementFinder } from '../documents.ts';
 import type { DocumentState } from '../state.ts';
 import { type FindFindings, hoursAfter } from './rule.ts';
@@ -15,7 +15,7 @@ export const missingDocument: FindFindings = ({ derived, documents, requiredDocu
   const findReplacement = replacementFinder(documents);
   // A rejected document counts as present, because `document_rejected` is the exception for it.
   const isThere = ({ document }: DocumentState) =>
-    required.includes(document.type) && isPresent(document) && findReplacement(document) === undefined;
+    required.includes(document.type) && isDocumentPresent(document) && findReplacement(document) === undefined;
   const there = new Set(documents.filter(isThere).map(({ document }) => document.type));
   const missing = required.filter((type) => !there.has(type));
   if (missing.length === 0) return [];

@@ -1,5 +1,17 @@
 import type { ShipmentException } from '@tracking/contracts';
-import { A, B, C, Scenario, WRONG_DIGIT, dataOf, day, known, shipment, types, voyage } from '../../test/scenario.ts';
+import {
+  A,
+  B,
+  C,
+  Scenario,
+  WRONG_DIGIT,
+  dataOf,
+  day,
+  decisionInputs,
+  shipment,
+  types,
+  voyage,
+} from '../../test/scenario.ts';
 import { derive } from '../derive.ts';
 import { movementAfterCancel } from './milestone-rules.ts';
 
@@ -632,13 +644,13 @@ describe('movement_after_cancel', () => {
     const { state } = scenario;
     if (state === undefined) throw new Error('there is no shipment');
     const { timeline, record } = state;
-    const derived = derive({ ...state, revision: record.version }, known.places);
+    const derived = derive({ ...state, revision: record.version }, decisionInputs.places);
     const recorded = timeline.at(-1)?.recorded ?? 0;
     const found = [recorded - 1, recorded, recorded + 1].map((since) => {
       const cancellation = { since, milestone: null };
-      const facts = { lastNewsAt: null, documents: [], requiredDocuments: known.settings.required_documents };
-      const all = { ...facts, timeline, derived: { ...derived, cancellation }, places: known.places };
-      return movementAfterCancel(all, known.settings.exceptions.movement_after_cancel).length;
+      const facts = { lastNewsAt: null, documents: [], requiredDocuments: decisionInputs.settings.required_documents };
+      const all = { ...facts, timeline, derived: { ...derived, cancellation }, places: decisionInputs.places };
+      return movementAfterCancel(all, decisionInputs.settings.exceptions.movement_after_cancel).length;
     });
     expect(found).toEqual([1, 1, 0]);
   });

@@ -12,7 +12,7 @@ import {
 import { findChanges, isSameJson } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
-import { changedBy, derive, type Derived } from '../derive.ts';
+import { changedEvent, derive, type Derived } from '../derive.ts';
 import { expireDocuments } from '../documents.ts';
 import { descriptorOf, type ShipmentEventBody } from '../events/stored-events.ts';
 import { documentsAfter } from '../evolve.ts';
@@ -26,7 +26,7 @@ import {
   milestoneConflict,
   movementAfterCancel,
 } from './milestone-rules.ts';
-import { type Finding, oldestDue, type Rule, type RuleFacts } from './rule.ts';
+import { type Finding, earliestDue, type Rule, type RuleFacts } from './rule.ts';
 import { arrivalOverdue, departureOverdue, etaSlip, noUpdate } from './schedule-rules.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 
@@ -76,7 +76,7 @@ export function withConsequences(
   const { record, timeline } = after;
   const derived = derive({ ...after, revision: record.version }, context.places);
   const changes = findChanges(record, derived.record);
-  const all = changes === undefined ? events : [...events, changedBy(changes, derived)];
+  const all = changes === undefined ? events : [...events, changedEvent(changes, derived)];
   return reconcile(after, { derived, timeline, events: all }, { ...context, at });
 }
 
@@ -88,7 +88,7 @@ export function findingsOf(
   const facts = { ...known, requiredDocuments };
   const { record } = facts.derived;
   const isCancelled = record.status === 'cancelled';
-  const oldest = oldestDue(record);
+  const oldest = earliestDue(record);
   const findings = new Map<string, RuleFinding>();
   for (const rule of RULES) {
     const settings = exceptions[rule.type];
@@ -217,7 +217,7 @@ class Reconciliation {
    * adds it.
    */
   private pushIfRoom(event: ShipmentEventBody): boolean {
-    const hasRoom = this.budget.take(event);
+    const hasRoom = this.budget.reserve(event);
     if (hasRoom) this.events.push(event);
     else this.checkAgainAt(this.now);
     return hasRoom;

@@ -84,12 +84,12 @@ const MAX_DUE_AGE_HOURS = 30 * 24;
  * Returns the earliest time for which findings open exceptions, so that an import of old shipments does not open very
  * many.
  */
-export function oldestDue({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
+export function earliestDue({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
   return hoursAfter(created_at, -MAX_DUE_AGE_HOURS);
 }
 
 /** Returns the hours after which a rule opens an exception for a shipment of the mode. */
-export function hoursOf({ by_mode, after_hours }: ExceptionSettings, { mode }: Pick<ShipmentRecord, 'mode'>): number {
+export function ruleHours({ by_mode, after_hours }: ExceptionSettings, { mode }: Pick<ShipmentRecord, 'mode'>): number {
   return (mode === null ? undefined : by_mode[mode]) ?? after_hours ?? 0;
 }
 
@@ -125,7 +125,7 @@ export function localDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
   const before = knownDays.get(key);
   if (before !== undefined) return before;
-  const clock = clocksByZone.get(zone) ?? clockOf(zone);
+  const clock = clocksByZone.get(zone) ?? getClock(zone);
   clocksByZone.set(zone, clock);
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
   const found = { from: startOfDay(midnight, clock), until: startOfDay(midnight + DAY_MS, clock) };
@@ -137,10 +137,10 @@ export function localDay(day: string, zone: string): LocalDay {
 /** Returns the local time of a zone at an instant, in milliseconds, as if the local time were UTC. */
 type Clock = (instant: number) => number;
 
-function clockOf(zone: string): Clock {
+function getClock(zone: string): Clock {
   try {
     const format = new Intl.DateTimeFormat('en', { ...CLOCK_FORMAT, timeZone: zone });
-    return (instant) => shownBy(format, instant);
+    return (instant) => readClock(format, instant);
   } catch {
     return (instant) => instant;
   }
@@ -158,7 +158,7 @@ const CLOCK_FORMAT: Intl.DateTimeFormatOptions = {
   second: 'numeric',
 };
 
-function shownBy(format: Intl.DateTimeFormat, instant: number): number {
+function readClock(format: Intl.DateTimeFormat, instant: number): number {
   const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
   return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));

@@ -1,7 +1,7 @@
 import { type ExceptionSettings, type ResolvedBy, type Timestamp, latestTime } from '@tracking/contracts';
 import type { Derived } from '../derive.ts';
-import { mayGoByWater } from '../route.ts';
-import { type FindFindings, type Finding, HOUR_MS, hoursAfter, hoursOf, oldestDue } from './rule.ts';
+import { mayTravelByVessel } from '../route.ts';
+import { type FindFindings, type Finding, HOUR_MS, hoursAfter, ruleHours, earliestDue } from './rule.ts';
 import { RESOLVED_BY_NEWS, byChangeOf, hasArrived, hasDeparted, isDelivered, byStep } from './remedies.ts';
 
 /** Hours of delay beyond which the severity is at least `high`, regardless of the workspace's settings. */
@@ -14,7 +14,7 @@ export const etaSlip: FindFindings = ({ derived }, settings) => {
   const { eta, original_eta } = derived.record;
   if (eta === null || original_eta === null || hasArrived(derived)) return [];
   const slip = msBetween(original_eta, eta);
-  if (slip < hoursOf(settings, derived.record) * HOUR_MS) return [];
+  if (slip < ruleHours(settings, derived.record) * HOUR_MS) return [];
   const slip_hours = Math.round((slip / HOUR_MS) * 100) / 100;
   return [
     {
@@ -23,14 +23,14 @@ export const etaSlip: FindFindings = ({ derived }, settings) => {
       detail: `The ETA ${eta} is ${slip_hours} hours past the original ${original_eta}.`,
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
-      isGraverThan: (resolved) => slip - slipOf(resolved) >= REOPEN_GROWTH_HOURS * HOUR_MS,
+      isGraverThan: (resolved) => slip - recordedSlip(resolved) >= REOPEN_GROWTH_HOURS * HOUR_MS,
       resolvedBy: () => [byArrival(derived), byChangeOf('eta', 'original_eta')],
     },
   ];
 };
 
 /** Returns the slip in the metrics of an exception; NaN for an exception that a person opened, which has no metrics. */
-function slipOf({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
+function recordedSlip({ eta, original_eta }: NonNullable<Finding['metrics']>): number {
   return typeof eta === 'string' && typeof original_eta === 'string' ? msBetween(original_eta, eta) : Number.NaN;
 }
 
@@ -64,7 +64,7 @@ function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSe
   return {
     container_number: null,
     milestone: null,
-    opens_at: hoursAfter(expected, hoursOf(settings, record)),
+    opens_at: hoursAfter(expected, ruleHours(settings, record)),
     worsens: { at: hoursAfter(expected, HIGH_SEVERITY_HOURS), severity: 'high' as const },
   };
 }
@@ -76,9 +76,9 @@ function overdue(expected: Timestamp, { record }: Derived, settings: ExceptionSe
 export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
-  const hours = hoursOf(settings, record);
+  const hours = ruleHours(settings, record);
   const { etd, eta, created_at } = record;
-  const isEtdTooOld = etd !== null && hoursAfter(etd, hours) < oldestDue(record);
+  const isEtdTooOld = etd !== null && hoursAfter(etd, hours) < earliestDue(record);
   const silent_since = latestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
   const expected = hoursAfter(silent_since, hours);
   return [
@@ -94,7 +94,7 @@ export const noUpdate: FindFindings = ({ derived, lastNewsAt }, settings) => {
 };
 
 function isAtSea(derived: Derived): boolean {
-  return mayGoByWater(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
+  return mayTravelByVessel(derived.record.mode) && hasDeparted(derived) && !hasArrived(derived);
 }
 
 /** Arrivals before the last departure were at stops on the way. */

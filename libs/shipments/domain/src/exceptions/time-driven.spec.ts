@@ -5,7 +5,7 @@ import {
   type Timestamp,
   latestTime,
 } from '@tracking/contracts';
-import { A, B, type Scenario, known, types } from '../../test/scenario.ts';
+import { A, B, type Scenario, decisionInputs, types } from '../../test/scenario.ts';
 import { CREATED, DAY, HOUR, REQUIRED, after, beginShipment, jan, leg, onlyType } from '../../test/time-driven.ts';
 import { explain } from '../explanation.ts';
 
@@ -88,7 +88,11 @@ const ROWS: readonly Row[] = [
     type: 'missed_connection',
     name: '12 h past the ETD of the next leg',
     given: (created) => {
-      const scenario = beginShipment('missed_connection', { container_numbers: [A], legs: viaSingapore(jan(9)) }, created);
+      const scenario = beginShipment(
+        'missed_connection',
+        { container_numbers: [A], legs: viaSingapore(jan(9)) },
+        created,
+      );
       scenario.at(latestTime(created, jan(6))).post('transshipment_discharged', jan(6), { location: 'SGSIN', ...box });
       return scenario;
     },
@@ -111,7 +115,11 @@ const ROWS: readonly Row[] = [
     type: 'missed_connection',
     name: '10 d after the arrival where the next leg has no ETD',
     given: (created) => {
-      const scenario = beginShipment('missed_connection', { container_numbers: [A], legs: viaSingapore(null) }, created);
+      const scenario = beginShipment(
+        'missed_connection',
+        { container_numbers: [A], legs: viaSingapore(null) },
+        created,
+      );
       scenario.at(latestTime(created, jan(6)));
       scenario.post('vessel_arrived', jan(4), { location: 'SGSIN', ...box });
       scenario.post('discharged', jan(6), { location: 'SGSIN', ...box });
@@ -293,7 +301,10 @@ describe.each(ROWS)('$type $name', (row) => {
   });
 
   it('resolves when it is no longer enabled or its hours are more, and opens again when they are as before', () => {
-    for (const settings of [onlyType(type, { enabled: false }), onlyType(type, { after_hours: 8_760, before_hours: 1 })]) {
+    for (const settings of [
+      onlyType(type, { enabled: false }),
+      onlyType(type, { after_hours: 8_760, before_hours: 1 }),
+    ]) {
       const scenario = opened();
       scenario.settings = settings;
       const isByStop = type === 'missed_connection' && row.metrics['next_etd'] === null;
@@ -401,6 +412,6 @@ describe.each(ROWS)('$type $name', (row) => {
 
 function explainedOf(scenario: Scenario, type: AutomaticExceptionType) {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  const { exceptions } = explain(scenario.state, { ...known, settings: scenario.settings });
+  const { exceptions } = explain(scenario.state, { ...decisionInputs, settings: scenario.settings });
   return exceptions.filter((exception) => exception.type === type);
 }

@@ -17,7 +17,7 @@ export interface Arrivals {
  * Milestones with different statements. None cancels, because the order of arrival decides the effect of a
  * cancellation. None has an `external_id`, with which it would correct another one.
  */
-const different = fc.uniqueArray(
+const differentMilestones = fc.uniqueArray(
   fc.record({
     milestone: actual
       .filter(({ code }) => code !== 'booking_cancelled')
@@ -34,7 +34,7 @@ const different = fc.uniqueArray(
 );
 
 export const arrivals: fc.Arbitrary<Arrivals> = fc
-  .record({ fields: fieldsOfShipment, milestones: different })
+  .record({ fields: fieldsOfShipment, milestones: differentMilestones })
   .map(({ fields, milestones }) => {
     const staying = milestones.filter(({ stays }) => stays).map(({ milestone }) => milestone);
     const disorder = milestones.flatMap(({ milestone, stays, place, stands }) => [

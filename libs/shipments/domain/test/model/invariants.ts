@@ -5,7 +5,7 @@ import {
   type ShipmentStatus,
   SHIPMENT_STATUSES,
   type Timestamp,
-  isPresent,
+  isDocumentPresent,
 } from '@tracking/contracts';
 import { type ShipmentEventBody, type ShipmentState, decide, explain } from '../../src/index.ts';
 import { copyOf } from '../remedies.ts';
@@ -39,7 +39,7 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
   expect(new Set(open.map(keyOf)).size).toBe(open.length);
   expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
   expect(record.open_exceptions_count).toBe(open.length);
-  expect(record.documents_count).toBe(documents.filter(({ document }) => isPresent(document)).length);
+  expect(record.documents_count).toBe(documents.filter(({ document }) => isDocumentPresent(document)).length);
 
   const without = { ...state, exceptions: [], endedConditions: new Set<string>() };
   const afresh = checkAt(now, scenario, { ...without, record: { ...record, open_exceptions_count: 0 } });

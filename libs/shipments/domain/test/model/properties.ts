@@ -1,7 +1,7 @@
 import type { MilestoneRule } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { type ShipmentState, explain, fold, toShipmentEvent } from '../../src/index.ts';
-import { known } from '../scenario.ts';
+import { decisionInputs } from '../scenario.ts';
 import { checkAnnouncements } from './announced.ts';
 import { expectedAnswer } from './answer.ts';
 import { arrivals } from './arrivals.ts';
@@ -38,7 +38,7 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeys, (journey) => {
         walk(journey, (scenario) => {
-          checkExplanation(explain(requireState(scenario), known), requireState(scenario));
+          checkExplanation(explain(requireState(scenario), decisionInputs), requireState(scenario));
         });
       }),
       { numRuns },
@@ -50,7 +50,7 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(estimatingJourneys, (journey) => {
         walk(journey, (scenario) => {
-          const explanation = explain(requireState(scenario), known);
+          const explanation = explain(requireState(scenario), decisionInputs);
           checkExplanation(explanation, requireState(scenario));
           for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
         });

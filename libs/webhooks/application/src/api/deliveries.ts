@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, type PageOf, type Timestamp, isInScope, latestTime } from '@tracking/contracts';
+import { DomainError, type ItemPage, type Timestamp, isInScope, latestTime } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, type ReplayAction, markDiscarded, isEnabled, requestRetry } from '@tracking/webhooks-domain';
@@ -50,7 +50,7 @@ interface DeliveriesParts {
 export class Deliveries implements WebhookDeliveries {
   constructor(private readonly parts: DeliveriesParts) {}
 
-  list(request: ListDeliveries): Promise<PageOf<WebhookDelivery>> {
+  list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
     return this.parts.queries.list(request);
   }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   EVENT_TYPES,
-  type PageOf,
+  type ItemPage,
   type PayloadVersions,
   type PublicAddresses,
   isInScope,
@@ -101,7 +101,7 @@ export class Endpoints implements WebhookEndpoints {
     return this.withNewSecret(stored, command);
   }
 
-  async list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>> {
+  async list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>> {
     const { items, next } = await this.parts.store.list(request, request);
     return { items: items.map(toEndpoint), next };
   }

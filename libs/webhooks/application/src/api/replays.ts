@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, type PageOf, type Timestamp, latestTime } from '@tracking/contracts';
+import { DomainError, type ItemPage, type Timestamp, latestTime } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
@@ -54,7 +54,7 @@ export class Replays implements WebhookReplays {
     return toReplay(stored);
   }
 
-  async list(request: ListReplays): Promise<PageOf<WebhookReplay>> {
+  async list(request: ListReplays): Promise<ItemPage<WebhookReplay>> {
     const { items, next } = await this.parts.store.list(request, request);
     return { items: items.map(toReplay), next };
   }

@@ -1,4 +1,4 @@
-import { type PageOf, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
+import { type ItemPage, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
 import {
   type Collection,
   type CollectionSpec,
@@ -45,7 +45,7 @@ export class EndpointStore {
     return this.documents.find({ filter: scopeFilter(scope), limit: MAX_ENDPOINTS });
   }
 
-  async list(scope: Scope, { limit, after }: PageRequest): Promise<PageOf<EndpointDocument>> {
+  async list(scope: Scope, { limit, after }: PageRequest): Promise<ItemPage<EndpointDocument>> {
     const found = await this.documents.find({
       filter: scopeFilter(scope),
       sort: { fields: ['created_at', 'id'] },

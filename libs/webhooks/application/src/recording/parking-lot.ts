@@ -1,6 +1,6 @@
 import {
   EVENT_HEADERS,
-  type PageOf,
+  type ItemPage,
   type PageRequest,
   type PayloadVersions,
   type PublishedEvent,
@@ -93,7 +93,7 @@ export class ParkingLot {
     await this.parts.documents.delete(id);
   }
 
-  async list({ limit, after }: PageRequest): Promise<PageOf<ParkedMessage>> {
+  async list({ limit, after }: PageRequest): Promise<ItemPage<ParkedMessage>> {
     const found = await this.parts.documents.find({
       filter: {},
       sort: { fields: ['parked_at', 'id'] },
@@ -122,7 +122,7 @@ export class ParkedMessageUseCases implements ParkedMessages {
     private readonly recorder: { consume(messages: readonly ReceivedMessage[]): Promise<void> },
   ) {}
 
-  list(request: PageRequest): Promise<PageOf<ParkedMessage>> {
+  list(request: PageRequest): Promise<ItemPage<ParkedMessage>> {
     return this.parking.list(request);
   }
 
@@ -165,7 +165,7 @@ export function parseMessage(
 
 function requireOlderVersions(event: PublishedEvent, versions: PayloadVersions): void {
   try {
-    versions.dataIn(event, versions.oldest);
+    versions.dataInVersion(event, versions.oldest);
   } catch (error) {
     throw new Error(`it cannot be made in an older version: ${String(error)}`, { cause: error });
   }

@@ -1,4 +1,4 @@
-import { type PageOf, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
+import { type ItemPage, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, type CollectionSpec, type Document, DuplicateKey, type Position } from '@tracking/ports';
 import { type DutyCycle, retryConflicts } from '@tracking/resilience';
 import { type NewReplay, type Replay, newReplay, cancelReplay } from '@tracking/webhooks-domain';
@@ -127,7 +127,7 @@ export class ReplayStore {
   async list(
     { workspace_id, environment, endpoint_id }: Scope & { readonly endpoint_id?: string },
     { limit, after }: PageRequest,
-  ): Promise<PageOf<ReplayDocument>> {
+  ): Promise<ItemPage<ReplayDocument>> {
     const scope = { workspace_id, environment };
     // All replays of an endpoint are of one scope.
     const filter = endpoint_id === undefined ? scope : { endpoint_id };

@@ -2,7 +2,7 @@ import {
   DELIVERY_STATUSES,
   type DeliveryStatus,
   type JsonValue,
-  type PageOf,
+  type ItemPage,
   type PageRequest,
   type Timestamp,
   isInScope,
@@ -70,7 +70,7 @@ export class DeliveryQueries {
     };
   }
 
-  async list({ scopes, filter, limit, after }: ListDeliveries): Promise<PageOf<WebhookDelivery>> {
+  async list({ scopes, filter, limit, after }: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
     const found = await this.find(scopes, filter, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
     const items = found.slice(0, limit);
     const last = items.at(-1);

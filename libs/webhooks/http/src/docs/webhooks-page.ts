@@ -5,7 +5,7 @@ import {
   STANDARD_EVENT_TYPES,
   eventSamples,
   sandboxData,
-  toldWhen,
+  describeTrigger,
 } from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
 import { documentationPage, jsonBlock } from '@tracking/http';
@@ -22,7 +22,7 @@ export function webhooksPage(addresses: PublicAddresses): string {
 function typesTable(): string {
   const rows = EVENT_TYPES.map((type) => {
     const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no: name it';
-    return `| \`${type}\` | ${toldWhen(type)} | ${isStandard} |`;
+    return `| \`${type}\` | ${describeTrigger(type)} | ${isStandard} |`;
   });
   return `## Types
 
