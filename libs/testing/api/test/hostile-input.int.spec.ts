@@ -381,8 +381,8 @@ describe('one faulty field', () => {
     ['/v1/shipments', { external_id: 'A', mode: 'rocket' }, /^mode: Must be one of ocean, air/],
     ['/v1/webhook_endpoints', { ...ENDPOINT, url: 5 }, 'url must be a string.'],
     ['/v1/webhook_endpoints', { ...ENDPOINT, event_types: ['x'] }, /^event_types\[0\]: Unknown event type/],
-    ['/v1/webhook_endpoints', { ...ENDPOINT, url: ' https://tms.example.com/' }, /^url must not hold white space/],
-    ['/v1/webhook_endpoints', { ...ENDPOINT, url: 'https://tms.example.com/\n' }, /^url must not hold white space/],
+    ['/v1/webhook_endpoints', { ...ENDPOINT, url: ' https://tms.example.com/' }, /^url must not contain white space/],
+    ['/v1/webhook_endpoints', { ...ENDPOINT, url: 'https://tms.example.com/\n' }, /^url must not contain white space/],
   ])('of POST %s %j is the message', async (path, json, message) => {
     const answer = await api.call('POST', path, { key, json });
     expectError(answer);

@@ -1,22 +1,22 @@
 import type { DeliveryStatus, Environment, Timestamp } from '@tracking/contracts';
 
-/** Why an attempt failed, or the latest attempt of a delivery did. */
+/** Reason why an attempt failed, or why a delivery's latest attempt failed. */
 export interface DeliveryError {
   readonly code: string;
-  /** One line for people. */
+  /** Error message in one line. */
   readonly message: string;
 }
 
-/** The request that caused an event, as logs and traces name it. */
+/** The request that caused an event, as logs and traces identify it. */
 export interface RequestOrigin {
   readonly request_id?: string;
-  /** W3C trace context, if the request had one. */
+  /** W3C `traceparent` of the request; absent if it had none. */
   readonly traceparent?: string;
 }
 
-/** One event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export interface Delivery {
-  /** `dlv_…`, derived from endpoint and event: there is one delivery of an event to an endpoint. */
+  /** `dlv_…`, derived from endpoint and event: an event has one delivery for each endpoint. */
   readonly id: string;
   readonly workspace_id: string;
   readonly environment: Environment;
@@ -24,34 +24,37 @@ export interface Delivery {
   readonly event_id: string;
   readonly event_type: string;
   readonly event_created_at: Timestamp;
-  /** Of the event; absent if unknown. */
+  /** Request that caused the event; absent if unknown. */
   readonly origin?: RequestOrigin;
-  /** The stored body, shared by all deliveries of the event in the same payload version. */
+  /** Id of the stored body, which all deliveries of the event in the same payload version share. */
   readonly payload_id: string;
   readonly sandbox: boolean;
   readonly status: DeliveryStatus;
   readonly created_at: Timestamp;
-  /** By the schedule; null once it has ended. */
+  /** Time of the next scheduled attempt; null once the schedule has ended. */
   readonly next_attempt_at: Timestamp | null;
-  /** When a person asked for an attempt beside the schedule; null if nobody waits for one. */
+  /** Time at which a person requested an extra attempt; null if none is requested. */
   readonly manual_at: Timestamp | null;
-  /** All attempts ever made. */
+  /** Number of attempts ever made. */
   readonly attempts_count: number;
-  /** Failed attempts of the present schedule; holds do not count. */
+  /** Number of failed attempts in the current schedule. Holds do not count. */
   readonly failures: number;
-  /** Begin of the first attempt of the present schedule, from which its window counts. */
+  /** Start of the current schedule's first attempt. The retry window begins here. */
   readonly first_attempt_at: Timestamp | null;
-  /** End of the latest attempt; absent or null before the first. */
+  /** End of the latest attempt; absent or null before the first attempt. */
   readonly last_attempt_at?: Timestamp | null;
-  /** Revision of the URL that got the latest attempt; absent before the first attempt, and for the endpoint's first URL. */
+  /**
+   * Revision of the URL that the latest attempt was sent to. Absent before the first attempt, and for the endpoint's
+   * first URL.
+   */
   readonly url_revision?: number;
   readonly last_error: DeliveryError | null;
   readonly completed_at: Timestamp | null;
-  /** When a dead letter was announced; null until then. */
+  /** Time at which the dead letter was announced; null until then. */
   readonly announced_at: Timestamp | null;
-  /** The replay that gave it its present schedule or discarded it; absent if none did. */
+  /** Id of the replay that gave the delivery its current schedule, or discarded it; absent if no replay did. */
   readonly replay_id?: string;
-  /** Grows with every change; a write based on an older revision is refused. */
+  /** Increases with every change. A write based on an older revision is refused. */
   readonly revision: number;
 }
 
@@ -69,7 +72,7 @@ export type NewDelivery = Pick<
   | 'sandbox'
 >;
 
-/** A delivery whose first attempt is due at once. */
+/** Creates a delivery whose first attempt is due immediately. */
 export function newDelivery(fields: NewDelivery, at: Timestamp): Delivery {
   return {
     ...fields,
@@ -87,7 +90,7 @@ export function newDelivery(fields: NewDelivery, at: Timestamp): Delivery {
   };
 }
 
-/** Returns true if its schedule has attempts to come. */
+/** Returns true if the delivery's schedule has attempts left. */
 export function isScheduled(delivery: Delivery): boolean {
   return delivery.status === 'pending' || delivery.status === 'retrying';
 }
@@ -96,7 +99,9 @@ function withChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
   return { ...delivery, ...change, revision: delivery.revision + 1 };
 }
 
-/** The delivery given up: nothing more is sent. A delivery that succeeded or is discarded stays as it is. */
+/**
+ * Discards the delivery: nothing more is sent. A delivery that succeeded or is already discarded is returned unchanged.
+ */
 export function markDiscarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   if (delivery.status === 'succeeded' || delivery.status === 'discarded') return delivery;
   return withChange(delivery, {
@@ -108,20 +113,23 @@ export function markDiscarded(delivery: Delivery, at: Timestamp, replay_id?: str
   });
 }
 
-/** The delivery after its endpoint was deleted: nothing more is sent, and a delivery that has ended keeps its status. */
+/**
+ * Ends the delivery because its endpoint was deleted: nothing more is sent. A delivery that has already ended keeps its
+ * status.
+ */
 export function markAbandoned(delivery: Delivery, at: Timestamp): Delivery {
   if (isScheduled(delivery)) return markDiscarded(delivery, at);
   return delivery.manual_at === null ? delivery : withChange(delivery, { manual_at: null });
 }
 
-/** Asks for one attempt as soon as possible, whatever the delivery's status; its schedule stays as it is. */
+/** Requests one extra attempt as soon as possible, in any status. The delivery's schedule stays unchanged. */
 export function requestRetry(delivery: Delivery, at: Timestamp): Delivery {
   return delivery.manual_at === null ? withChange(delivery, { manual_at: at }) : delivery;
 }
 
 /**
- * The delivery with a new schedule and window, as if it had just been recorded; its log of attempts stays.
- * @param at when its first attempt is due
+ * Gives the delivery a new schedule and retry window, as if it had just been recorded. Its attempt log is kept.
+ * @param at time at which the first attempt is due
  */
 export function restartSchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   return withChange(delivery, {
@@ -136,7 +144,7 @@ export function restartSchedule(delivery: Delivery, at: Timestamp, replay_id?: s
   });
 }
 
-/** The dead letter after it was announced to the workspace's other endpoints and the topic. */
+/** Marks the dead letter as announced to the workspace's other endpoints and on the dead letter topic. */
 export function markAnnounced(delivery: Delivery, at: Timestamp): Delivery {
   return withChange(delivery, { announced_at: at });
 }

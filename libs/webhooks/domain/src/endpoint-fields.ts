@@ -9,15 +9,15 @@ import {
 } from '@tracking/contracts';
 import { ALL_STANDARD_TYPES, isKnownEventType } from './endpoint.ts';
 
-/** The fields of an endpoint that its owner sets. */
+/** Fields of an endpoint that clients set. */
 export interface EndpointFields {
   readonly url: string;
   readonly event_types: readonly string[];
   readonly description: string | null;
   readonly api_version: ApiVersion;
-  /** Sent with every delivery; names in lower case. */
+  /** Custom headers sent with every delivery. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Most attempts under way at once. */
+  /** Maximum number of concurrent attempts. */
   readonly max_concurrency: number;
 }
 
@@ -26,7 +26,7 @@ const MAX_CONCURRENCY = 100;
 const MAX_URL_LENGTH = 1_000;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 
-/** Defaults of a new endpoint's fields. Its payloads are pinned to the newest version. */
+/** Default fields of a new endpoint. Its payloads are pinned to the newest version. */
 export const DEFAULT_ENDPOINT_FIELDS = {
   description: null,
   headers: {},
@@ -34,16 +34,17 @@ export const DEFAULT_ENDPOINT_FIELDS = {
 } satisfies Partial<EndpointFields>;
 
 export interface CheckedFields {
-  /** The fields that the request names, normalised. Use them only if there are no errors. */
+  /** Normalized fields of the request. Use them only if `errors` is empty. */
   readonly fields: Partial<EndpointFields>;
-  /** All invalid fields. */
+  /** Validation errors, one for each invalid field. */
   readonly errors: readonly FieldError[];
 }
 
 /**
- * Checks the fields of a request to create (`url` and `event_types` are then required) or change an endpoint. Unknown
- * fields are ignored.
- * @param refuses returns why deliveries to this URL would be refused, before any name is resolved; undefined if they are not
+ * Checks the fields of a request to create an endpoint (`url` and `event_types` are then required) or to change one.
+ * Unknown fields are ignored.
+ * @param refuses returns the reason why deliveries to this URL would be refused before name resolution; undefined if
+ *   the URL is allowed
  */
 export function checkEndpointFields(
   input: JsonObject,
@@ -85,9 +86,8 @@ function checkUrl(
     return void fail('url', 'too_long', `url must not be longer than ${MAX_URL_LENGTH} characters.`);
   }
   if (!isStorableText(url)) return void fail('url', 'invalid_value', `url ${INVALID_TEXT_MESSAGE}`);
-  // A URL parser would drop or encode white space, so that the URL in use would differ from the one that is shown.
-  if (/\s/.test(url))
-    return void fail('url', 'invalid_value', 'url must not hold white space, nor begin or end with it.');
+  // A URL parser drops or encodes white space, so the URL in use would differ from the one shown.
+  if (/\s/.test(url)) return void fail('url', 'invalid_value', 'url must not contain white space.');
   const reason = refuses(url);
   return reason === undefined ? url : void fail('url', 'invalid_value', reason);
 }
@@ -117,9 +117,9 @@ function checkDescription(value: JsonValue, fail: ReportFieldError): string | nu
   return void fail('description', 'too_long', message);
 }
 
-const INVALID_TEXT_MESSAGE = 'must hold neither NUL nor half a surrogate pair.';
+const INVALID_TEXT_MESSAGE = 'must not contain NUL characters or unpaired surrogates.';
 
-/** Not every engine stores other text. */
+/** Some storage engines reject NUL characters and unpaired surrogates. */
 function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -135,16 +135,22 @@ function checkConcurrency(value: JsonValue, fail: ReportFieldError): number | un
   return void fail('max_concurrency', 'invalid_value', message);
 }
 
-/** Shown in place of a header's value. A change that sends it back keeps the stored value. */
+/**
+ * Placeholder shown instead of a header's value. If a change request contains the placeholder, the stored value is
+ * kept.
+ */
 export const HEADER_VALUE_MASK = '********';
 
 const MAX_HEADERS = 20;
 const MAX_HEADER_VALUE_LENGTH = 1_000;
-/** A token of RFC 9110, section 5.6.2. */
+/** A header name: a token (RFC 9110, section 5.6.2). */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,100}$/;
-/** Visible ASCII, inner spaces and tabs: no character that could end the line or that transports change. */
+/**
+ * A header value: visible ASCII, with spaces and tabs inside only. Excludes line breaks and characters that transports
+ * alter.
+ */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
-/** Headers that deliveries set themselves, and those of the connection. */
+/** Reserved headers: those that every delivery sets, and those that control the connection. */
 const RESERVED_HEADERS = new Set([
   'accept-encoding',
   'connection',
@@ -165,10 +171,12 @@ const RESERVED_HEADERS = new Set([
   'webhook-timestamp',
 ]);
 
-/** Records a faulty field. */
+/** Records the error of an invalid field. */
 type ReportFieldError = (param: string, code: FieldError['code'], message: string) => void;
 
-/** Checks headers to be sent with every delivery; reserved ones are refused. Returns the names in lower case. */
+/**
+ * Checks the custom headers of an endpoint. Reserved headers are refused. Returns the headers with names in lower case.
+ */
 function checkHeaders(value: JsonValue, fail: ReportFieldError): Readonly<Record<string, string>> | undefined {
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -182,20 +190,24 @@ function checkHeaders(value: JsonValue, fail: ReportFieldError): Readonly<Record
   for (const [given, content] of entries) {
     const param = `headers.${given.slice(0, 100)}`;
     const name = given.toLowerCase();
-    if (!HEADER_NAME.test(name)) fail(param, 'invalid_value', 'This is not the name of a header.');
-    else if (isReservedHeader(name)) fail(param, 'invalid_value', 'This header is set by the service.');
-    else if (headers.has(name)) fail(param, 'invalid_value', 'This header is given twice.');
+    if (!HEADER_NAME.test(name)) fail(param, 'invalid_value', 'This is not a valid header name.');
+    else if (isReservedHeader(name)) fail(param, 'invalid_value', 'This header is reserved by the service.');
+    else if (headers.has(name)) fail(param, 'invalid_value', 'This header appears twice.');
     else if (isHeaderValue(content, param, fail)) headers.set(name, content);
   }
   return headers.size === entries.length ? Object.fromEntries(headers) : undefined;
 }
 
 function isHeaderValue(content: JsonValue, param: string, fail: ReportFieldError): content is string {
-  if (typeof content !== 'string') fail(param, 'invalid_type', 'The value of a header must be a string.');
+  if (typeof content !== 'string') fail(param, 'invalid_type', 'The header value must be a string.');
   else if (content.length > MAX_HEADER_VALUE_LENGTH) {
-    fail(param, 'too_long', `The value of a header must not be longer than ${MAX_HEADER_VALUE_LENGTH} characters.`);
+    fail(param, 'too_long', `The header value must not be longer than ${MAX_HEADER_VALUE_LENGTH} characters.`);
   } else if (!HEADER_VALUE.test(content)) {
-    fail(param, 'invalid_value', 'The value of a header must be visible ASCII, without spaces at its ends.');
+    fail(
+      param,
+      'invalid_value',
+      'The header value must consist of visible ASCII characters, without leading or trailing spaces.',
+    );
   } else return true;
   return false;
 }

@@ -4,7 +4,7 @@ import type { DeliveryError } from './delivery.ts';
 export const ENDPOINT_STATUSES = ['pending_verification', 'verified', 'enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
-/** `gone`: the endpoint answered 410. */
+/** `gone` means that the endpoint answered 410. */
 export type DisabledReason = 'manual' | 'gone';
 
 export interface Verification {
@@ -13,21 +13,25 @@ export interface Verification {
   readonly error: DeliveryError | null;
 }
 
-/** The fields of an endpoint that its lifecycle changes, as opposed to those that its owner sets. */
+/** Fields of an endpoint that its lifecycle changes. Clients set the other fields ({@link EndpointFields}). */
 export interface EndpointState {
   readonly status: EndpointStatus;
   readonly disabled_reason: DisabledReason | null;
-  /** Whether the present URL answered a challenge. */
+  /** True if the current URL answered a challenge. */
   readonly verified: boolean;
   readonly last_verification: Verification | null;
-  /** When events are recorded for it: from enabling to disabling, also while a changed URL awaits its verification. */
+  /**
+   * Periods during which events are recorded for the endpoint: from enabling to disabling, including while a changed
+   * URL awaits verification.
+   */
   readonly enabled_periods: readonly EnabledPeriod[];
   /**
-   * When nothing was sent although deliveries may have waited. The retry windows of deliveries stand still meanwhile. The
-   * times are by the clock of the process that was asked; a clock that differs makes a window longer or shorter by as much.
+   * Periods during which nothing was sent although deliveries may have been pending. The retry windows of deliveries
+   * are extended by these periods. Times are from the clock of the process that received the request, so a clock
+   * difference lengthens or shortens a window by the same amount.
    */
   readonly pauses: readonly Period[];
-  /** Revision of the endpoint at which its present URL was set; absent while it has its first one. */
+  /** Revision of the endpoint at which the current URL was set; absent for the endpoint's first URL. */
   readonly url_revision?: number;
 }
 
@@ -40,22 +44,22 @@ export const NEW_ENDPOINT: EndpointState = {
   pauses: [],
 };
 
-/** Returns true if scheduled deliveries go to the endpoint. */
+/** Returns true if scheduled deliveries are sent to the endpoint. */
 export function isEnabled(endpoint: EndpointState): boolean {
   return endpoint.status === 'enabled';
 }
 
 /**
- * Names the present URL of an endpoint. Outcomes and health belong to the URL they were seen at, and a URL that is set again
- * is another one.
+ * Identifies the current URL of an endpoint. Outcomes and health belong to the URL at which they were observed. Setting
+ * a former URL again gives it a new revision.
  */
 export function urlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revision'>): number {
   return url_revision;
 }
 
 /**
- * The endpoint with a new URL, which receives nothing but challenges until it has answered one.
- * @param url_revision of the endpoint with its new URL
+ * Resets the verification of an endpoint whose URL changed. It receives only challenges until it answers one.
+ * @param url_revision revision of the endpoint with its new URL
  */
 export function resetForNewUrl<E extends EndpointState>(endpoint: E, at: Timestamp, url_revision: number): E {
   return {
@@ -69,14 +73,20 @@ export function resetForNewUrl<E extends EndpointState>(endpoint: E, at: Timesta
   };
 }
 
-/** The endpoint after a challenge. A success verifies an endpoint that waited for it; a failure changes no status. */
+/**
+ * Records the result of a challenge. A success changes the status `pending_verification` to `verified`; a failure
+ * changes no status.
+ */
 export function recordVerification<E extends EndpointState>(endpoint: E, verification: Verification): E {
   if (!verification.ok) return { ...endpoint, last_verification: verification };
   const status = endpoint.status === 'pending_verification' ? 'verified' : endpoint.status;
   return { ...endpoint, status, verified: true, last_verification: verification };
 }
 
-/** Sends what waits, and records events after the log's head. Returns undefined if the URL is not verified. */
+/**
+ * Enables the endpoint: pending deliveries are sent, and events after the log's head are recorded. Returns undefined if
+ * the URL is not verified.
+ */
 export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: LogMoment): E | undefined {
   if (!endpoint.verified) return undefined;
   if (endpoint.status === 'enabled') return endpoint;
@@ -89,7 +99,7 @@ export function enableEndpoint<E extends EndpointState>(endpoint: E, moment: Log
   };
 }
 
-/** Records no events after the log's head and holds what is pending. */
+/** Disables the endpoint: events after the log's head are not recorded, and pending deliveries are held. */
 export function disableEndpoint<E extends EndpointState>(endpoint: E, reason: DisabledReason, moment: LogMoment): E {
   if (endpoint.status === 'disabled') return endpoint;
   return {
@@ -101,7 +111,7 @@ export function disableEndpoint<E extends EndpointState>(endpoint: E, reason: Di
   };
 }
 
-/** The deleted endpoint: no event is recorded for it or sent to it, wherever the event is in the log. */
+/** Marks the endpoint as deleted: no event is recorded for it or sent to it, at any log position. */
 export function deleteEndpoint<E extends EndpointState>(endpoint: E, at: Timestamp): E {
   return {
     ...endpoint,
@@ -117,7 +127,7 @@ function startPause(endpoint: EndpointState, at: Timestamp): readonly Period[] {
   return endpoint.status === 'enabled' ? openPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
 }
 
-/** Subscribes to the standard types: docs/reference/events.md#types. */
+/** Wildcard that subscribes to the standard types: docs/reference/events.md#types. */
 export const ALL_STANDARD_TYPES = '*';
 
 const STANDARD_TYPES: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
@@ -131,53 +141,61 @@ export function isSubscribed(eventTypes: readonly string[], type: string): boole
   return eventTypes.includes(type) || (STANDARD_TYPES.has(type) && eventTypes.includes(ALL_STANDARD_TYPES));
 }
 
-/** The fields of an endpoint that decide which events it receives. */
+/** Fields of an endpoint that decide which events it receives. */
 export interface EndpointSubscription {
   readonly event_types: readonly string[];
   readonly enabled_periods: readonly EnabledPeriod[];
 }
 
-/** Returns true if the endpoint is subscribed to the event and the event is live for it, whenever it is consumed. */
+/**
+ * Returns true if the endpoint is subscribed to the event's type and the event is live for the endpoint. The result
+ * does not depend on when the event is consumed.
+ */
 export function receivesEvent(endpoint: EndpointSubscription, event: LoggedEvent & { readonly type: string }): boolean {
   return isSubscribed(endpoint.event_types, event.type) && isInPeriods(endpoint.enabled_periods, event);
 }
 
-/** A place in the one log of all events. Fixed in width, so that places sort as events do. */
+/** A position in the log of all events. Positions have a fixed width, so they sort as texts. */
 export type LogPosition = string;
 
-/** Before every event. */
+/** Position before every event. */
 export const LOG_START: LogPosition = '';
 
-/** The time of a request, and how far the log had come by then: everything acknowledged before is at or before `head`. */
+/**
+ * Time of a request and the log's head at that time. Every event acknowledged before the request is at or before
+ * `head`.
+ */
 export interface LogMoment {
   readonly at: Timestamp;
   readonly head: LogPosition;
 }
 
 /**
- * From enabling an endpoint to disabling it. The places decide which events are live, since clocks step and differ. The
- * times are for people, and for events that are in no log.
+ * Period from enabling an endpoint to disabling it. Log positions decide which events are live, because clocks step and
+ * differ. The times are informative, and apply to events that are in no log.
  */
 export interface EnabledPeriod extends Period {
   readonly places: {
-    /** The log's head at enabling: events after it are live. */
+    /** Head of the log when the endpoint was enabled: later events are live. */
     readonly after: LogPosition;
-    /** The log's head at disabling: events after it are no longer live. Null while the period is open. */
+    /**
+     * Head of the log when the endpoint was disabled: later events are no longer live. Null while the period is open.
+     */
     readonly up_to: LogPosition | null;
   };
 }
 
-/** A period as it is read: without places, a document is faulty, and must not stop the recording for other endpoints. */
+/** A period as stored. A faulty document may lack `places`; that must not stop recording for other endpoints. */
 type StoredPeriod = Period & Partial<Pick<EnabledPeriod, 'places'>>;
 
-/** The fields of an event that decide whether it is live. */
+/** Fields of an event that decide whether the event is live. */
 export interface LoggedEvent {
   readonly created_at: Timestamp;
-  /** Where it is in the log; undefined for an event about another endpoint, which is in no log. */
+  /** Log position of the event; undefined for an event about another endpoint, which is in no log. */
   readonly place: LogPosition | undefined;
 }
 
-/** Adds an open period; returns the same periods if the last one is still open. */
+/** Adds an open period. Returns the periods unchanged if the last one is still open. */
 export function openEnabledPeriod(
   periods: readonly EnabledPeriod[],
   { at, head }: LogMoment,
@@ -185,7 +203,7 @@ export function openEnabledPeriod(
   return openPeriod(periods, { from: at, to: null, places: { after: head, up_to: null } });
 }
 
-/** Closes the open period; returns the same periods if none is open. */
+/** Closes the open period. Returns the periods unchanged if none is open. */
 export function closeEnabledPeriod(
   periods: readonly EnabledPeriod[],
   { at, head }: LogMoment,
@@ -197,8 +215,8 @@ export function closeEnabledPeriod(
 }
 
 /**
- * Returns true if an event lies in one of the periods, whenever that is checked. An event that is in no log matches an open
- * period, and a closed one by its times. So does every event if a period has no places.
+ * Returns true if the event lies in one of the periods. An event that is in no log matches an open period, and matches
+ * a closed period by time. If a period has no `places`, every event is matched the same way.
  */
 export function isInPeriods(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
   return periods.some(({ from, to, places }) => {
@@ -207,31 +225,33 @@ export function isInPeriods(periods: readonly StoredPeriod[], { created_at, plac
   });
 }
 
-/** From `from` on, up to but not at `to`; still open while `to` is null. */
+/** A time span from `from` (inclusive) to `to` (exclusive). Open while `to` is null. */
 export interface Period {
   readonly from: Timestamp;
   readonly to: Timestamp | null;
 }
 
-/** The oldest periods beyond this are dropped, so that an endpoint that is switched on and off all day stays small. */
+/**
+ * Maximum number of periods kept. Older periods are dropped, so that an endpoint that is toggled all day stays small.
+ */
 const MAX_PERIODS = 100;
 
-/** Adds this open period; returns the same periods if the last one is still open. In the order in which they were opened. */
+/** Adds an open period at the end. Returns the periods unchanged if the last one is still open. */
 export function openPeriod<P extends Period>(periods: readonly P[], period: P): readonly P[] {
   return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_PERIODS);
 }
 
-/** Closes the open period; returns the same periods if none is open. */
+/** Closes the open period. Returns the periods unchanged if none is open. */
 export function closePeriod<P extends Period>(periods: readonly P[], at: Timestamp): readonly P[] {
   const last = periods.at(-1);
   if (last?.to !== null) return periods;
-  // A clock that was set back must not make a period end before it begins.
+  // If a clock was set back, a period must not end before it begins.
   return periods.with(-1, { ...last, to: at < last.from ? last.from : at });
 }
 
 /**
- * When a duration that begins at `start` ends if it stands still during the pauses. Epoch milliseconds; Infinity while a
- * pause that it meets is open.
+ * Returns the end of a duration that starts at `start` and does not run during pauses. In epoch milliseconds; Infinity
+ * if it reaches a pause that is still open.
  */
 export function endAfterPauses(start: number, durationMs: number, pauses: readonly Period[]): number {
   let end = start + durationMs;
@@ -244,10 +264,13 @@ export function endAfterPauses(start: number, durationMs: number, pauses: readon
   return end;
 }
 
-/** Endpoints fall into this many shards; each is attempted by one process at a time. Never changes: it names leases. */
+/**
+ * Number of shards of endpoints. One process at a time attempts the endpoints of a shard. Constant, because leases are
+ * named after shards.
+ */
 export const SHARD_COUNT = 64;
 
-/** The shard of an endpoint, from 0: FNV-1a (32 bit) of its id. */
+/** Returns the shard of an endpoint, from 0: FNV-1a (32 bit) of the endpoint's id. */
 export function shardOf(endpointId: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < endpointId.length; index += 1) {

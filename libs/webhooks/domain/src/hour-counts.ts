@@ -3,34 +3,34 @@ import type { DeliveryError } from './delivery.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The fields of an attempt that statistics count. */
+/** Fields of an attempt that statistics count. */
 export interface CountedAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
   readonly status_code: number | null;
   readonly error: DeliveryError | null;
-  /** It made its delivery a dead letter. */
+  /** Present if the attempt made its delivery a dead letter. */
   readonly dead_lettered?: true;
 }
 
 export interface LastError extends DeliveryError {
-  /** Begin of the attempt. */
+  /** Start of the attempt. */
   readonly at: Timestamp;
   readonly status_code: number | null;
 }
 
-/** Counts of the attempts at one endpoint that began within one hour. */
+/** Counts of the attempts at one endpoint that started within one hour. */
 export interface HourCounts {
   readonly succeeded: number;
   readonly failed: number;
-  /** Failed attempts that made a dead letter. */
+  /** Number of failed attempts that made a dead letter. */
   readonly dead_lettered: number;
-  /** Deliveries that a person discarded within the hour. */
+  /** Number of deliveries that a person discarded within the hour. */
   readonly discarded: number;
-  /** Of all attempts. */
+  /** Durations of all attempts. */
   readonly latency: LatencyBuckets;
   readonly longest_ms: number;
-  /** Begin of the last attempt that succeeded. */
+  /** Start of the last successful attempt. */
   readonly last_success_at: Timestamp | null;
   readonly last_error: LastError | null;
 }
@@ -46,17 +46,17 @@ const EMPTY_COUNTS: HourCounts = {
   last_error: null,
 };
 
-/** The begin of the hour, in UTC. @param at as `toISOString` writes it */
+/** Returns the start of the hour, in UTC. @param at a time as `toISOString` formats it */
 export function startOfHour(at: Timestamp): Timestamp {
   return `${at.slice(0, 13)}:00:00.000Z`;
 }
 
-/** The begin of the next hour. */
+/** Returns the start of the next hour. */
 export function startOfNextHour(hour: Timestamp): Timestamp {
   return new Date(Date.parse(hour) + HOUR_MS).toISOString();
 }
 
-/** Counts the attempts of one hour, in any order. */
+/** Counts the attempts of one hour. The order of the attempts does not matter. */
 export class HourCounter {
   discarded: number;
   private succeeded: number;
@@ -67,7 +67,7 @@ export class HourCounter {
   private lastError: LastError | null;
   private readonly latency: Record<string, number>;
 
-  /** @param counts to start from */
+  /** @param counts initial counts */
   constructor(counts: HourCounts = EMPTY_COUNTS) {
     this.succeeded = counts.succeeded;
     this.failed = counts.failed;
@@ -108,21 +108,24 @@ export class HourCounter {
   }
 }
 
-/** Of two errors of the same millisecond the same one is the last, in whichever order they are counted. */
+/**
+ * Returns true if an error is later than the last one. Errors of the same millisecond are ordered by message, so that
+ * the counting order does not matter.
+ */
 function isLaterError(last: LastError | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
 }
 
 /**
- * Number of durations in each bucket, by the bucket's number; empty buckets are left out. Up to 15 ms each whole millisecond
- * has a bucket of its own, above that each doubling has eight: a duration read from a bucket is at most an eighth too long.
+ * Number of durations in each bucket, by bucket number; empty buckets are omitted. Up to 15 ms, each millisecond has
+ * its own bucket; above, each doubling has eight. A duration read from a bucket is at most 12.5% too long.
  */
 export type LatencyBuckets = Readonly<Record<string, number>>;
 
 const EXACT_BUCKETS = 16;
 const BUCKETS_PER_DOUBLING = 8;
 
-/** @param ms whole milliseconds */
+/** Returns the bucket of a duration. @param ms whole milliseconds */
 export function latencyBucket(ms: number): number {
   if (ms < EXACT_BUCKETS) return Math.max(0, ms);
   const doublings = Math.floor(Math.log2(ms)) - 3;
@@ -131,7 +134,7 @@ export function latencyBucket(ms: number): number {
   );
 }
 
-/** The longest duration of a bucket, in whole milliseconds. */
+/** Returns the longest duration of a bucket, in whole milliseconds. */
 export function longestInBucket(bucket: number): number {
   if (bucket < EXACT_BUCKETS) return bucket;
   const doublings = Math.floor((bucket - EXACT_BUCKETS) / BUCKETS_PER_DOUBLING) + 1;
@@ -140,8 +143,8 @@ export function longestInBucket(bucket: number): number {
 }
 
 /**
- * The duration that this share of all durations does not exceed, in milliseconds; null without any.
- * @param part from 0 to 1, @param max the longest of all
+ * Returns a percentile of the durations, in milliseconds; null if there are none.
+ * @param part the percentile, from 0 to 1, @param max the longest duration
  */
 export function percentile(buckets: LatencyBuckets, part: number, max: number): number | null {
   const sorted = Object.entries(buckets)

@@ -2,18 +2,18 @@ import type { Timestamp } from '@tracking/contracts';
 import type { DeliveryError } from './delivery.ts';
 import type { Period } from './endpoint.ts';
 
-/** The part of a receiver's answer that decides what happens next. */
+/** Part of a receiver's answer that determines the outcome of an attempt. */
 export type ReceiverAnswer =
   | {
       readonly kind: 'response';
       readonly statusCode: number;
-      /** The headers `Retry-After` and `Date`, as received. */
+      /** Response headers `Retry-After` and `Date`, as received. */
       readonly retryAfter?: string | undefined;
       readonly date?: string | undefined;
     }
   | { readonly kind: 'failure'; readonly code: string; readonly message: string };
 
-/** The result of an attempt for the delivery and its endpoint. */
+/** Outcome of an attempt, for the delivery and its endpoint. */
 export type AttemptOutcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failure'; readonly error: DeliveryError }
@@ -23,8 +23,8 @@ export type AttemptOutcome =
   | { readonly kind: 'hold'; readonly error: DeliveryError; readonly holdMs: number };
 
 /**
- * Judges a receiver's answer. Success is 2xx and nothing else; redirects are never followed.
- * @param now when the answer came, in epoch milliseconds
+ * Determines the outcome from a receiver's answer. Only 2xx is a success; redirects are never followed.
+ * @param now time of the answer, in epoch milliseconds
  */
 export function judgeAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome {
   if (answer.kind === 'failure') {
@@ -42,25 +42,25 @@ export function judgeAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome
   return wait === undefined ? { kind: 'failure', error } : { kind: 'hold', error, holdMs: wait };
 }
 
-/** Shortest hold, for `Retry-After: 0` and dates that have passed: without it the next attempt would begin at once. */
+/** Shortest hold, for `Retry-After: 0` and past dates. Without it, the next attempt would start immediately. */
 const MIN_HOLD_MS = 1_000;
-/** Longest time that an endpoint can hold us back with one answer. */
+/** Longest hold that one answer can request. */
 const MAX_HOLD_MS = 3_600_000;
 
-/** The forms of a date in HTTP; all but the first are obsolete (RFC 9110, section 5.6.7). */
+/** HTTP date formats. All but the first are obsolete (RFC 9110, section 5.6.7). */
 const HTTP_DATE_FORMATS = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
 ];
-/** It names no zone, and is in UTC too. */
+/** The asctime date format. It has no time zone and is in UTC. */
 const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 /**
- * How long a `Retry-After` holds the endpoint back, in milliseconds: from a second to an hour.
+ * Parses a `Retry-After` header into a hold, in milliseconds: from one second to one hour.
  * @param value whole seconds, or an HTTP date (RFC 9110, section 10.2.3)
- * @param date the `Date` header of the same answer: a date is measured from it, so a receiver's clock may be wrong
- * @param now epoch milliseconds, in place of a `Date` header that is missing or malformed
- * @returns undefined for a malformed value: the answer is then a failure like any other
+ * @param date `Date` header of the same answer. Dates are measured from it, so the receiver's clock may be wrong
+ * @param now epoch milliseconds, used if the `Date` header is missing or malformed
+ * @returns undefined for a malformed value: the answer is then an ordinary failure
  */
 function parseRetryAfterMs(value: string | undefined, date: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
@@ -82,26 +82,27 @@ function parseHttpDate(text: string): number {
 
 /** A period in which an endpoint was attempted and never answered 2xx. */
 export interface FailingPeriod {
-  /** Begin of the first attempt that failed since the last success. */
+  /** Start of the first failed attempt since the last success. */
   readonly since: Timestamp;
-  /** When it was found to have lasted long enough to be reported. */
+  /** Time at which the period had lasted long enough to be reported. */
   readonly at: Timestamp;
-  /** Why its latest attempt failed. */
+  /** Reason why the latest attempt failed. */
   readonly reason: DeliveryError;
 }
 
-/** Attempts that failed since the last success. Epoch milliseconds. */
+/** Failed attempts since the last success. Times are epoch milliseconds. */
 export interface ConsecutiveFailures {
-  /** Begin of the first. */
+  /** Start of the first failed attempt. */
   readonly since: number;
-  /** End of the latest. */
+  /** End of the latest failed attempt. */
   readonly latest: number;
 }
 
 /**
- * When a failing endpoint is reported to the other endpoints, in epoch milliseconds: `afterMs` after the first failure, or
- * after it was last enabled. Infinity if it is not attempted or has not been since, because it may have been mended.
- * @param pauses of the endpoint
+ * Returns the time at which a failing endpoint is reported to the workspace's other endpoints, in epoch milliseconds:
+ * `afterMs` after the first failure or after the endpoint was last enabled, whichever is later. Infinity if the
+ * endpoint is disabled or was not attempted since it was enabled, because it may have been repaired.
+ * @param pauses pauses of the endpoint
  */
 export function failureReportDueAt(
   { since, latest }: ConsecutiveFailures,

@@ -1,54 +1,54 @@
 import type { Environment, Timestamp } from '@tracking/contracts';
 import { type Delivery, isScheduled } from './delivery.ts';
 
-/** `canceled` by a person, who may resume it, or because its endpoint was deleted. */
+/** Statuses of a replay. A replay is `canceled` by a person, who may resume it, or because its endpoint was deleted. */
 export const REPLAY_STATUSES = ['running', 'completed', 'canceled'] as const;
 export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
-/** `discard` discards deliveries instead of sending them again. */
+/** Actions of a replay job. `discard` discards deliveries instead of sending them again. */
 export const REPLAY_ACTIONS = ['replay', 'discard'] as const;
 export type ReplayAction = (typeof REPLAY_ACTIONS)[number];
 
 /**
- * The deliveries that a replay can send again, by the status in which they ended, and `missed`: events that the endpoint
- * subscribes to and that were never recorded for it, from before its creation too. Waiting deliveries need no replay.
+ * Statuses that a replay can select: final statuses of deliveries, and `missed` for events that the endpoint subscribes
+ * to but that were never recorded for it, including events from before its creation. Pending deliveries need no replay.
  */
 export const REPLAYED_STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
 export type ReplayedStatus = (typeof REPLAYED_STATUSES)[number];
 export const DEFAULT_REPLAYED_STATUSES: readonly ReplayedStatus[] = ['dead_lettered', 'missed'];
 
-/** The events of an endpoint that a replay covers. */
+/** Filter for the events of an endpoint that a replay covers. */
 export interface ReplayFilter {
-  /** Bounds of the events' `created_at`, inclusive; null starts at the first event that is kept. */
+  /** Bounds of the events' `created_at`, inclusive. A `since` of null starts at the first event kept. */
   readonly since: Timestamp | null;
   readonly until: Timestamp;
-  /** Any of these types; null for all. */
+  /** Event types to include; null for all. */
   readonly event_types: readonly string[] | null;
   readonly statuses: readonly ReplayedStatus[];
-  /** Any of these codes of a delivery's `last_error`; null for all. Missed events have none. */
+  /** Codes of `last_error` to include; null for all. Missed events have no code. */
   readonly reasons: readonly string[] | null;
-  /** Only these deliveries; absent if the other fields decide. */
+  /** Ids of the only deliveries to include; absent if the other fields select them. */
   readonly delivery_ids?: readonly string[];
 }
 
 /** A durable job over the deliveries of one endpoint. */
 export interface Replay extends ReplayFilter {
-  /** `rpl_…` */
+  /** Identifier, `rpl_…`. */
   readonly id: string;
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly endpoint_id: string;
   readonly action: ReplayAction;
   readonly status: ReplayStatus;
-  /** Deliveries found so far; all of them once it is completed. */
+  /** Number of deliveries found so far; the total once the replay is completed. */
   readonly matched: number;
-  /** Deliveries among these that were delivered since, or discarded. */
+  /** Number of found deliveries that were since delivered, or discarded. */
   readonly done: number;
-  /** Deliveries among these whose first attempt failed again: they continue by their new schedule. */
+  /** Number of found deliveries whose first attempt failed again. They continue on their new schedule. */
   readonly failed: number;
   readonly created_at: Timestamp;
   readonly completed_at: Timestamp | null;
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly revision: number;
 }
 
@@ -62,19 +62,22 @@ export function newReplay(fields: NewReplay, at: Timestamp): Replay {
   return { ...fields, ...counts, status: 'running', created_at: at, completed_at: null, revision: 1 };
 }
 
-/** Cancels a running replay: deliveries under way continue, no more are taken. A replay that has ended stays as it is. */
+/**
+ * Cancels a running replay: deliveries in progress continue, and no more are taken. A replay that has ended is returned
+ * unchanged.
+ */
 export function cancelReplay<R extends Replay>(replay: R, at: Timestamp): R {
   return replay.status === 'running' ? { ...replay, status: 'canceled', completed_at: at } : replay;
 }
 
-/** Resumes a canceled replay where it stopped. A completed one stays so. */
+/** Resumes a canceled replay where it stopped. A completed replay is returned unchanged. */
 export function resumeReplay<R extends Replay>(replay: R): R {
   return replay.status === 'canceled' ? { ...replay, status: 'running', completed_at: null } : replay;
 }
 
-/** The outcome of a replayed delivery by its first attempt since; undefined before that. */
+/** Returns the outcome of a replayed delivery's first attempt since the replay; undefined before that attempt. */
 export function replayOutcome(delivery: Delivery): 'done' | 'failed' | undefined {
   if (delivery.status === 'succeeded') return 'done';
-  // A hold counts as no attempt.
+  // A hold does not count as an attempt.
   return delivery.failures > 0 || !isScheduled(delivery) ? 'failed' : undefined;
 }

@@ -12,9 +12,9 @@ import {
 } from '@tracking/contracts';
 
 /**
- * The body of every delivery of this event to endpoints of this payload version. Made once, stored, and sent as the same
- * bytes at each attempt.
- * @param apiVersion one that {@link PayloadVersions.versionFor} returns for the event
+ * Renders the body for all deliveries of an event to endpoints with this payload version. The body is stored, and every
+ * attempt sends the same bytes.
+ * @param apiVersion a version that {@link PayloadVersions.versionFor} returns for the event
  */
 export function renderBody(
   event: PublishedEvent,
@@ -32,14 +32,14 @@ export interface SandboxContext {
   readonly id: string;
   readonly type: EventType;
   readonly at: Timestamp;
-  /** The newest version, in which events are made. */
+  /** Newest payload version. Events are created in this version. */
   readonly api_version: ApiVersion;
   readonly workspace_id: string;
   readonly environment: Environment;
   readonly addresses: PublicAddresses;
 }
 
-/** An event with invented data in the shape of live ones. */
+/** Creates a sandbox event: invented data in the shape of live events. */
 export function createSandboxEvent({
   id,
   type,
@@ -53,21 +53,24 @@ export function createSandboxEvent({
   return { id, type, created_at: at, api_version, environment, workspace_id, data };
 }
 
-/** HMAC-SHA256 of the text `prefix` followed by the body. This package has no cryptography of its own. */
+/**
+ * HMAC-SHA256 of the text `prefix` followed by the body. Passed in, because this package has no cryptography of its
+ * own.
+ */
 export interface Signer {
-  /** Keyed with the whole `whsec_…` string; in lower-case hex. */
+  /** Signature with the whole `whsec_…` string as key, in lower-case hex. */
   readonly service: (prefix: string) => string;
-  /** Keyed with the bytes that follow `whsec_` in base64; in base64. */
+  /** Signature with the base64-decoded bytes after `whsec_` as key, in base64. */
   readonly standard: (prefix: string) => string;
 }
 
 /**
- * The headers that sign a request: `Service-Signature`, `t=<unix seconds>,v1=<hex>` over `<t>.<raw body>`, and the three
- * headers of Standard Webhooks, over `<id>.<t>.<raw body>`. Both have one signature for each secret that is valid now, so
- * that receivers can change over while a secret is being rotated (docs/reference/delivery.md#signature).
- * @param id of the event
- * @param atMs when the request is made, in epoch milliseconds
- * @param signers one for each valid secret, the newest first
+ * Returns the headers that sign a request: `Service-Signature`, `t=<unix seconds>,v1=<hex>` over `<t>.<raw body>`, and
+ * the three headers of Standard Webhooks, over `<id>.<t>.<raw body>`. Both contain one signature for each valid secret,
+ * so that receivers can switch while a secret is being rotated (docs/reference/delivery.md#signature).
+ * @param id id of the event
+ * @param atMs time of the request, in epoch milliseconds
+ * @param signers one for each valid secret, newest first
  */
 export function signatureHeaders(id: string, atMs: number, signers: readonly Signer[]) {
   const timestamp = String(Math.floor(atMs / 1000));
@@ -81,27 +84,27 @@ export function signatureHeaders(id: string, atMs: number, signers: readonly Sig
   };
 }
 
-/** Most valid secrets of an endpoint: each of them signs every request. */
+/** Maximum number of valid secrets of an endpoint. Each of them signs every request. */
 export const MAX_VALID_SECRETS = 5;
 
-/** How long the old secret stays valid beside a new one by default. */
+/** Default time for which the old secret stays valid after a rotation. */
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
 
-/** When a signing secret is valid. */
+/** Validity of a signing secret. */
 export interface SecretValidity {
   readonly created_at: Timestamp;
-  /** From then on it signs nothing; null or absent for the newest. */
+  /** Time at which the secret stops signing; null or absent for the newest secret. */
   readonly expires_at: Timestamp | null;
 }
 
-/** The secrets that sign at this moment. */
+/** Returns the secrets that are valid at this time. */
 export function validSecrets<S extends SecretValidity>(secrets: readonly S[], at: Timestamp): readonly S[] {
   return secrets.filter(({ expires_at }) => !expires_at || expires_at > at);
 }
 
 /**
- * Puts a fresh secret before the present ones, the newest first. The others stay valid until the overlap ends, each no
- * longer than it was; of more than {@link MAX_VALID_SECRETS} the newest are kept.
+ * Adds a fresh secret at the front. The other secrets expire at `overlapEnds` at the latest; only the newest {@link
+ * MAX_VALID_SECRETS} are kept.
  */
 export function addSecret<S extends SecretValidity>(
   secrets: readonly S[],
@@ -116,9 +119,9 @@ export function addSecret<S extends SecretValidity>(
 }
 
 /**
- * Returns true if a receiver's answer proves that it owns the endpoint: 2xx, with the token as plain text, as a JSON string
- * or as JSON `{"challenge": "<token>"}`. White space around it does no harm. A body that holds the token elsewhere is no
- * proof: a server that echoes requests would answer so.
+ * Returns true if a receiver's answer proves that it owns the endpoint: status 2xx, and a body with the token as plain
+ * text, as a JSON string or as JSON `{"challenge": "<token>"}`. Surrounding white space is ignored. A token elsewhere
+ * in the body is no proof, because a server that echoes requests would return it too.
  */
 export function provesOwnership(statusCode: number, body: string, token: string): boolean {
   if (statusCode < 200 || statusCode > 299) return false;
@@ -126,7 +129,7 @@ export function provesOwnership(statusCode: number, body: string, token: string)
   return text === token || parseChallengeToken(text) === token;
 }
 
-/** Many frameworks write a string that is returned as JSON. */
+/** Parses the token of a JSON body. Many frameworks encode a returned string as JSON. */
 function parseChallengeToken(text: string): unknown {
   try {
     const value = JSON.parse(text) as unknown;

@@ -3,18 +3,18 @@ import { type Delivery, isScheduled } from './delivery.ts';
 import { type Period, endAfterPauses } from './endpoint.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
-/** When failed deliveries are tried again. Durations in milliseconds. */
+/** Schedule for retrying failed deliveries. Durations in milliseconds. */
 export interface RetryPolicy {
-  /** Wait after the first failed attempt. */
+  /** Delay after the first failed attempt. */
   readonly firstMs: number;
   readonly factor: number;
-  /** Longest wait, before jitter. */
+  /** Longest delay, before jitter. */
   readonly capMs: number;
-  /** From the begin of the first attempt to the last attempt. */
+  /** Time from the start of the first attempt to the last attempt. */
   readonly windowMs: number;
 }
 
-/** 5 s, three times as long each time, 24 h at most, for 72 h: docs/reference/delivery.md#attempts. */
+/** Default retry policy: 5 s, tripled each time, at most 24 h, for 72 h. See docs/reference/delivery.md#attempts. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   firstMs: 5_000,
   factor: 3,
@@ -22,32 +22,32 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   windowMs: 72 * 3_600_000,
 };
 
-/** From 0 to just under 1. */
+/** Returns a random number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
 export interface FinishedAttempt {
   readonly startedAt: Timestamp;
   readonly endedAt: Timestamp;
-  /** Asked for by a person, beside the schedule. */
+  /** True if a person requested the attempt outside the schedule. */
   readonly manual: boolean;
   readonly outcome: AttemptOutcome;
-  /** Revision of the URL that it was sent to. */
+  /** Revision of the URL that the attempt was sent to. */
   readonly urlRevision: number;
 }
 
 export interface AttemptContext {
   readonly policy: RetryPolicy;
-  /** When the endpoint could not be attempted: windows stand still meanwhile. */
+  /** Periods in which the endpoint could not be attempted. Retry windows are extended by these periods. */
   readonly pauses: readonly Period[];
   readonly random: Random;
-  /** Revision of the endpoint's present URL. */
+  /** Revision of the endpoint's current URL. */
   readonly urlRevision: number;
 }
 
 /**
- * The delivery after an attempt, also if it changed during the attempt: a discarded delivery stays discarded unless it was
- * in fact delivered. If the endpoint got another URL during the attempt, only a success counts: the next attempt, at that
- * URL, is due at once.
+ * Returns the delivery after an attempt, even if the delivery changed during the attempt: a discarded delivery stays
+ * discarded unless it was delivered. If the endpoint's URL changed during the attempt, only a success counts, and the
+ * next attempt, at the new URL, is due immediately.
  */
 export function applyAttempt(delivery: Delivery, attempt: FinishedAttempt, context: AttemptContext): Delivery {
   const { outcome, startedAt, endedAt, manual, urlRevision } = attempt;
@@ -79,9 +79,9 @@ function reschedule(
 ): Delivery {
   const ended = Date.parse(endedAt);
   const windowEndsAt = retryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
-  // The begin decides: after an attempt that began inside the window the last one is still to be made.
+  // The attempt's start decides: an attempt that started within the window is still followed by the last attempt.
   if (Date.parse(startedAt) >= windowEndsAt) return complete(attempted, 'dead_lettered', endedAt);
-  // A hold uses up no attempt of the schedule. Beyond the window it defers the last attempt.
+  // A hold does not consume an attempt of the schedule. A hold that ends after the window delays the last attempt.
   const failures = outcome.kind === 'hold' ? attempted.failures : attempted.failures + 1;
   const next =
     outcome.kind === 'hold'
@@ -105,8 +105,8 @@ function complete(delivery: Delivery, status: 'succeeded' | 'dead_lettered' | 'd
 const JITTER = 0.1;
 
 /**
- * The wait after a failed attempt, in milliseconds, ±10 % so that deliveries that failed together do not return together.
- * @param failures attempts of the schedule that have failed so far, from 1
+ * Returns the delay after a failed attempt, in milliseconds. Jitter of ±10% spreads deliveries that failed together.
+ * @param failures number of failed attempts in the schedule so far, from 1
  */
 export function backoffMs(policy: RetryPolicy, failures: number, random: Random): number {
   const wait = Math.min(policy.capMs, policy.firstMs * policy.factor ** (failures - 1));
@@ -114,24 +114,24 @@ export function backoffMs(policy: RetryPolicy, failures: number, random: Random)
 }
 
 /**
- * When the last attempt is due, in epoch milliseconds: one window after the first attempt began, pauses of the endpoint
- * not counted. Infinity while the endpoint is paused: its deliveries' windows stand still.
+ * Returns the time of the last attempt, in epoch milliseconds: one window after the start of the first attempt, not
+ * counting pauses of the endpoint. Infinity while the endpoint is paused.
  */
 export function retryWindowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: readonly Period[]): number {
   return endAfterPauses(firstAttemptAt, policy.windowMs, pauses);
 }
 
 export interface FailedAttempt {
-  /** Of the schedule so far, from 1. */
+  /** Number of failed attempts in the schedule so far, from 1. */
   readonly failures: number;
-  /** Epoch milliseconds. */
+  /** End of the attempt, in epoch milliseconds. */
   readonly endedAt: number;
   readonly windowEndsAt: number;
 }
 
 /**
- * When to try again after a failed attempt, in epoch milliseconds: after the backoff, counted from the attempt's end, but
- * never after the window's end, where the last attempt is made without jitter.
+ * Returns the time of the next attempt, in epoch milliseconds: the attempt's end plus the backoff, but at most the end
+ * of the window. The last attempt, at the end of the window, has no jitter.
  */
 export function nextAttemptAt(
   policy: RetryPolicy,

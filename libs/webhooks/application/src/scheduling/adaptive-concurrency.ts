@@ -3,62 +3,63 @@ import type { AttemptOutcome, DeliveryError, ConsecutiveFailures, Random } from 
 import type { EndpointHealth } from '../endpoints/endpoint-document.ts';
 
 /**
- * - `untried`: no success yet. A few attempts at once find out if it answers.
- * - `closed`: it answers.
- * - `open`: as many attempts in a row failed as were allowed at once. One or two probes run until one succeeds.
+ * Circuit state of a URL:
+ * - `untried`: no success yet. A few concurrent attempts find out if the URL answers.
+ * - `closed`: the URL answers.
+ * - `open`: as many consecutive attempts failed as were allowed concurrently. One or two probes run until one succeeds.
  */
 type CircuitState = 'untried' | 'closed' | 'open';
 
-/** The attempts that failed since the last success. */
+/** Failed attempts since the last success. */
 interface FailuresSinceSuccess extends ConsecutiveFailures {
-  /** Why the first one failed, and the latest. Null if it was not stored. */
+  /** Errors of the first (`first`) and latest (`reason`) failed attempt. Null if not stored. */
   readonly first: DeliveryError | null;
   readonly reason: DeliveryError | null;
-  /** Time of the event that reports them, in epoch milliseconds; null before. */
+  /** Time of the event that reports the failures, in epoch milliseconds; null before the report. */
   readonly reportAt: number | null;
-  /** True if the other endpoints were told. */
+  /** True if the other endpoints were notified. */
   readonly isReported: boolean;
 }
 
 const NO_FAILURES = { since: Infinity, first: null, reportAt: null, isReported: false };
 
-/** Attempts at once until the first success. */
+/** Concurrent attempts until the first success. */
 const UNTRIED_CONCURRENCY = 4;
-/** Attempts at once while the circuit is open. */
+/** Concurrent attempts while the circuit is open. */
 const PROBE_CONCURRENCY = 2;
-/** After this many failures in a row the next attempt waits for a random part of the time that the last one took. */
+/** After this many consecutive failures, the next attempt waits for a random part of the last attempt's duration. */
 const PAUSE_AFTER_FAILURES = 2;
 const MAX_PAUSE_SHARE = 0.1;
-/** If the latest answer took this long, attempts begin one after the other, spread over a part of that time. */
+/** If the latest answer took at least this long, attempts start one by one, spread over a part of that time. */
 const SLOW_ANSWER_MS = 1_000;
 const SPREAD_DIVISOR = 4;
-/** Failures in a row that end a recovery: deliveries that still wait keep their schedule. */
+/** Number of consecutive failures that end a recovery. Pending deliveries then keep their schedule. */
 const RELAPSE_AFTER_FAILURES = 3;
 
-/** How fast one URL may be attempted at present. Times are epoch milliseconds. */
+/** Current limits on attempts at one URL. Times are epoch milliseconds. */
 export interface ConcurrencyState {
-  /** Attempts at once that the endpoint's owner allows, whatever was answered. */
+  /** Maximum concurrent attempts that the endpoint is configured for. */
   readonly limit: number;
-  /** Attempts at once at present. */
+  /** Concurrent attempts currently allowed. */
   readonly allowed: number;
   readonly circuit: CircuitState;
-  /** When the circuit last closed; -Infinity if it was never open here. */
+  /** Time at which the circuit last closed; -Infinity if it was never open in this process. */
   readonly closedAt: number;
   readonly heldUntil: number;
-  /** Earliest begin of the next attempt, so that attempts at endpoints that hang or answer late do not all begin at once. */
+  /** Earliest start of the next attempt. Spreads the attempts at endpoints that hang or answer late. */
   readonly restsUntil: number;
   /** True if the latest answer was a success. */
   readonly isProven: boolean;
-  /** When it answered again after a long failure; null if it does not recover from one. */
+  /** Time at which the URL answered again after a long failure; null if the URL is not recovering. */
   readonly recoveringSince: number | null;
-  /** Begin of the first attempt since the last success; null after a success. */
+  /** Start of the first failed attempt since the last success; null after a success. */
   readonly failingSince: number | null;
 }
 
 /**
- * How fast one URL may be attempted, judged by its answers: a few attempts at once to begin with, one more with each success
- * up to the endpoint's limit, and one or two probes while its circuit is open. A hold (429, 503 with `Retry-After`) stops
- * everything until it ends. Times are epoch milliseconds.
+ * Limits the concurrent attempts at one URL by its answers: a few to begin with, one more with each success up to the
+ * endpoint's limit, and one or two probes while its circuit is open. A hold (429, or 503 with `Retry-After`) stops all
+ * attempts until it ends. Times are epoch milliseconds.
  */
 export class AdaptiveConcurrency implements ConcurrencyState {
   #limit: number;
@@ -75,9 +76,9 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   #savedHealth: string;
 
   /**
-   * @param limit attempts at once that the endpoint's owner allows
-   * @param recoveryAfterMs shortest failure after which a success begins a recovery
-   * @param stored how the URL answered an earlier process
+   * @param limit maximum concurrent attempts that the endpoint is configured for
+   * @param recoveryAfterMs shortest failure after which a success starts a recovery
+   * @param stored health of the URL as an earlier process stored it
    */
   constructor(
     limit: number,
@@ -120,7 +121,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   get recoveringSince(): number | null {
     return this.#recoveringSince;
   }
-  /** The failures since the last success; null after one. */
+  /** Failures since the last success; null after a success. */
   get failures(): FailuresSinceSuccess | null {
     return this.#failures;
   }
@@ -134,15 +135,15 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.#limit = limit;
   }
 
-  /** An attempt begins. */
+  /** Records the start of an attempt. */
   recordStart(at: number): void {
-    // A single attempt at a time needs no gap.
+    // If only one attempt runs at a time, no gap is needed.
     if (this.#latestDurationMs < SLOW_ANSWER_MS || this.#allowed === 1) return;
     const gap = (2 * this.random() * this.#latestDurationMs) / (SPREAD_DIVISOR * this.#allowed);
     this.#restsUntil = Math.max(this.#restsUntil, at + gap);
   }
 
-  /** An attempt ended with this outcome. */
+  /** Records the outcome of an attempt. */
   recordOutcome(outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     this.#latestDurationMs = endedAt - startedAt;
     if (outcome.kind === 'success') this.onSuccess(endedAt);
@@ -152,17 +153,20 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.#allowed = 1;
   }
 
-  /** Every delivery that failed before the recovery was attempted again. */
+  /** Ends the recovery: every delivery that failed before it has been attempted again. */
   endRecovery(): void {
     this.#recoveringSince = null;
   }
 
-  /** The failures since `since` are reported, or about to be, by an event of the time `reportAt`. No-op if they have ended. */
+  /**
+   * Records that the failures since `since` are reported, or about to be, by an event with time `reportAt`. No-op if
+   * those failures have ended.
+   */
   recordReport(since: number, reportAt: number, isReported: boolean): void {
     if (this.#failures?.since === since) this.#failures = { ...this.#failures, reportAt, isReported };
   }
 
-  /** The health to store; undefined if it is stored. */
+  /** Returns the health to store; undefined if the stored health is current. */
   unsavedHealth(now: number): EndpointHealth | undefined {
     const health = this.healthAt(now);
     return JSON.stringify(health) === this.#savedHealth ? undefined : health;
@@ -198,7 +202,10 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     if (this.#failuresInARow >= RELAPSE_AFTER_FAILURES) this.#recoveringSince = null;
   }
 
-  /** Failures are stored once they have lasted a while: an endpoint that fails now and then causes no writes. */
+  /**
+   * Failures are stored only after they have lasted a while, so that an endpoint with occasional failures causes no
+   * writes.
+   */
   private healthAt(now: number): EndpointHealth {
     const { since, first, reportAt, isReported } = this.#failures ?? NO_FAILURES;
     const isStored = reportAt !== null || now - since >= this.recoveryAfterMs / 10;

@@ -30,36 +30,39 @@ import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurren
  */
 type UrlPhase = 'opening' | 'serving' | 'gone';
 
-/** Phase of a delivery under way: its request is being made, then its outcome is being stored. */
+/** Phase of a delivery in progress: its request is being made, then its outcome is being stored. */
 type AttemptPhase = 'attempting' | 'storing';
 
-/** Work beside the attempts, each at most once at a time: disabling after a 410, reporting failures, taking from a replay. */
+/**
+ * Background tasks of an endpoint, each at most once at a time: disabling after a 410, reporting failures, taking
+ * deliveries from a replay.
+ */
 type Task = 'disabling' | 'reporting' | 'replaying';
 
-/** The present state does not allow this transition: a fault of the caller. */
+/** Thrown if the current state does not allow a transition: a bug in the caller. */
 export class IllegalTransition extends Error {
   override readonly name = 'IllegalTransition';
 }
 
-/** A replay that runs for the endpoint. */
+/** A running replay of the endpoint. */
 export interface RunningReplay {
   readonly id: string;
-  /** Returns true if it should take more deliveries now. */
+  /** Returns true if the replay should take more deliveries now. */
   wantsMore(now: number): boolean;
-  /** When it may want more after now, in epoch milliseconds, if nothing else happens. */
+  /** Returns the time at which the replay may next take deliveries, in epoch milliseconds, if nothing else changes. */
   nextMoment(now: number): number | undefined;
   /**
    * Takes the next few deliveries. Returns false if the replay has ended, also if another process ended it.
    * @throws Unavailable, Busy
    */
   takeMore(): Promise<boolean>;
-  /** The outcome of an attempt at a delivery was stored; undefined if the delivery no longer exists. */
+  /** Records that the outcome of an attempt was stored. `after` is undefined if the delivery no longer exists. */
   recordAttempt(deliveryId: string, after: DeliveryDocument | undefined): void;
-  /** Another process may have changed its deliveries in the store. */
+  /** Marks the replay to be read again, because another process may have changed its stored deliveries. */
   reread(): void;
 }
 
-/** A period of failures to be reported to the other endpoints. Times are epoch milliseconds. */
+/** A period of failures to report to the other endpoints. Times are epoch milliseconds. */
 interface FailingReport {
   readonly endpoint: EndpointDocument;
   readonly since: number;
@@ -75,19 +78,19 @@ interface UnsavedHealth {
 }
 
 /**
- * The delivery state of an endpoint in this process: how its present URL answers, which deliveries are under way, and which
- * other tasks run. Each change is a method here, which throws {@link IllegalTransition} if the state does not allow it.
- * Without I/O and clock: times are arguments, in epoch milliseconds.
+ * Delivery state of an endpoint in this process: the health of its current URL, the deliveries in progress, and the
+ * running tasks. Each transition is a method, which throws {@link IllegalTransition} if the state does not allow it.
+ * Does no I/O and reads no clock: times are arguments, in epoch milliseconds.
  */
 export class DeliveryState {
-  /** How the present URL answers; undefined until its stored health was read. */
+  /** Limits for the current URL; undefined until its stored health is read. */
   #concurrency: AdaptiveConcurrency | undefined;
-  /** The endpoint as it was when it answered 410. */
+  /** The endpoint as it was when it answered 410; undefined otherwise. */
   #gone: EndpointDocument | undefined;
   #isDropped = false;
   readonly #underWay = new Map<string, AttemptPhase>();
   #attempting = 0;
-  /** Deliveries under way that were taken before they were due, because the endpoint recovers. */
+  /** Ids of deliveries in progress that were taken before they were due, because the endpoint is recovering. */
   readonly #takenEarly = new Set<string>();
   #wasAttempted = false;
   #blockedUntil = -Infinity;
@@ -104,22 +107,22 @@ export class DeliveryState {
     if (this.#gone !== undefined) return 'gone';
     return this.#concurrency === undefined ? 'opening' : 'serving';
   }
-  /** Undefined until the stored health of the present URL was read. */
+  /** Limits for the current URL; undefined until its stored health is read. */
   get concurrency(): ConcurrencyState | undefined {
     return this.#concurrency;
   }
-  /** True once the shard was lost, the endpoint was deleted, or it was idle. Final. */
+  /** True once the endpoint is dropped: its shard was lost, it was deleted, or it was idle. Final. */
   get isDropped(): boolean {
     return this.#isDropped;
   }
-  /** Nothing is under way, running or to be disabled. */
+  /** True if no delivery is in progress, no replay runs, and the endpoint need not be disabled. */
   get isIdle(): boolean {
     return this.#underWay.size === 0 && this.#gone === undefined && this.#replay === undefined;
   }
 
   /**
-   * The endpoint was read or written. An older form than the known one changes nothing.
-   * @returns true if it receives other deliveries than before
+   * Sets the endpoint as just read or written. An older revision than the known one changes nothing.
+   * @returns true if the set of deliveries that it receives may have changed
    */
   setEndpoint(endpoint: EndpointDocument): boolean {
     if (endpoint.revision < this.document.revision) return false;
@@ -127,24 +130,25 @@ export class DeliveryState {
     this.document = endpoint;
     this.#concurrency?.changeLimit(endpoint.max_concurrency);
     if (!hasSameUrl(before, endpoint)) {
-      // The answers of a former URL say nothing about the present one.
+      // Answers of a former URL do not apply to the current one.
       this.#concurrency = this.#gone = undefined;
       return true;
     }
     return before.verified !== endpoint.verified || isEnabled(before) !== isEnabled(endpoint);
   }
 
-  /** Outcomes under way are still stored, and a 410 is still followed by disabling. */
+  /** Drops the endpoint. Outcomes in progress are still stored, and a 410 still disables the endpoint. */
   drop(): void {
     this.#isDropped = true;
   }
 
-  /** The stored health was read. Ignores the health of other URLs than the present one. */
+  /** Sets the stored health. Ignores health of other URLs than the current one. */
   setHealth(
     found: EndpointHealthDocument | undefined,
     { recoveryAfterMs, random }: { readonly recoveryAfterMs: number; readonly random: Random },
   ): void {
-    if (this.#concurrency !== undefined) throw new IllegalTransition(`${this.document.id}: its health is known`);
+    if (this.#concurrency !== undefined)
+      throw new IllegalTransition(`${this.document.id}: its health is already known`);
     const stored = found && urlRevision(found) === urlRevision(this.document) ? found : undefined;
     this.#concurrency = new AdaptiveConcurrency(this.document.max_concurrency, recoveryAfterMs, random, stored);
   }
@@ -162,32 +166,35 @@ export class DeliveryState {
   get attempting(): number {
     return this.#attempting;
   }
-  /** The deliveries under way, by their ids. */
+  /** Phases of the deliveries in progress, by delivery id. */
   get underWay(): ReadonlyMap<string, AttemptPhase> {
     return this.#underWay;
   }
   get hasEarlyUnderWay(): boolean {
     return this.#takenEarly.size > 0;
   }
-  /** A fault of our own keeps attempts from being made until then; -Infinity if none does. */
+  /** Time until which a local fault blocks attempts; -Infinity if none does. */
   get blockedUntil(): number {
     return this.#blockedUntil;
   }
-  /** True if an attempt of its deliveries was judged in this process. */
+  /** True if this process has recorded the outcome of an attempt at the endpoint. */
   get wasAttempted(): boolean {
     return this.#wasAttempted;
   }
 
-  /** A delivery is taken for its attempt. @param isEarly taken before it was due, because the endpoint recovers */
+  /**
+   * Records that a delivery was taken for its attempt. @param isEarly true if the delivery was taken before it was due,
+   * because the endpoint is recovering
+   */
   beginAttempt(id: string, isEarly: boolean, now: number): void {
-    if (this.#underWay.has(id)) throw new IllegalTransition(`${id} is under way`);
+    if (this.#underWay.has(id)) throw new IllegalTransition(`${id} is already in progress`);
     if (isEarly) this.#takenEarly.add(id);
     this.#underWay.set(id, 'attempting');
     this.#attempting += 1;
     this.#concurrency?.recordStart(now);
   }
 
-  /** Judges the answer to an attempt. Ignores answers of other URLs than the present one. */
+  /** Records the outcome of an attempt. Ignores attempts at other URLs than the current one. */
   recordOutcome(attempted: EndpointDocument, outcome: AttemptOutcome, startedAt: number, endedAt: number): void {
     if (!hasSameUrl(attempted, this.document)) return;
     this.#concurrency?.recordOutcome(outcome, startedAt, endedAt);
@@ -195,17 +202,17 @@ export class DeliveryState {
     if (outcome.kind === 'gone') this.#gone = attempted;
   }
 
-  /** The endpoint has answered: the next attempt may begin while the outcome is being stored. */
+  /** Records that the endpoint has answered: the next attempt may begin while the outcome is being stored. */
   markAnswered(id: string): void {
     if (this.#underWay.get(id) !== 'attempting') throw new IllegalTransition(`${id} is not being attempted`);
     this.#underWay.set(id, 'storing');
     this.#attempting -= 1;
   }
 
-  /** The delivery is no longer under way, whether an attempt was made or not. */
+  /** Records that the delivery is no longer in progress, with or without an attempt. */
   endAttempt(id: string): void {
     const phase = this.#underWay.get(id);
-    if (phase === undefined) throw new IllegalTransition(`${id} is not under way`);
+    if (phase === undefined) throw new IllegalTransition(`${id} is not in progress`);
     if (phase === 'attempting') this.#attempting -= 1;
     this.#underWay.delete(id);
     this.#takenEarly.delete(id);
@@ -220,20 +227,26 @@ export class DeliveryState {
     this.#concurrency?.endRecovery();
   }
 
-  /** Returns the endpoint that answered 410 if it is to be disabled now: once the outcomes of its attempts are stored. */
+  /**
+   * Starts disabling an endpoint that answered 410 and returns that endpoint. Returns undefined if there is none, or if
+   * outcomes of its attempts are not stored yet.
+   */
   beginDisabling(): EndpointDocument | undefined {
     if (this.#gone === undefined || this.#tasks.has('disabling') || this.#underWay.size > 0) return undefined;
     this.#begin('disabling');
     return this.#gone;
   }
-  /** @param isDisabled false if that is still to be done */
+  /** @param isDisabled false if disabling has to be tried again */
   endDisabling(gone: EndpointDocument, isDisabled: boolean): void {
     this.#end('disabling');
-    // Another URL may have answered 410 since.
+    // Another URL may have answered 410 in the meantime.
     if (isDisabled && this.#gone === gone) this.#gone = undefined;
   }
 
-  /** When its failures are to be reported, in epoch milliseconds; Infinity if not as things are. */
+  /**
+   * Returns the time at which the endpoint's failures are to be reported, in epoch milliseconds; Infinity if nothing is
+   * to be reported.
+   */
   reportDueAt(afterMs: number): number {
     const failures = this.#concurrency?.failures ?? null;
     if (failures === null || failures.isReported || failures.reason === null) return Infinity;
@@ -242,7 +255,7 @@ export class DeliveryState {
   beginReporting(): void {
     this.#begin('reporting');
   }
-  /** The report of its present failures; undefined if they have ended. */
+  /** Returns the report of the endpoint's current failures; undefined if they have ended. */
   createFailingReport(now: number): FailingReport | undefined {
     const of = this.#concurrency;
     const failures = of?.failures;
@@ -266,9 +279,9 @@ export class DeliveryState {
   wantsReplay(now: number): boolean {
     return !this.#tasks.has('replaying') && this.#replay?.wantsMore(now) === true;
   }
-  /** Returns the replay, which takes its next deliveries. */
+  /** Marks the replay as taking its next deliveries, and returns it. */
   beginReplaying(): RunningReplay {
-    if (this.#replay === undefined) throw new IllegalTransition(`${this.document.id}: no replay runs`);
+    if (this.#replay === undefined) throw new IllegalTransition(`${this.document.id}: no replay is running`);
     this.#begin('replaying');
     return this.#replay;
   }
@@ -276,11 +289,11 @@ export class DeliveryState {
     this.#end('replaying');
   }
 
-  /** The running replay is about to be read from the store. Returns the number of the read. */
+  /** Records that the running replay is about to be read from the store. Returns the number of the read. */
   beginReplayRead(): number {
     return (this.#replayReads.begun += 1);
   }
-  /** Takes what a read found, unless a read that began later was answered before. */
+  /** Sets the replay that a read found. Ignored if a read that began later has already completed. */
   endReplayRead(read: number, found: RunningReplay | undefined): void {
     if (read > this.#replayReads.begun) throw new IllegalTransition(`${this.document.id}: read ${read} never began`);
     if (read < this.#replayReads.shown) return;
@@ -290,11 +303,11 @@ export class DeliveryState {
   }
 
   #begin(task: Task): void {
-    if (this.#tasks.has(task)) throw new IllegalTransition(`${this.document.id}: ${task} twice at once`);
+    if (this.#tasks.has(task)) throw new IllegalTransition(`${this.document.id}: ${task} is already running`);
     this.#tasks.add(task);
   }
 
   #end(task: Task): void {
-    if (!this.#tasks.delete(task)) throw new IllegalTransition(`${this.document.id}: ${task} never began`);
+    if (!this.#tasks.delete(task)) throw new IllegalTransition(`${this.document.id}: ${task} is not running`);
   }
 }

@@ -1,50 +1,53 @@
 /** An endpoint that waits for its turn. */
 export interface Schedulable {
   readonly workspace: string;
-  /** Attempts under way. */
+  /** Number of attempts in progress. */
   readonly attempting: number;
-  /** True if its latest answer was a success. */
+  /** True if the endpoint's latest answer was a success. */
   readonly isProven: boolean;
 }
 
-/** A workspace or endpoint alone gets three quarters: 12 times the square of the quarter that stays free. */
+/** Share factor for 75% of all attempts if a workspace or endpoint is alone: 12 times the square of the free 25%. */
 const SHARE_FACTOR = 12;
-/** Alone, two fifths. */
+/** Share factor for about 40% of all attempts if alone. */
 const SMALL_SHARE_FACTOR = 1;
 
 /**
- * Most attempts that one may have under way while `free` of `all` stay free. It falls with the square of the free ones: if
- * several come one after the other and give nothing back for long, each leaves something for the next.
+ * Returns the most attempts that one holder may have in progress while `free` of `all` stay free. The share falls with
+ * the square of the free attempts: if several holders arrive in turn and release nothing for long, each leaves
+ * something for the next.
  */
 const maxShare = (free: number, all: number, share: number) => (share * free * free) / all;
 
 interface Holdings {
   attempts: number;
-  /** Attempts among these at endpoints whose latest answer was no success. */
+  /** Number of these attempts at endpoints whose latest answer was not a success. */
   unproven: number;
 }
 const NO_HOLDINGS: Readonly<Holdings> = { attempts: 0, unproven: 0 };
 
 /**
- * Decides which endpoint makes the next attempt, and counts the attempts under way. An attempt cannot be taken back before its
- * receiver answers, so no workspace may hold what the next one needs, however its receivers answer:
- *
- * - A workspace begins another attempt while it has no more than a share of all under way.
- * - An endpoint does while it has no more than a share of what its workspace has under way and may still begin.
- * - Endpoints whose latest answer was no success share alike, all together and those of a workspace: a share of all, and
- *   a share of what their workspace has and may begin; a small one if the endpoint has an attempt under way already.
+ * Decides which endpoint makes the next attempt, and counts the attempts in progress. An attempt cannot be interrupted
+ * before its receiver answers, so no workspace may hold the capacity that the next one needs:
+ * ¶ - A workspace starts another attempt only while it holds no more than a share of all attempts.
+ * - An endpoint starts another attempt only while it holds no more than a share of its workspace's attempts, including
+ *   those
+ * that the workspace may still start.
+ * - Unproven endpoints (latest answer not a success) have such shares too, together and for each workspace. The share
+ *   is
+ * smaller if the endpoint already has an attempt in progress.
  */
 export class FairScheduler<E extends Schedulable> {
   private readonly total: Holdings = { ...NO_HOLDINGS };
-  /** Of workspaces with an attempt under way. */
+  /** Holdings of workspaces with an attempt in progress. */
   private readonly workspaces = new Map<string, Holdings>();
   private readonly proven = new RoundRobin<E>();
-  /** Unproven, and without an attempt under way. */
+  /** Unproven endpoints without an attempt in progress. */
   private readonly untried = new RoundRobin<E>();
   private readonly unproven = new RoundRobin<E>();
   private isProvenFirst = true;
 
-  /** @param limit most attempts at once */
+  /** @param limit maximum concurrent attempts */
   constructor(private readonly limit: number) {}
 
   get inFlight(): number {
@@ -64,7 +67,7 @@ export class FairScheduler<E extends Schedulable> {
     for (const queue of [this.proven, this.untried, this.unproven]) queue.remove(endpoint.workspace, endpoint);
   }
 
-  /** Returns the endpoint whose turn it is, if an attempt may be made, and removes it from its queue. */
+  /** Removes and returns the endpoint whose turn it is; undefined if no attempt may start. */
   next(): E | undefined {
     if (this.inFlight >= this.limit) return undefined;
     this.isProvenFirst = !this.isProvenFirst;
@@ -72,7 +75,7 @@ export class FairScheduler<E extends Schedulable> {
     return this.nextUnproven() ?? this.nextProven();
   }
 
-  /** Counts an attempt. The returned function ends it; called again, it returns false and changes nothing. */
+  /** Counts an attempt. The returned function ends it; further calls return false and change nothing. */
   begin({ workspace, isProven }: Schedulable): () => boolean {
     const unproven = isProven ? 0 : 1;
     const holdings = this.workspaces.get(workspace) ?? { ...NO_HOLDINGS };
@@ -106,7 +109,7 @@ export class FairScheduler<E extends Schedulable> {
     return this.nextFrom(this.untried, SHARE_FACTOR) ?? this.nextFrom(this.unproven, SMALL_SHARE_FACTOR);
   }
 
-  /** @param unproven share of the unproven, for a queue of these */
+  /** @param unproven share factor of unproven endpoints, if the queue contains these */
   private nextFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
     const fits = (held: Holdings, free: number, all: number) =>
       unproven === undefined || held.unproven <= maxShare(free - 1, all, unproven);
@@ -120,10 +123,10 @@ export class FairScheduler<E extends Schedulable> {
     return queue.next(roomPerEndpoint, ({ attempting }) => attempting);
   }
 
-  /** How many attempts a workspace may still begin while no other begins any. */
+  /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
   private roomFor({ attempts }: Holdings): number {
-    // The last of them begins beside attempts + room - 1 and leaves free - room, which is at least the root of
-    // attempts + free - left - 1 = share of left.
+    // The last of these attempts starts beside attempts + room - 1 others and leaves free - room, which is at least the
+    // root of attempts + free - left - 1 = share of left.
     const part = SHARE_FACTOR / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);
@@ -131,8 +134,8 @@ export class FairScheduler<E extends Schedulable> {
 }
 
 /**
- * Groups take turns, and the members of a group take turns within it, so that neither a workspace with many endpoints nor an
- * endpoint with many deliveries keeps the others waiting.
+ * Round robin over groups, and over the members of each group, so that neither a workspace with many endpoints nor an
+ * endpoint with many deliveries delays the others.
  */
 export class RoundRobin<T> {
   private readonly groups = new Map<string, Set<T>>();
@@ -141,7 +144,7 @@ export class RoundRobin<T> {
     return this.groups.size === 0;
   }
 
-  /** Queues a member behind the others of its group. No-op if it is queued already. */
+  /** Queues a member at the end of its group. No-op if the member is already queued. */
   add(group: string, member: T): void {
     const members = this.groups.get(group);
     if (members === undefined) this.groups.set(group, new Set([member]));
@@ -149,8 +152,8 @@ export class RoundRobin<T> {
   }
 
   /**
-   * Removes and returns the member whose turn it is; its group goes behind the others. A member that holds as much as its
-   * group has room for is passed over and keeps its turn.
+   * Removes and returns the member whose turn it is; its group moves to the end. A member that already holds as much as
+   * its group allows is skipped and keeps its turn.
    */
   next(roomOf: (group: string) => number, heldBy: (member: T) => number): T | undefined {
     for (const [group, members] of this.groups) {

@@ -8,21 +8,24 @@ import type { Schedulable } from './fair-scheduler.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 import type { PacedEndpoint } from './timing.ts';
 
-/** Deliveries held in memory for each attempt that may be under way at once. */
+/** Deliveries held in memory for each concurrent attempt. */
 const WINDOW_PER_ATTEMPT = 64;
-/** The same while it is not known whether the endpoint answers at all: more would only wait here. */
+/**
+ * Deliveries held in memory for each concurrent attempt while it is unknown whether the endpoint answers: more would
+ * only wait.
+ */
 const WINDOW_PER_PROBE = 8;
-/** How soon an attempt is tried again whose payload is missing. */
+/** Delay before an attempt whose payload is missing is retried. */
 const MISSING_PAYLOAD_RETRY_MS = 500;
-/** How long an endpoint waits after a fault of our own kept an attempt from being made. */
+/** Time for which an endpoint waits after a local fault prevented an attempt. */
 const FAULT_PAUSE_MS = 5_000;
-/** After this long without anything to do an endpoint is dropped from memory. */
+/** Idle time after which an endpoint is dropped from memory. */
 const MAX_IDLE_MS = 300_000;
 const NEVER = '1970-01-01T00:00:00.000Z';
 
 /**
- * An endpoint of a shard that this process owns: its {@link DeliveryState}, the deliveries that wait for it, and which of
- * them goes when. Without I/O and clock: times are arguments, in epoch milliseconds.
+ * An endpoint of a shard that this process owns: its {@link DeliveryState}, its pending deliveries, and their order.
+ * Does no I/O and reads no clock: times are arguments, in epoch milliseconds.
  */
 export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   readonly state: DeliveryState;
@@ -30,8 +33,8 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   private idleSince: number | undefined;
 
   /**
-   * @param lease under which it is owned
-   * @param empty whether no stored delivery waits for this endpoint
+   * @param lease lease under which this process owns the endpoint
+   * @param empty true if no stored delivery is pending for the endpoint
    */
   constructor(
     endpoint: EndpointDocument,
@@ -55,7 +58,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return this.state.attempting;
   }
 
-  /** True if this process owns it at this moment, by its lease: nothing may be sent to it otherwise. */
+  /** True if this process currently owns the endpoint, by its lease. Otherwise nothing may be sent to the endpoint. */
   get isOwned(): boolean {
     return !this.state.isDropped && this.lease.isHeld();
   }
@@ -63,27 +66,33 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   get isProven(): boolean {
     return this.state.concurrency?.isProven === true;
   }
-  /** True if only failures came back lately. */
+  /** True if the endpoint's circuit is open: recent attempts all failed. */
   get isFailing(): boolean {
     return this.state.concurrency?.circuit === 'open';
   }
-  /** True if its next delivery is attempted soon: the circuit is not open, and all that waits is in the window. */
+  /**
+   * True if the endpoint's next delivery is attempted soon: the circuit is not open, and the window contains all
+   * pending deliveries.
+   */
   get keepsUp(): boolean {
     return this.window.isComplete && !this.isFailing;
   }
-  /** True if it answers again after a long failure: deliveries that failed before then are sent before they are due. */
+  /**
+   * True if the endpoint answers again after a long failure. Deliveries that failed before then are sent before they
+   * are due.
+   */
   get isRecovering(): boolean {
     return typeof this.state.concurrency?.recoveringSince === 'number';
   }
-  /** True if its recovery is complete: every delivery that failed before has been attempted again. */
+  /** True if the endpoint's recovery is complete: every delivery that failed before it has been attempted again. */
   get hasRecovered(): boolean {
     if (!this.isRecovering || !this.window.isComplete) return false;
-    // A delivery under way may still be in preparation, which refuses it if the recovery has ended and it is not due.
+    // A delivery in progress may still be in preparation, which skips it if the recovery has ended and it is not due.
     return !this.state.hasEarlyUnderWay && !this.window.scheduled.some(this.failedBeforeRecovery);
   }
   /**
-   * True if its next attempt is made in spare time only: it keeps failing, or the next delivery piled up while it did, and no
-   * express delivery waits.
+   * True if the endpoint's next attempt is made in spare time only: the endpoint keeps failing, or the next delivery is
+   * part of the backlog from that time, and no express delivery is pending.
    */
   get isPaced(): boolean {
     const { concurrency } = this.state;
@@ -97,11 +106,14 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     if (!this.isOwned) return Infinity;
     const due = this.state.reportDueAt(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
-    // Failures under an earlier owner may be long past unless a delivery is left of them: the next attempt may succeed.
+    // Failures recorded by an earlier owner may be over unless a failed delivery is left: the next attempt may succeed.
     return this.window.scheduled.some(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
   }
 
-  /** Returns true if it has had nothing to do for five minutes. @param now on the process's monotonic clock */
+  /**
+   * Returns true if the endpoint has been idle for longer than {@link MAX_IDLE_MS}. @param now on the process's
+   * monotonic clock
+   */
   hasBeenIdle(now: number): boolean {
     const { scheduled, express, isComplete } = this.window;
     const isIdle = this.state.isIdle && scheduled.size === 0 && express.size === 0 && isComplete;
@@ -109,20 +121,20 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return this.idleSince !== undefined && now - this.idleSince > MAX_IDLE_MS;
   }
 
-  /** The endpoint was read or written. An older form than the known one changes nothing. */
+  /** Sets the endpoint as just read or written. An older revision than the known one changes nothing. */
   setEndpoint(endpoint: EndpointDocument): void {
-    // Deliveries that it does not receive wait on disk, for as long as it takes.
+    // Deliveries that the endpoint does not receive stay on disk.
     if (this.state.setEndpoint(endpoint)) this.window.reset();
   }
 
-  /** Scheduled deliveries to hold in memory; none while the endpoint is not attempted. */
+  /** Number of scheduled deliveries to hold in memory; 0 while the endpoint is not enabled. */
   get room(): number {
     if (!isEnabled(this.endpoint)) return 0;
     const { concurrency } = this.state;
     const atOnce = concurrency?.allowed ?? this.endpoint.max_concurrency;
     return atOnce * (concurrency?.circuit === 'closed' ? WINDOW_PER_ATTEMPT : WINDOW_PER_PROBE);
   }
-  /** Scheduled deliveries in memory. */
+  /** Number of scheduled deliveries in memory. */
   get waiting(): number {
     return this.window.scheduled.size;
   }
@@ -130,16 +142,18 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return this.window.scheduled.first?.due;
   }
 
-  /** A delivery was stored. One under way is left to the end of its attempt. */
+  /** Adds a delivery that was just stored. Ignored while the delivery is in progress. */
   add(delivery: DeliveryDocument, knownAt: number, room: number): void {
     if (!this.state.underWay.has(delivery.id)) this.window.add(toPending(delivery, knownAt), room);
   }
-  /** A stored delivery was changed. @param readAt before that, on the process's monotonic clock */
+  /**
+   * Records that a stored delivery was changed. @param readAt time before the change, on the process's monotonic clock
+   */
   change(delivery: DeliveryDocument, readAt: number): void {
     if (this.state.underWay.has(delivery.id)) this.window.skip(delivery);
     else this.window.change(toPending(delivery, readAt), this.room);
   }
-  /** Its stored deliveries may have been changed by another process: they are read again. */
+  /** Marks the pending deliveries to be read again, because another process may have changed them. */
   reread(): void {
     this.window.reset();
   }
@@ -156,10 +170,10 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     this.window.abandonRefill(refill);
   }
 
-  /** When the next attempt may begin, in epoch milliseconds, if nothing else happens. */
+  /** Time at which the next attempt may begin, in epoch milliseconds, if nothing else changes. */
   get nextMoment(): number | undefined {
     const { concurrency, phase, attempting, blockedUntil } = this.state;
-    // A lease that was lost does not come back.
+    // A lost lease is never regained.
     if (concurrency === undefined || phase !== 'serving' || !this.isOwned) return undefined;
     if (attempting >= concurrency.limit) return undefined;
     if (this.window.express.some(this.isDeliverable)) return blockedUntil;
@@ -172,7 +186,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return (this.nextMoment ?? Infinity) <= now;
   }
 
-  /** Returns the delivery to attempt now, which is under way from then on. */
+  /** Returns the delivery to attempt now. The delivery is in progress from then on. */
   take(now: number): PendingDelivery | undefined {
     if (!this.canTake(now)) return undefined;
     const { express, scheduled } = this.window;
@@ -184,9 +198,9 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   }
 
   /**
-   * The outcome is stored, or there was no attempt to make.
-   * @param after the delivery as it is stored now; undefined if it no longer exists
-   * @returns false if the delivery waits although its endpoint is deleted: it is to be discarded
+   * Ends the attempt at a delivery, after its outcome was stored or because no attempt was needed.
+   * @param after the delivery as now stored; undefined if it no longer exists
+   * @returns false if the delivery is pending although its endpoint is deleted, so that it has to be discarded
    */
   completeAttempt(id: string, after: DeliveryDocument | undefined, knownAt: number, room: number): boolean {
     this.state.endAttempt(id);
@@ -201,8 +215,9 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   }
 
   /**
-   * No attempt could be made; the delivery waits again. Without its payload it alone waits a moment, otherwise the endpoint.
-   * @returns false if a newer form of the delivery is stored, which is read instead
+   * Makes a delivery pending again because no attempt was possible. If its payload is missing, only this delivery waits
+   * briefly; otherwise the whole endpoint waits.
+   * @returns false if a newer revision of the delivery is stored, which is read instead
    */
   returnToWindow(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
     this.state.endAttempt(item.id);
@@ -215,13 +230,16 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return true;
   }
 
-  /** Sandbox events go to every endpoint with a verified URL, all other deliveries to enabled ones only. */
+  /**
+   * Returns true if the endpoint may receive the delivery. Sandbox events are sent to every endpoint with a verified
+   * URL, all other deliveries to enabled endpoints only.
+   */
   readonly isDeliverable = ({ delivery }: PendingDelivery): boolean =>
     delivery.sandbox ? this.endpoint.verified : isEnabled(this.endpoint);
 
   /**
-   * Returns true if an attempt of the delivery is to be made now. A request of a person is due at once: its time is by the
-   * clock of the process that was asked, which may be ahead.
+   * Returns true if the delivery is to be attempted now. A person's request is due immediately: its time is from the
+   * clock of the process that received it, which may be ahead.
    */
   isDue(delivery: DeliveryDocument, now: number): boolean {
     if (!awaitsAttempt(delivery)) return false;
@@ -230,8 +248,9 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   }
 
   /**
-   * When a delivery is due, in epoch milliseconds: as stored, or since its latest attempt if that was made at a former URL,
-   * whatever that URL asked for. A replayed delivery has had no attempt by its schedule: it stays due after live events.
+   * Returns the time at which a delivery is due, in epoch milliseconds: the stored time, or the end of its latest
+   * attempt if that was made at a former URL. Untried replayed deliveries keep the stored time, so that live events go
+   * first.
    */
   private readonly dueTime = (delivery: DeliveryDocument): number => {
     const { due } = queuePosition(delivery);
@@ -240,17 +259,20 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
-  /** Returns true if a scheduled delivery goes early; few that must wait for their time stand before it. */
+  /** Returns true if a scheduled delivery may be sent early. At most a few deliveries that must wait precede it. */
   private hasEarlyDelivery(first: PendingDelivery): boolean {
     if (this.canGoEarly(first)) return true;
     return (this.state.replay !== undefined || this.isRecovering) && this.window.scheduled.some(this.canGoEarly);
   }
 
-  /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint recovers. */
+  /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint is recovering. */
   private readonly canGoEarly = (item: Pick<PendingDelivery, 'delivery' | 'isDelayed'>): boolean =>
     item.isDelayed !== true && (isUntriedReplay(item.delivery) || this.failedBeforeRecovery(item));
 
-  /** A delivery that failed again since keeps its schedule. */
+  /**
+   * Returns true if the delivery has not been attempted since the recovery began. A delivery that failed again since
+   * keeps its schedule.
+   */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
     const since = this.state.concurrency?.recoveringSince ?? -Infinity;
     return Date.parse(delivery.last_attempt_at ?? NEVER) < since;

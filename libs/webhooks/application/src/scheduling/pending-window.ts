@@ -1,18 +1,21 @@
 import { type DeliveryDocument, expressQueue } from '../store/delivery-document.ts';
 import { QUEUE_START, QUEUE_END, type QueuePosition, isAfter, queuePosition } from '../store/delivery-queues.ts';
 
-/** Requested retries and sandbox events held in memory for each endpoint. */
+/** Most requested retries and sandbox events held in memory for each endpoint. */
 const MAX_EXPRESS_SIZE = 100;
-/** Scheduled deliveries in one read: each comes with its latest attempt, which may be large. */
+/** Most scheduled deliveries in one read. Each includes its latest attempt, which may be large. */
 const MAX_REFILL_SIZE = 256;
 
 /** A delivery that waits in memory for its attempt. */
 export interface PendingDelivery extends QueuePosition {
-  /** Without its latest attempt: answers of receivers are too large to be held. */
+  /** The delivery without its latest attempt, because receivers' answers are too large to hold in memory. */
   readonly delivery: DeliveryDocument;
-  /** When it was known to be stored like this, on the process's monotonic clock. */
+  /** Time at which this stored form was known to be current, on the process's monotonic clock. */
   readonly knownAt: number;
-  /** It must not go early: it was put back and waits for `due` in memory, whatever is stored. */
+  /**
+   * Present if the delivery must not go early: it was returned to the window and waits until `due`, regardless of its
+   * stored time.
+   */
   readonly isDelayed?: true;
 }
 
@@ -22,20 +25,20 @@ export function toPending(stored: DeliveryDocument, knownAt: number): PendingDel
   return { ...queuePosition(stored), delivery, knownAt };
 }
 
-/** A read of the stored deliveries that is under way. */
+/** A read of stored deliveries in progress. */
 export interface Refill {
-  /** Read scheduled deliveries after this position; undefined: read none. */
+  /** Position after which scheduled deliveries are read; undefined to read none. */
   readonly after: QueuePosition | undefined;
   readonly limit: number;
-  /** How many requested retries and sandbox events to read; 0 reads none. */
+  /** Maximum number of requested retries and sandbox events to read; 0 reads none. */
   readonly expressLimit: number;
-  /** Deliveries stored meanwhile beyond the horizon, perhaps too late to be read; at most `limit`. */
+  /** Deliveries stored beyond the horizon during the read, which may not include them; at most `limit`. */
   readonly missed: PriorityQueue;
-  /** `missed` is complete up to here. */
+  /** Position up to which `missed` is complete. */
   end: QueuePosition;
-  /** An express delivery was left to the disk meanwhile. */
+  /** True if an express delivery was stored during the read and left on disk. */
   missedExpress: boolean;
-  /** Ids of deliveries that changed meanwhile: the read may return an older form of them. */
+  /** Ids of deliveries that changed during the read, which may return an older form of them. */
   readonly changed: Set<string>;
 }
 
@@ -45,24 +48,25 @@ export interface RefillContent {
 }
 
 /**
- * The first of an endpoint's pending deliveries, in memory. All of them are stored: everything up to the position `horizon`
- * is here or being attempted, and deliveries after it are read from the index when there is room (a refill). So memory is
- * bounded however much waits, and an endpoint that keeps up never reads anything back.
+ * The first pending deliveries of an endpoint, in memory. All deliveries are stored too. Those up to the position
+ * `horizon` are in the window or being attempted; later ones are read from the index when there is room (a refill).
+ * Memory is therefore bounded at any backlog, and an endpoint that keeps up never reads from disk.
  */
 export class PendingWindow {
   readonly scheduled = new PriorityQueue();
-  /** Retries and sandbox events that people asked for: they go before everything scheduled. */
+  /** Requested retries and sandbox events. They go before all scheduled deliveries. */
   readonly express = new PriorityQueue();
   private horizon: QueuePosition;
   private isExpressRead: boolean;
   private refill: Refill | undefined;
-  /** Revisions of deliveries that were left out because they were being attempted. */
+  /** Revisions of deliveries that were skipped because they were being attempted. */
   private readonly passedOver = new Map<string, number>();
 
   /**
-   * @param empty whether no stored delivery waits for this endpoint
-   * @param mayGo whether the endpoint receives an express delivery; once the answer changes, everything is read again
-   * @param dueOf when a delivery is due, in epoch milliseconds: as stored, or earlier
+   * @param empty true if no stored delivery is pending for this endpoint
+   * @param mayGo returns true if the endpoint receives an express delivery; when the result changes, everything is read
+   *   again
+   * @param dueOf returns the time at which a delivery is due, in epoch milliseconds: the stored time or an earlier one
    */
   constructor(
     empty: boolean,
@@ -73,14 +77,15 @@ export class PendingWindow {
     this.isExpressRead = empty;
   }
 
-  /** Returns true if no stored delivery is known to wait beyond those here. */
+  /** True if the window contains every stored delivery that is known to be pending. */
   get isComplete(): boolean {
     return this.horizon === QUEUE_END && this.isExpressRead && this.refill === undefined;
   }
 
   /**
-   * Takes in a delivery that was just stored, or leaves it to be read later. Each delivery is held once, in its newest form.
-   * @param room most scheduled deliveries to hold
+   * Adds a delivery that was just stored, or leaves it to be read later. Each delivery is held once, in its newest
+   * form.
+   * @param room maximum number of scheduled deliveries to hold
    */
   add(given: PendingDelivery, room: number): void {
     const item = this.takeNewest({ ...given, due: this.dueOf(given.delivery) });
@@ -92,25 +97,25 @@ export class PendingWindow {
     }
   }
 
-  /** Takes back a delivery that could not be attempted; it is stored as it was. */
+  /** Returns a delivery that could not be attempted to the window. Its stored form is unchanged. */
   putBack(item: PendingDelivery): void {
     if (!isExpress(item) || this.mayGo(item)) this.hold(item);
   }
 
-  /** Takes in a delivery that was just changed in the store. */
+  /** Replaces a delivery that was just changed in the store. */
   change(item: PendingDelivery, room: number): void {
     this.recordChange(item.id);
     this.add(item, room);
   }
 
-  /** Leaves out a delivery that is being attempted, perhaps in an earlier form: the end of that attempt decides. */
+  /** Skips a delivery that is being attempted, perhaps in an earlier form. The end of its attempt decides. */
   skip({ id, revision }: DeliveryDocument): void {
     this.passedOver.set(id, Math.max(revision, this.passedOver.get(id) ?? 0));
   }
 
   /**
-   * Returns true if the form of a delivery after its attempt is the newest one known. Otherwise everything is to be read
-   * again: a newer form may wait and is not here.
+   * Returns true if the delivery's form after its attempt is the newest one known. Otherwise everything has to be read
+   * again, because a newer pending form is not in the window.
    */
   isNewest(id: string, revision = 0): boolean {
     const passedOver = this.passedOver.get(id);
@@ -118,12 +123,12 @@ export class PendingWindow {
     return passedOver === undefined || passedOver <= revision;
   }
 
-  /** An attempt changed the stored form of a delivery. */
+  /** Records that an attempt changed the stored form of a delivery. */
   recordChange(id: string): void {
     this.refill?.changed.add(id);
   }
 
-  /** Forgets everything: it is stored, and may have been changed there. */
+  /** Empties the window. All deliveries are stored and are read again. */
   reset(): void {
     this.scheduled.clear();
     this.express.clear();
@@ -132,15 +137,16 @@ export class PendingWindow {
     this.refill = undefined;
   }
 
-  /** Returns true if there is something to read, and room for it. */
+  /** Returns true if there are deliveries to read, and room for them. */
   wantsRefill(room: number): boolean {
     return this.refill === undefined && (this.wantsScheduled(room) || this.wantsExpress());
   }
 
   /**
    * Begins a refill and returns what to read.
-   * @param underWay how many deliveries are being attempted: they are still stored, so a page of them alone would leave the
-   *   window empty and be read again and again
+   * @param underWay number of deliveries being attempted. They are still stored, so a page of only these would leave
+   *   the
+   * window empty and be read again and again
    */
   beginRefill(room: number, underWay = 0): Refill {
     const after = this.wantsScheduled(room) ? this.horizon : undefined;
@@ -162,9 +168,9 @@ export class PendingWindow {
   }
 
   /**
-   * Takes in the deliveries that were read. A refill that was forgotten meanwhile changes nothing.
-   * @param underWay ids of the deliveries that are being attempted
-   * @param knownAt when the read began
+   * Adds the deliveries that a refill read. Ignored if the window was reset in the meantime.
+   * @param underWay ids of the deliveries being attempted
+   * @param knownAt time at which the read began
    */
   endRefill(
     refill: Refill,
@@ -183,9 +189,9 @@ export class PendingWindow {
       this.isExpressRead = express.length < refill.expressLimit && !refill.missedExpress;
       for (const delivery of express.filter(isFresh)) this.hold(toPending(delivery, knownAt));
     }
-    // If the window was shortened in the meantime, these deliveries no longer follow on from it.
+    // If the window was shortened in the meantime, the deliveries read do not continue it.
     if (refill.after === undefined || refill.after !== this.horizon) return;
-    // Missed deliveries belong in the window too: it could otherwise be full without them for hours.
+    // Missed deliveries belong in the window too. Otherwise the window could stay full without them for hours.
     const lastRead = scheduled.at(-1);
     const readTo = lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END : queuePosition(lastRead);
     const end = isAfter(readTo, refill.end) ? refill.end : readTo;
@@ -210,7 +216,7 @@ export class PendingWindow {
     (isExpress(newest) ? this.express : this.scheduled).add(newest);
   }
 
-  /** Removes the held form of a delivery; returns that form if it is newer than the given one. */
+  /** Removes the held form of a delivery, and returns the newer of that form and the given one. */
   private takeNewest(item: PendingDelivery): PendingDelivery {
     return newerOf(item, this.scheduled.remove(item.id), this.express.remove(item.id));
   }
@@ -236,7 +242,7 @@ function isExpress({ delivery }: PendingDelivery): boolean {
   return delivery.queue === expressQueue(delivery.endpoint_id);
 }
 
-/** Returns the given form unless another one is newer. */
+/** Returns the newest form; the given one if no other is newer. */
 function newerOf(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
   return others.reduce<PendingDelivery>(
     (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
@@ -244,17 +250,19 @@ function newerOf(given: PendingDelivery, ...others: readonly (PendingDelivery | 
   );
 }
 
-/** Leaves the last delivery to the disk; returns how far the rest reaches. */
+/** Removes the last delivery, which stays on disk. Returns the position up to which the list is complete. */
 function dropLast(list: PriorityQueue): QueuePosition {
   const dropped = list.pop();
   const { due, id } = list.last ?? QUEUE_START;
   if (dropped === undefined) return { due, id };
-  // A delivery that was put back is due later here than in the store.
+  // A delivery that was returned to the window is due later in memory than in the store.
   const stored = queuePosition(dropped.delivery);
   return isAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
 }
 
-/** Deliveries in the order in which they come due, each once. An array: most are added at its end and taken from its front. */
+/**
+ * Deliveries ordered by due time, each once. An array, because most are added at the end and removed from the front.
+ */
 class PriorityQueue {
   private items: PendingDelivery[] = [];
   private readonly ids = new Set<string>();
@@ -276,7 +284,7 @@ class PriorityQueue {
   add(item: PendingDelivery): void {
     if (this.ids.has(item.id)) return;
     this.ids.add(item.id);
-    // Most come last.
+    // Fast path: most deliveries are added at the end.
     let low = 0;
     let high = this.items.length;
     const last = this.last;
@@ -297,13 +305,13 @@ class PriorityQueue {
     return this.forget(this.items.pop());
   }
 
-  /** Removes the first delivery for which the predicate holds. */
+  /** Removes and returns the first delivery for which the predicate holds. */
   take(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
     const index = this.items.findIndex(isWanted);
     return index < 0 ? undefined : this.forget(this.items.splice(index, 1)[0]);
   }
 
-  /** Removes a delivery by its id. */
+  /** Removes and returns the delivery with this id. */
   remove(id: string): PendingDelivery | undefined {
     return this.ids.has(id) ? this.take((item) => item.id === id) : undefined;
   }

@@ -3,37 +3,37 @@ import { RoundRobin } from './fair-scheduler.ts';
 interface Delayed<T> {
   at: number;
   readonly item: T;
-  /** Its place in the heap. */
+  /** Index of the entry in the heap. */
   index: number;
 }
 
-/** Calls `ring` once, `ms` milliseconds from now. The returned function cancels the call. */
+/** Calls `ring` once, after `ms` milliseconds. The returned function cancels the call. */
 export type SetTimer = (ring: () => void, ms: number) => () => void;
 
-/** A longer timer would not notice that the clock was set or the machine slept. */
+/** Longest timer. A longer one would not notice that the clock was set or the machine slept. */
 const MAX_TIMER_MS = 1_000;
 
-/** Wakes each item at the earliest moment asked for, with one timer for all of them. Moments are epoch milliseconds. */
+/** Wakes each item at the earliest time requested, with one timer for all items. Times are epoch milliseconds. */
 export class DelayQueue<T> {
-  /** A binary heap by time, with one entry for each item. */
+  /** Binary heap ordered by time, with one entry for each item. */
   private readonly heap: Delayed<T>[] = [];
   private readonly entries = new Map<T, Delayed<T>>();
   private cancelTimer: (() => void) | undefined;
   private timerAt = Infinity;
 
-  /** @param now returns the present moment */
+  /** @param now returns the current time */
   constructor(
     private readonly now: () => number,
     private readonly wake: (item: T) => void,
     private readonly setTimer: SetTimer,
   ) {}
 
-  /** Number of items that wait for their moment. */
+  /** Number of items that wait to be woken. */
   get size(): number {
     return this.heap.length;
   }
 
-  /** Wakes the item at this moment, unless it is to be woken before. */
+  /** Schedules the item to be woken at this time, unless it is already scheduled earlier. */
   schedule(item: T, moment: number): void {
     const known = this.entries.get(item);
     if (known !== undefined && known.at <= moment) return;
@@ -44,7 +44,7 @@ export class DelayQueue<T> {
     this.arm();
   }
 
-  /** Cancels the item's moment. */
+  /** Cancels the item's wake-up. */
   remove(item: T): void {
     const entry = this.entries.get(item);
     if (entry === undefined) return;
@@ -79,12 +79,12 @@ export class DelayQueue<T> {
       this.remove(first.item);
       due.push(first.item);
     }
-    // An item that then asks for a moment that has come waits for the next timer, so that other work has its turn before.
+    // An item that is scheduled again for a past time waits for the next timer, so that other work gets its turn.
     for (const item of due) this.wake(item);
     this.arm();
   }
 
-  /** Moves an entry up to where its parent is not later. */
+  /** Moves an entry up the heap until its parent is not later. */
   private rise(entry: Delayed<T>): void {
     while (entry.index > 0) {
       const above = this.heap[(entry.index - 1) >> 1] as Delayed<T>;
@@ -94,7 +94,7 @@ export class DelayQueue<T> {
     this.heap[entry.index] = entry;
   }
 
-  /** Moves an entry down to where its children are not earlier. */
+  /** Moves an entry down the heap until its children are not earlier. */
   private sink(entry: Delayed<T>): void {
     for (;;) {
       const [left, right] = [this.heap[2 * entry.index + 1], this.heap[2 * entry.index + 2]];
@@ -105,7 +105,7 @@ export class DelayQueue<T> {
     this.heap[entry.index] = entry;
   }
 
-  /** Moves a neighbour to a place in the heap, and the entry to where that was. */
+  /** Swaps an entry with its neighbor in the heap. */
   private move(neighbour: Delayed<T>, to: number, entry: Delayed<T>): void {
     entry.index = neighbour.index;
     neighbour.index = to;
@@ -113,31 +113,37 @@ export class DelayQueue<T> {
   }
 }
 
-/** How an event loop has spent its time: both values only grow. In milliseconds. */
+/** Time that an event loop has run and been idle, in milliseconds. Both values only increase. */
 export interface LoopTime {
   readonly elapsed: number;
-  /** The part of `elapsed` without anything to do. */
+  /** Idle part of `elapsed`. */
   readonly idle: number;
 }
 
 /** An endpoint whose attempts may have to wait for spare time. */
 export interface PacedEndpoint {
   readonly workspace: string;
-  /** True if its next attempt is made in spare time only. */
+  /** True if the next attempt is made in spare time only. */
   readonly isPaced: boolean;
   readonly isFailing: boolean;
 }
 
-/** The price of an attempt in time of loop and engine, in milliseconds: more than it takes, so that others keep the rest. */
+/** Spare time charged for an attempt, in milliseconds. More than an attempt takes, so that others keep the rest. */
 export const ATTEMPT_MS = 2;
-/** The price of an attempt at an endpoint that keeps failing: more attempts would reveal no more. */
+/**
+ * Spare time charged for a probe of a failing endpoint, in milliseconds. Higher, because more probes would reveal no
+ * more.
+ */
 const PROBE_MS = 4;
-/** The price of up to 8 deliveries that a replay takes at a time: less for each than an attempt that may hang. */
+/**
+ * Spare time charged for up to 8 deliveries that a replay takes at a time, in milliseconds. Cheaper for each delivery
+ * than an attempt, which may hang.
+ */
 const REPLAY_MS = 6;
 
 /**
- * Endpoints that fail, deliveries that piled up meanwhile, and replays have their turn in the time that the event loop can
- * spare: at once if there is plenty, and later, in turn, if others keep the loop busy.
+ * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
+ * otherwise later and in turn.
  */
 export class Pacing<E extends PacedEndpoint> {
   private readonly spare: SpareTime;
@@ -152,18 +158,20 @@ export class Pacing<E extends PacedEndpoint> {
     return !this.waiting.isEmpty;
   }
 
-  /** Returns true if its next attempt may begin now. Otherwise {@link next} returns the endpoint later. */
+  /** Returns true if the endpoint's next attempt may begin now. Otherwise {@link next} returns the endpoint later. */
   admits(endpoint: E, now: LoopTime): boolean {
     if (!endpoint.isPaced) return true;
     return this.trySpend(endpoint, endpoint.isFailing ? PROBE_MS : ATTEMPT_MS, now);
   }
 
-  /** Returns true if its replay may take deliveries now. Otherwise {@link next} returns the endpoint later. */
+  /**
+   * Returns true if the endpoint's replay may take deliveries now. Otherwise {@link next} returns the endpoint later.
+   */
   admitsReplay(endpoint: E, now: LoopTime): boolean {
     return this.trySpend(endpoint, REPLAY_MS, now);
   }
 
-  /** Removes and returns the next endpoint that waits, if there is time to spare. */
+  /** Removes and returns the next waiting endpoint, if there is spare time. */
   next(now: LoopTime): E | undefined {
     if (!this.spare.isEnough(now)) return undefined;
     return this.waiting.next(
@@ -183,18 +191,18 @@ export class Pacing<E extends PacedEndpoint> {
   }
 }
 
-/** The part of all time that can be spent even if the loop is never idle, so that no endpoint waits for ever. */
+/** Part of all time that can be spent even if the event loop is never idle, so that no endpoint waits forever. */
 const MIN_SPARE_SHARE = 0.05;
-/** Most time saved, in milliseconds: spent at once, it is what others wait for. */
+/** Most spare time saved, in milliseconds. Spending it all at once delays other work by this much. */
 const MAX_SAVED_MS = 10 * ATTEMPT_MS;
 
-/** The time that the event loop can spare: as long as it was idle, and a small part of all time. */
+/** Spare time of the event loop: its idle time, and a small part of all time. */
 export class SpareTime {
   private saved = MAX_SAVED_MS;
 
   constructor(private known: LoopTime) {}
 
-  /** Returns true if there is enough for an attempt. */
+  /** Returns true if there is enough spare time for an attempt. */
   isEnough(now: LoopTime): boolean {
     this.saved += now.idle - this.known.idle + MIN_SPARE_SHARE * (now.elapsed - this.known.elapsed);
     this.saved = Math.min(MAX_SAVED_MS, this.saved);
@@ -202,7 +210,10 @@ export class SpareTime {
     return this.saved >= ATTEMPT_MS;
   }
 
-  /** Spends this many milliseconds if there is enough for an attempt. The time to come pays off a higher price. */
+  /**
+   * Spends this many milliseconds if there is enough spare time for an attempt. A higher price is paid off by future
+   * spare time.
+   */
   spend(price: number, now: LoopTime): boolean {
     if (!this.isEnough(now)) return false;
     this.saved -= price;
