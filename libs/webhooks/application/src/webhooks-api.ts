@@ -66,7 +66,7 @@ export interface WebhookDeliveries {
   discard(command: DeliveryCommand): Promise<WebhookDelivery>;
 }
 
-/** Deliveries that failed for good, many at once. */
+/** Deliveries that became dead letters, many at once. */
 export interface WebhookDeadLetters {
   /** How many there are, and why, counted up to a bound. */
   summary(request: SummarizeDeadLetters): Promise<DeadLetterSummary>;

@@ -16,7 +16,7 @@ import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { attemptTraceparent, traceFields } from '../tracing.ts';
 
-/** Everything that an attempt needs. */
+/** Inputs of an attempt. */
 export interface PreparedAttempt {
   readonly client: EndpointClient;
   readonly delivery: DeliveryDocument;
@@ -25,7 +25,7 @@ export interface PreparedAttempt {
 
 export interface AttemptResult {
   readonly finished: FinishedAttempt;
-  /** The attempt as it is logged; its number is known when it is stored. */
+  /** The attempt as logged. Its number is assigned when it is stored. */
   readonly log: Omit<WebhookAttempt, 'number'>;
 }
 
@@ -45,15 +45,15 @@ export class AttemptSender {
 
   constructor(private readonly parts: AttemptSenderParts) {
     const { metrics } = parts;
-    this.made = metrics.counter('webhook_attempts_total', 'Attempts by outcome', ['outcome']);
+    this.made = metrics.counter('webhook_attempts_total', 'Number of attempts, by outcome', ['outcome']);
     this.seconds = metrics.histogram('webhook_attempt_seconds', 'Duration of an attempt', ['outcome']);
-    const help = 'From the event to its delivery, where the first attempt succeeded';
+    const help = 'Time from event to delivery, for deliveries that succeeded at the first attempt';
     this.untilDelivered = metrics.histogram('webhook_delivery_seconds', help);
   }
 
   /**
-   * Makes an attempt. Returns undefined if this process gave it up, because it stops or no longer owns the endpoint: that
-   * says nothing about the endpoint, and the attempt is to be made again.
+   * Makes an attempt. Returns undefined if this process canceled the attempt because it is stopping or no longer owns
+   * the endpoint. A canceled attempt is made again.
    */
   async send(owned: OwnedEndpoint, { client, delivery, body }: PreparedAttempt): Promise<AttemptResult | undefined> {
     const { outbound, timeoutMs, clock } = this.parts;
@@ -63,7 +63,7 @@ export class AttemptSender {
     const request = client.request(event, body, started.getTime(), timeoutMs);
     const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOwned });
     if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
-    // A clock that was set back must not end an attempt before it began.
+    // If a clock was set back, an attempt must not end before it began.
     const ended = new Date(Math.max(clock().getTime(), started.getTime()));
     const outcome = toOutcome(answer, ended);
     this.observe(delivery, outcome, { durationMs: answer.durationMs, ended });
@@ -90,7 +90,7 @@ export class AttemptSender {
     this.made.add(1, { outcome });
     this.seconds.observe(durationMs / 1000, { outcome });
     if (outcome === 'success' && delivery.attempts_count === 0) {
-      // By the clocks of two processes: the one that made the event may be ahead.
+      // The times come from the clocks of two processes, and the event's clock may be ahead.
       this.untilDelivered.observe(Math.max(0, ended.getTime() - Date.parse(delivery.event_created_at)) / 1000);
     }
     const { endpoint_id: endpoint, id, event_id: event } = delivery;
@@ -114,34 +114,38 @@ function toLoggedAnswer(
   return { status_code: answer.statusCode, response: { headers: answer.headers, body: answer.body }, ...resent };
 }
 
-/** After an endpoint answered again its failures are not logged for this long: one that fails now and then fills no log. */
+/**
+ * Time after a recovery during which an endpoint's failures are not logged, so that occasional failures do not fill the
+ * log.
+ */
 const FAILURE_LOG_PAUSE_MS = 60_000;
 
 interface LatestReport {
   readonly isFailing: boolean;
-  /** On the monotonic clock. */
+  /** Time of the report, on the monotonic clock. */
   readonly at: number;
 }
 
 /**
- * Logs once that an endpoint fails, at the first failed attempt after a success, and once that it answers again. At most two
- * lines a minute for each endpoint. The last line is true: an endpoint that keeps failing is attempted again after the quiet
- * minute.
+ * Logs once that an endpoint fails, at the first failed attempt after a success, and once that it answers again. At
+ * most two lines per minute and endpoint. The last line always reflects the current state, because a failing endpoint
+ * is attempted again after the pause.
  */
 export class FailureLog {
   private readonly reports = new WeakMap<object, LatestReport>();
 
-  /** @param now on the monotonic clock, in milliseconds */
+  /** @param now returns the time on the monotonic clock, in milliseconds */
   constructor(
     private readonly logger: Logger,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
   /**
-   * Takes note of an attempt.
-   * @param owned the same object for as long as this process owns the endpoint
-   * @param failingSince since when all attempts before this one failed, in epoch milliseconds; null if the last one did not.
-   *   A failure from before this process owned the endpoint was logged by its former owner.
+   * Records an attempt.
+   * @param owned same object for as long as this process owns the endpoint
+   * @param failingSince start of the failures before this attempt, in epoch milliseconds; null if the previous attempt
+   *   succeeded.
+   * A failure from before this process owned the endpoint was logged by its former owner.
    */
   record(
     owned: { readonly endpoint: EndpointDocument },
@@ -157,7 +161,7 @@ export class FailureLog {
     const about = { endpoint, workspace, delivery: delivery.id, ...traceFields(delivery) };
     if (isFailing) {
       const { code, message: reason } = outcome.error;
-      this.logger.warn({ ...about, code, reason }, 'webhooks: an endpoint fails');
+      this.logger.warn({ ...about, code, reason }, 'webhooks: an endpoint is failing');
     } else {
       this.logger.info(about, 'webhooks: an endpoint answers again');
     }

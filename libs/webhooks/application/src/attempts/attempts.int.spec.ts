@@ -153,7 +153,7 @@ describe('an attempt', () => {
     });
     const told = stage.lines.filter(({ level, endpoint }) => endpoint === id && level !== 'debug');
     expect(told).toMatchObject([
-      { level: 'warn', message: 'webhooks: an endpoint fails', reason: 'The endpoint answered 500.' },
+      { level: 'warn', message: 'webhooks: an endpoint is failing', reason: 'The endpoint answered 500.' },
       { level: 'info', message: 'webhooks: an endpoint answers again' },
     ]);
     expect(JSON.stringify(told)).not.toContain('a.example.com');

@@ -39,6 +39,6 @@ test('what the broker takes no message of is told without its event, or else pas
   );
   expect(told).toContainEqual(expect.objectContaining({ id: large, event: null }));
   await eventually(async () => expect(await deliveries.count({ queue: ANNOUNCEMENT_QUEUE })).toBe(0));
-  const warned = stage.lines.filter(({ message }) => message === 'webhooks: the topic of dead letters refused one');
+  const warned = stage.lines.filter(({ message }) => message === 'webhooks: the dead letter topic refused a message');
   expect(warned).toMatchObject([{ level: 'warn', delivery: largest }]);
 });

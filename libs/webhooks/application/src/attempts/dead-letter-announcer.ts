@@ -27,9 +27,9 @@ import {
 } from '../store/delivery-document.ts';
 import type { EndpointEvents } from './endpoint-events.ts';
 
-/** Few, since each comes with its event, which may be large. */
+/** Small, because each dead letter includes its event, which may be large. */
 const DEAD_LETTERS_PER_READ = 50;
-/** How often the job looks for dead letters of other processes. */
+/** Interval at which the job checks for dead letters of other processes. */
 const SWEEP_MS = 5_000;
 
 interface DeadLetterAnnouncerParts {
@@ -44,8 +44,9 @@ interface DeadLetterAnnouncerParts {
 }
 
 /**
- * Announces every dead letter to the workspace's other endpoints and on the topic, at least once. The write that makes a
- * delivery a dead letter marks it as not announced, and it is found by that mark until both are done: no crash loses it.
+ * Announces every dead letter to the workspace's other endpoints and on the dead letter topic, at least once. The write
+ * that makes a delivery a dead letter also queues its announcement. The delivery leaves that queue after both
+ * announcements, so no crash loses one.
  */
 export class DeadLetterAnnouncer {
   readonly job: LeaderElectedJob;
@@ -53,7 +54,7 @@ export class DeadLetterAnnouncer {
 
   constructor(private readonly parts: DeadLetterAnnouncerParts) {
     const { leases, logger, metrics } = parts;
-    this.announced = metrics.counter('webhook_dead_letters_total', 'Deliveries that failed for good');
+    this.announced = metrics.counter('webhook_dead_letters_total', 'Deliveries that became dead letters');
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-dead-letters',
@@ -81,14 +82,17 @@ export class DeadLetterAnnouncer {
     }
   }
 
-  /** A message that is too large for the broker holds no others back: the list has its dead letter all the same. */
+  /**
+   * Publishes dead letters. A message that is too large for the broker does not block the others; the API still lists
+   * its dead letter.
+   */
   private async publish(found: readonly DeliveryDocument[]): Promise<void> {
     const messages = await this.parts.messages.build(found);
     if (await this.tryPublish(messages)) return;
     for (const [index, message] of messages.entries()) {
       if ((await this.tryPublish([message])) || (await this.tryPublish([withoutEvent(message)]))) continue;
       const { id: delivery, endpoint_id: endpoint } = found[index] ?? {};
-      this.parts.logger.warn({ delivery, endpoint }, 'webhooks: the topic of dead letters refused one');
+      this.parts.logger.warn({ delivery, endpoint }, 'webhooks: the dead letter topic refused a message');
     }
   }
 
@@ -102,7 +106,9 @@ export class DeadLetterAnnouncer {
     }
   }
 
-  /** Whatever else changed in the meantime: the topic has it. */
+  /**
+   * Marks the dead letter as announced. Retries if other fields changed in the meantime, because it has been published.
+   */
   private async storeAnnounced(delivery: DeliveryDocument, at: string): Promise<void> {
     let current: DeliveryDocument | undefined = delivery;
     while (current?.status === 'dead_lettered' && current.announced_at === null) {
@@ -113,11 +119,11 @@ export class DeadLetterAnnouncer {
   }
 }
 
-/** Attempts in a message beside the latest one. */
+/** Attempts in a message, besides the latest one. */
 const EARLIER_ATTEMPTS_IN_MESSAGE = 2;
-/** Most characters of a receiver's answer in a message. */
+/** Maximum number of characters of a receiver's answer in a message. */
 const MAX_ANSWER_CHARS = 1_000;
-/** A broker takes 1 MiB by default: a larger event is left out, and read by its id. */
+/** Larger events are omitted and can be read by id, because a broker accepts 1 MiB by default. */
 const MAX_EVENT_CHARS = 256 * 1_024;
 
 interface DeadLetterMessagesParts {
@@ -127,7 +133,10 @@ interface DeadLetterMessagesParts {
   readonly addresses: PublicAddresses;
 }
 
-/** Makes the messages of the dead letter topic, from which one can act without the database. docs/guides/dead-letters.md */
+/**
+ * Builds the messages of the dead letter topic. They contain enough to act on without the database:
+ * docs/guides/dead-letters.md
+ */
 export class DeadLetterMessages {
   constructor(private readonly parts: DeadLetterMessagesParts) {}
 
@@ -165,7 +174,7 @@ export class DeadLetterMessages {
     });
   }
 
-  /** How to deliver it again, once its endpoint works. */
+  /** Returns instructions for delivering the event again once its endpoint works. */
   private replayInstructions(id: string): JsonValue {
     const { baseUrl } = this.parts.addresses;
     return {
@@ -176,7 +185,7 @@ export class DeadLetterMessages {
   }
 }
 
-/** The same message without its event. */
+/** Returns the message without its event. */
 function withoutEvent(message: Message): Message {
   return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
 }
@@ -186,7 +195,7 @@ function earlierAttemptIds({ id, attempts_count }: DeliveryDocument): readonly s
   return Array.from({ length: Math.max(0, attempts_count - first) }, (_, index) => attemptId(id, first + index));
 }
 
-/** An attempt without the answer's headers, and with the beginning of its body. */
+/** Returns an attempt without response headers, and with the beginning of the response body. */
 function summarizeAttempt({
   number,
   at,

@@ -21,7 +21,7 @@ import type { DeadLetterAnnouncer } from './dead-letter-announcer.ts';
 
 export interface DeliveryWorkerParts {
   readonly deliveries: Collection<DeliveryDocument>;
-  /** The same documents, for writes that are made again if a power cut loses them. */
+  /** The same collection, for writes that are repeated if a power cut loses them. */
   readonly repeatable: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Payloads;
@@ -36,22 +36,28 @@ export interface DeliveryWorkerParts {
   readonly policy: RetryPolicy;
   readonly random: Random;
   readonly clock: Clock;
-  /** Nothing is sent on knowledge of endpoint and delivery older than this, in milliseconds. */
+  /** Maximum age, in milliseconds, of the endpoint and delivery that an attempt is based on. */
   readonly freshnessMs: number;
 }
 
-/** No attempt is to be made now. Holds the delivery as it is stored; undefined if it no longer exists. */
+/**
+ * Result of the preparation if no attempt is to be made now. Holds the delivery as stored; undefined if it no longer
+ * exists.
+ */
 interface SkippedAttempt {
   readonly delivery: DeliveryDocument | undefined;
 }
 
-/** Body and delivery are stored side by side: the body is on its way, or recording was interrupted and is done again. */
+/**
+ * Thrown if the body of a delivery is not stored yet. Body and delivery are stored in parallel, and an interrupted
+ * recording is repeated.
+ */
 export class PayloadMissing extends Error {
   override readonly name = 'PayloadMissing';
 }
 
 /**
- * Makes attempts, and stores what each leads to. An attempt is one step on the way of a delivery:
+ * Makes attempts and stores their outcomes. The way of a delivery:
  *
  *     consume ─► record ─► pending window ─► its turn ─► attempt ─► outcome ─┬─► succeeded
  *                                ▲                                           ├─► dead letter ─► other endpoints, topic
@@ -62,9 +68,9 @@ export class DeliveryWorker {
 
   /**
    * Attempts the delivery and stores the outcome.
-   * @param answered called when the endpoint has answered: the next attempt may begin while the outcome is being stored
-   * @returns the delivery as it is stored then; undefined if it no longer exists
-   * @throws PayloadMissing, and `Unavailable` when the process ends while an engine is away
+   * @param answered called when the endpoint has answered; the next attempt may begin while the outcome is being stored
+   * @returns the delivery as stored afterwards; undefined if it no longer exists
+   * @throws PayloadMissing, and `Unavailable` if the process ends while a storage engine is unreachable
    */
   async attempt(
     owned: OwnedEndpoint,
@@ -76,7 +82,7 @@ export class DeliveryWorker {
     if (!('body' in prepared)) return prepared.delivery;
     const { client, delivery } = prepared;
     const made = await sender.send(owned, prepared);
-    // Given up by this process, which says nothing about the endpoint.
+    // This process canceled the attempt, which does not reflect on the endpoint.
     if (made === undefined) return delivery;
     if (!delivery.sandbox) this.recordOutcome(owned, client.endpoint, delivery, made);
     answered();
@@ -89,7 +95,7 @@ export class DeliveryWorker {
     return stored;
   }
 
-  /** Collects what the attempt needs, and checks once more that it is to be made. @throws PayloadMissing */
+  /** Gathers an attempt's inputs and rechecks that it is still due. @throws PayloadMissing */
   private async prepare(owned: OwnedEndpoint, pending: PendingDelivery): Promise<PreparedAttempt | SkippedAttempt> {
     const { clients, payloads, clock } = this.parts;
     const client = clients.getFresh(owned.id) ?? (await clients.read(owned.id));
@@ -100,7 +106,8 @@ export class DeliveryWorker {
     if (delivery === undefined || !owned.isDue(delivery, clock().getTime())) return { delivery };
     const body = payloads.getCached(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
-    // If an engine was away for long, another process may own the shard by now and attempt this delivery too.
+    // If a storage engine was unreachable for long, another process may own the shard by now and attempt this delivery
+    // too.
     return owned.isOwned ? { client, delivery, body } : { delivery };
   }
 
@@ -111,21 +118,24 @@ export class DeliveryWorker {
     return isUntried && isFresh ? delivery : this.parts.deliveries.get(id);
   }
 
-  /** Before the next attempt may begin, so that it does not come too early. */
+  /** Records the outcome before the next attempt may begin, so that a hold takes effect in time. */
   private recordOutcome(
     owned: OwnedEndpoint,
     attempted: EndpointDocument,
     delivery: DeliveryDocument,
     made: AttemptResult,
   ): void {
-    // A former URL says nothing about the present one.
+    // The outcome at a former URL does not apply to the current one.
     if (!hasSameUrl(attempted, owned.endpoint)) return;
     const { outcome, startedAt, endedAt } = made.finished;
     this.parts.failures.record(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
     owned.state.recordOutcome(attempted, outcome, Date.parse(startedAt), Date.parse(endedAt));
   }
 
-  /** Another process may have changed the URL during the attempt: a failure at a former URL is no reason to give up. */
+  /**
+   * Reads the endpoint again, because another process may have changed its URL during the attempt. A failure at a
+   * former URL does not end the delivery.
+   */
   private async refreshEndpoint(owned: OwnedEndpoint): Promise<void> {
     const { engines, clients } = this.parts;
     const client = await engines.retryUntilDone('reading an endpoint', () => clients.read(owned.id));
@@ -138,10 +148,10 @@ export class DeliveryWorker {
   }
 
   /**
-   * Stores the outcome and returns the delivery as it is then; undefined if it no longer exists. If the delivery was
-   * changed during the attempt (discarded, or attempted by another owner) the outcome is applied to its newer form. Tries
-   * until the store takes it, or the process ends: the attempt is then repeated.
-   * @param endpoint as it is after the attempt
+   * Stores the outcome and returns the delivery as stored afterwards; undefined if it no longer exists. If the delivery
+   * changed during the attempt (discarded, or attempted by another owner), the outcome is applied to its newer form.
+   * Retries until the outcome is stored or the process ends; the attempt is then repeated.
+   * @param endpoint the endpoint after the attempt
    */
   private async storeOutcome(
     known: DeliveryDocument,
@@ -153,7 +163,7 @@ export class DeliveryWorker {
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
     return engines.retryUntilDone('storing an outcome', async () => {
-      // After a write with an unknown outcome the store knows whether it was made.
+      // After a write with an unknown outcome, only the store shows if the write took effect.
       if (tried !== undefined) current = await repeatable.get(known.id);
       while (current !== undefined) {
         if (tried !== undefined && hasSameAttempt(current, tried)) return current;
@@ -170,20 +180,23 @@ export class DeliveryWorker {
     });
   }
 
-  /** Before the next attempt takes its place: after an interruption it is in both places rather than in none. */
+  /**
+   * Stores an attempt in the collection of earlier attempts, before the next attempt replaces it in the delivery. After
+   * an interruption it is in both places rather than in none.
+   */
   private async storeEarlierAttempt(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
     await this.parts.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });
   }
 
   private async saveHealth(owned: OwnedEndpoint): Promise<void> {
     const { engines, endpoints, clock } = this.parts;
-    await engines.retryUntilDone('storing how an endpoint answers', () =>
-      endpoints.saveHealth(owned, clock().getTime()),
-    );
+    await engines.retryUntilDone("storing an endpoint's health", () => endpoints.saveHealth(owned, clock().getTime()));
   }
 }
 
-/** Whatever else changed since: an attempt must not be in the log, nor counted, twice. */
+/**
+ * Returns true if the stored delivery already contains the attempt, so that the attempt is not logged or counted twice.
+ */
 function hasSameAttempt(stored: DeliveryDocument, tried: DeliveryDocument): boolean {
   return stored.attempts_count === tried.attempts_count && stored.last_attempt_at === tried.last_attempt_at;
 }

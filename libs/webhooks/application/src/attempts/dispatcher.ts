@@ -14,7 +14,7 @@ import { traceFields } from '../tracing.ts';
 import { type DeliveryWorker, PayloadMissing } from './delivery-worker.ts';
 import type { FailingAlarm } from './endpoint-events.ts';
 
-/** How often it looks for spare time, while an endpoint waits for some. */
+/** Interval at which spare time is checked while an endpoint waits for it. */
 const SPARE_TIME_POLL_MS = 5;
 
 export interface DispatcherParts {
@@ -24,27 +24,32 @@ export interface DispatcherParts {
   readonly replaying: ReplayRunner;
   readonly gone: GoneEndpointDisabler;
   readonly backlogs: Pick<BacklogDiscarder, 'request'>;
-  /** Most requests at once; half of the most attempts with outcomes that wait to be stored. */
+  /**
+   * Maximum number of concurrent requests. At most twice as many attempts are in progress, including those whose
+   * outcome is being stored.
+   */
   readonly maxInFlight: number;
   readonly engines: EngineRetry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of this thread by default. */
+  /** Reads the event loop's time. By default, the loop of this thread. */
   readonly loopTime?: (() => LoopTime) | undefined;
-  /** Wakes endpoints when their next attempt is due. System timers by default. */
+  /** Sets timers that wake endpoints when their next attempt is due. System timers by default. */
   readonly setTimer?: SetTimer | undefined;
 }
 
-/** Attempts what is due, endpoint by endpoint in turn. {@link OwnedEndpoints} decides which endpoints there are. */
+/**
+ * Makes attempts that are due, endpoint by endpoint in turn. {@link OwnedEndpoints} decides which endpoints there are.
+ */
 export class Dispatcher implements EndpointObserver {
   private readonly scheduler: FairScheduler<OwnedEndpoint>;
-  /** Endpoints whose next attempt comes due later. */
+  /** Endpoints whose next attempt is due later. */
   private readonly later: DelayQueue<OwnedEndpoint>;
   private readonly pacing: Pacing<OwnedEndpoint>;
   private readonly loopTime: () => LoopTime;
   private spareTimeTimer: NodeJS.Timeout | undefined;
   private isStopping = false;
-  /** Attempts under way, and outcomes not stored yet. */
+  /** Attempts in progress, including those whose outcome is not stored yet. */
   private readonly unsettled = new Set<Promise<void>>();
   /** Endpoints that are being disabled after a 410. */
   private readonly disabling = new Set<Promise<void>>();
@@ -66,7 +71,7 @@ export class Dispatcher implements EndpointObserver {
     return this.scheduler.inFlight;
   }
 
-  /** Number of attempts whose outcome waits to be stored. */
+  /** Number of attempts whose outcome is not stored yet. */
   get unstoredCount(): number {
     return this.unsettled.size - this.scheduler.inFlight;
   }
@@ -82,7 +87,7 @@ export class Dispatcher implements EndpointObserver {
     this.pacing.remove(owned);
   }
 
-  /** Begins no more attempts. Resolves when every outcome is stored and endpoints that answered 410 are disabled. */
+  /** Starts no more attempts. Resolves when every outcome is stored and endpoints that answered 410 are disabled. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.later.close();
@@ -91,7 +96,10 @@ export class Dispatcher implements EndpointObserver {
     await Promise.allSettled(this.disabling);
   }
 
-  /** Refills the endpoint's window, schedules it if it can send now, and otherwise sets a timer for its next due delivery. */
+  /**
+   * Refills the endpoint's window, schedules the endpoint if it can send now, and otherwise sets a timer for its next
+   * due delivery.
+   */
   private scheduleNext(owned: OwnedEndpoint): void {
     const { endpoints, clock } = this.parts;
     const gone = owned.state.beginDisabling();
@@ -145,15 +153,15 @@ export class Dispatcher implements EndpointObserver {
     if (!owned.completeAttempt(id, after, performance.now(), room)) void this.discardBacklog(owned);
   }
 
-  /** No attempt was made. */
+  /** Handles a delivery for which no attempt could be made. */
   private handleFailure(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
     const { delivery } = item;
     const isPayloadMissing = error instanceof PayloadMissing && delivery.manual_at === null && !delivery.sandbox;
     const waits = owned.returnToWindow(item, isPayloadMissing, this.parts.clock().getTime());
     if (!waits || this.parts.engines.ended.aborted) return;
     const about = { endpoint: owned.id, delivery: item.id, ...traceFields(delivery), reason: String(error) };
-    if (isPayloadMissing) this.parts.logger.debug(about, 'webhooks: an attempt waits for its payload');
-    else this.parts.logger.error(about, 'webhooks: no attempt was made');
+    if (isPayloadMissing) this.parts.logger.debug(about, 'webhooks: an attempt is waiting for its payload');
+    else this.parts.logger.error(about, 'webhooks: an attempt could not be made');
   }
 
   private admits(owned: OwnedEndpoint): boolean {
@@ -168,7 +176,7 @@ export class Dispatcher implements EndpointObserver {
     return isAdmitted;
   }
 
-  /** Serves endpoints that wait for spare time as soon as there is some. */
+  /** Serves waiting endpoints as soon as there is spare time. */
   private awaitSpareTime(): void {
     if (this.isStopping) return;
     this.spareTimeTimer ??= setTimeout(() => {
@@ -182,7 +190,7 @@ export class Dispatcher implements EndpointObserver {
     return this.pacing.next(this.loopTime());
   }
 
-  /** Reports that the endpoint fails, or sets a timer for that. */
+  /** Reports a failing endpoint, or sets a timer for its report. */
   private watchFailures(owned: OwnedEndpoint, now: number): void {
     const due = this.parts.alarm.dueAt(owned);
     if (due <= now) void this.reportFailures(owned);
@@ -192,14 +200,14 @@ export class Dispatcher implements EndpointObserver {
   private async reportFailures(owned: OwnedEndpoint): Promise<void> {
     const { alarm, engines } = this.parts;
     owned.state.beginReporting();
-    await engines.retryOrLog('telling that an endpoint fails', () => alarm.raise(owned));
+    await engines.retryOrLog('reporting a failing endpoint', () => alarm.raise(owned));
     owned.state.endReporting();
     this.changed(owned);
   }
 
   /**
-   * Disables an endpoint that answered 410. This is no part of an attempt: it needs the event store, and while that is away it
-   * must not take the place of other endpoints' attempts.
+   * Disables an endpoint that answered 410. Runs outside attempts: it needs the event store, and while that is
+   * unreachable it must not block attempts at other endpoints.
    */
   private disable(owned: OwnedEndpoint, endpoint: EndpointDocument): void {
     const { gone, engines } = this.parts;
@@ -216,7 +224,7 @@ export class Dispatcher implements EndpointObserver {
   private async endRecovery(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, engines, clock } = this.parts;
     owned.state.endRecovery();
-    await engines.retryOrLog('storing how an endpoint answers', () => endpoints.saveHealth(owned, clock().getTime()));
+    await engines.retryOrLog('storing endpoint health', () => endpoints.saveHealth(owned, clock().getTime()));
   }
 
   private async takeFromReplay(owned: OwnedEndpoint): Promise<void> {
@@ -230,11 +238,11 @@ export class Dispatcher implements EndpointObserver {
     else this.changed(owned);
   }
 
-  /** A delivery was recorded, deferred or replayed while its endpoint was being deleted. */
+  /** Discards a delivery that was recorded, deferred or replayed while its endpoint was being deleted. */
   private async discardBacklog(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, backlogs, engines } = this.parts;
     endpoints.drop(owned);
-    await engines.retryOrLog('marking the backlog of an endpoint', () => backlogs.request(owned.id));
+    await engines.retryOrLog("marking an endpoint's backlog", () => backlogs.request(owned.id));
   }
 }
 

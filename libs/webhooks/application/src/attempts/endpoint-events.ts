@@ -17,8 +17,9 @@ import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type DeliveryDocument, toDelivery } from '../store/delivery-document.ts';
 
 /**
- * Events about an endpoint, for the other endpoints of its workspace and environment that subscribe to the type. They are in
- * no log: they are recorded for endpoints that are enabled when they are made. Idempotent: a repeated event has the same id.
+ * Creates events about an endpoint, for the other endpoints of its workspace and environment that subscribe to the
+ * type. These events are in no log: they are recorded for the endpoints that are enabled at that time. Idempotent: a
+ * repeated event has the same id.
  */
 export class EndpointEvents {
   constructor(
@@ -26,13 +27,16 @@ export class EndpointEvents {
     private readonly recorder: Recorder,
   ) {}
 
-  /** One event for each period of failures. */
+  /** Records one event for each period of failures. */
   recordFailing(endpoint: EndpointDocument, { since, at, reason }: FailingPeriod): Promise<void> {
     const data = { failing_since: since, reason: { ...reason } };
     return this.recorder.record([createEndpointEvent(endpoint, 'webhook_endpoint.failing', { key: since, at, data })]);
   }
 
-  /** One event for each time that a delivery becomes a dead letter. Not for such events: two endpoints would never end. */
+  /**
+   * Records one event each time a delivery becomes a dead letter, except for deliveries of such events: two failing
+   * endpoints would notify each other forever.
+   */
   async recordDeadLetters(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const announced = deliveries.filter(({ event_type }) => !isEndpointEvent(event_type));
     const endpoints = await this.endpoints.findByIds(announced.map(({ endpoint_id }) => endpoint_id));
@@ -51,21 +55,27 @@ export class EndpointEvents {
 interface FailingAlarmParts {
   readonly endpoints: OwnedEndpoints;
   readonly events: EndpointEvents;
-  /** An endpoint is reported if none of its attempts succeeded for this long, in milliseconds. */
+  /** Time without a successful attempt after which an endpoint is reported, in milliseconds. */
   readonly afterMs: number;
   readonly clock: Clock;
 }
 
-/** Reports an endpoint that fails to the other endpoints, once for each period of failures. */
+/** Reports a failing endpoint to the other endpoints, once for each period of failures. */
 export class FailingAlarm {
   constructor(private readonly parts: FailingAlarmParts) {}
 
-  /** When the endpoint is to be reported, in epoch milliseconds; Infinity if not as things are. */
+  /**
+   * Returns the time at which the endpoint is to be reported, in epoch milliseconds; Infinity if it is not to be
+   * reported.
+   */
   dueAt(owned: OwnedEndpoint): number {
     return owned.reportDueAt(this.parts.afterMs);
   }
 
-  /** The report is stored before it is made, and that it was made afterwards: the next owner makes the same, or none. */
+  /**
+   * Reports the failing endpoint. The report is stored before the event is recorded, and marked as done afterwards, so
+   * that a next owner repeats the same report or none.
+   */
   async raise(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, events, clock } = this.parts;
     const report = owned.state.createFailingReport(clock().getTime());
@@ -73,7 +83,7 @@ export class FailingAlarm {
     const { endpoint, since, at, reason } = report;
     owned.state.recordReport(report, false);
     const isOurs = await endpoints.saveHealth(owned, clock().getTime());
-    // The endpoint may have got another URL meanwhile.
+    // The endpoint's URL may have changed in the meantime.
     if (isOurs && owned.state.isForCurrentUrl(report)) {
       await events.recordFailing(endpoint, { since: toTimestamp(since), at: toTimestamp(at), reason });
     }
@@ -82,14 +92,14 @@ export class FailingAlarm {
   }
 }
 
-/** Namespace of the events' ids. */
+/** UUID namespace of the events' ids. */
 const EVENT_ID_NAMESPACE = '4c1a7d0e-6f0b-4b52-9d0a-7b1f0c6a2e35';
 
 interface EventContent {
-  /** Names what happened: the same each time it is announced. */
+  /** Identifies the occurrence. The same each time it is announced. */
   readonly key: string;
   readonly at: Timestamp;
-  /** Beside the endpoint. */
+  /** Data of the event, besides the endpoint. */
   readonly data: JsonObject;
 }
 
@@ -113,7 +123,7 @@ function createEndpointEvent(
   };
 }
 
-/** Resources are JSON by their types. */
+/** Converts a resource, whose type contains only JSON values. */
 const toJson = (resource: object | null): JsonValue => resource as JsonValue;
 
 const toTimestamp = (at: number): Timestamp => new Date(at).toISOString();

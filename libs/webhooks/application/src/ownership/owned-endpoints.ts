@@ -11,27 +11,30 @@ interface OwnedEndpointsParts {
   readonly health: Collection<EndpointHealthDocument>;
   readonly engines: EngineRetry;
   readonly random: Random;
-  /** Deliveries held in memory over all endpoints. */
+  /** Maximum number of deliveries held in memory for all endpoints together. */
   readonly maxWaiting: number;
   readonly recoveryAfterMs: number;
 }
 
-/** Attempts the deliveries of the endpoints. */
+/** Observer of the owned endpoints, which attempts their deliveries. */
 export interface EndpointObserver {
-  /** Something about the endpoint changed: it may have a delivery to attempt. */
+  /** Called when an endpoint changed, because it may have a delivery to attempt. */
   changed(owned: OwnedEndpoint): void;
-  /** This process no longer attempts deliveries to the endpoint. */
+  /** Called when this process stops attempting deliveries to the endpoint. */
   dropped(owned: OwnedEndpoint): void;
 }
 
-/** The endpoints that this process attempts. Reads into memory what each needs, and stores how each answers. */
+/**
+ * The endpoints that this process attempts. Reads their health and pending deliveries into memory, and stores their
+ * health.
+ */
 export class OwnedEndpoints {
   private readonly endpoints = new Map<string, OwnedEndpoint>();
   private readonly observers: EndpointObserver[] = [];
   private readonly fills = new Map<OwnedEndpoint, Promise<void>>();
-  /** Settle when the last write of the endpoint's health has ended. */
+  /** Promises that settle when the last write of an endpoint's health has ended. */
   private readonly saves = new WeakMap<OwnedEndpoint, Promise<unknown>>();
-  /** Counted by {@link tidy}, and estimated upwards in between. */
+  /** Number of deliveries in memory. Counted by {@link tidy}; an upper estimate in between. */
   private waiting = 0;
 
   constructor(private readonly parts: OwnedEndpointsParts) {}
@@ -56,8 +59,8 @@ export class OwnedEndpoints {
   }
 
   /**
-   * @param lease under which it is owned
-   * @param empty whether no stored delivery waits for this endpoint
+   * @param lease lease under which this process owns the endpoint
+   * @param empty true if no stored delivery is pending for the endpoint
    */
   open(endpoint: EndpointDocument, lease: Lease, empty: boolean): OwnedEndpoint {
     const known = this.endpoints.get(endpoint.id);
@@ -70,30 +73,33 @@ export class OwnedEndpoints {
     return owned;
   }
 
-  /** Attempts end and are stored; no more begin. */
+  /** Drops an endpoint. Attempts in progress end and are stored; no more begin. */
   drop(owned: OwnedEndpoint): void {
     owned.state.drop();
     if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
     for (const observer of this.observers) observer.dropped(owned);
   }
 
-  /** Most scheduled deliveries to hold for it. When memory is full every endpoint still gets as many as it may attempt. */
+  /**
+   * Returns the maximum number of scheduled deliveries to hold for the endpoint. If memory is full, each endpoint may
+   * still hold as many as it may attempt concurrently.
+   */
   room(owned: OwnedEndpoint): number {
     if (this.waiting < this.parts.maxWaiting) return owned.room;
     return Math.min(owned.room, owned.state.concurrency?.allowed ?? 0);
   }
 
-  /** Returns true if something has to be read before it can continue, or could be. */
+  /** Returns true if the endpoint's health or more of its deliveries should be read. */
   needsRead(owned: OwnedEndpoint): boolean {
     return owned.state.concurrency === undefined || owned.wantsRefill(this.room(owned));
   }
 
-  /** Reads what the endpoint needs: how it has been answering, and the next of its deliveries. One call at a time reads. */
+  /** Reads the endpoint's health and its next deliveries. Concurrent calls share one read. */
   fill(owned: OwnedEndpoint): Promise<void> {
     const running = this.fills.get(owned);
     if (running !== undefined) return running;
     const filling = this.parts.engines
-      .retryOrLog('reading what waits for an endpoint', () => this.read(owned))
+      .retryOrLog("reading an endpoint's pending deliveries", () => this.read(owned))
       .then(() => {
         this.fills.delete(owned);
         this.changed(owned);
@@ -103,12 +109,12 @@ export class OwnedEndpoints {
   }
 
   /**
-   * Stores how the present URL has been answering, as far as that has to outlive the process.
+   * Stores the health of the endpoint's current URL, as far as it must outlive the process.
    * @param now in epoch milliseconds
    * @returns false if another process has owned the endpoint since
    */
   saveHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
-    // One write at a time: of two the store may apply the newer one first.
+    // One write at a time. Of two concurrent writes, the store might apply the newer one first.
     const saved = (this.saves.get(owned) ?? Promise.resolve()).then(() => this.writeHealth(owned, now));
     this.saves.set(
       owned,
@@ -117,7 +123,7 @@ export class OwnedEndpoints {
     return saved;
   }
 
-  /** Counts the deliveries in memory and drops endpoints without anything to do. */
+  /** Counts the deliveries in memory and drops idle endpoints. */
   tidy(): void {
     this.waiting = 0;
     const now = performance.now();
@@ -149,7 +155,7 @@ export class OwnedEndpoints {
     }
   }
 
-  /** Reads deliveries that may go: others would take their place. */
+  /** Reads express deliveries that the endpoint may receive, so that others do not occupy the window. */
   private readExpress({ id, endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const { queues } = this.parts;
     return isEnabled(endpoint) ? queues.express(id, limit) : queues.sandbox(id, limit);

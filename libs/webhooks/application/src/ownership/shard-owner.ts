@@ -29,19 +29,22 @@ export interface ShardOwnerParts {
 /** Deliveries that were just stored, with their endpoints. */
 export interface StoredDeliveries {
   readonly matches: readonly { readonly endpoint: EndpointDocument; readonly delivery: DeliveryDocument }[];
-  /** Otherwise some may have been stored before, and attempted: each is read again before it is sent. */
+  /**
+   * True if no delivery was stored before. Otherwise some may already have been attempted, so each is read again before
+   * it is sent.
+   */
   readonly areNew: boolean;
 }
 
 /**
- * Ensures that each endpoint is attempted by one process, and that this one knows what there is to do for the endpoints of
- * its shards. It learns that in three ways: deliveries that this process recorded are handed over in memory; a wake-up tells
- * it what other processes recorded or changed; and when it takes over a shard it reads everything that waits.
+ * Ensures that each endpoint is attempted by one process, and that this process knows the pending work of its shards'
+ * endpoints. It learns about work in three ways: deliveries that it recorded itself are handed over in memory; wake-ups
+ * notify it of what other processes recorded or changed; and taking over a shard reads all of its pending work.
  */
 export class ShardOwner {
-  /** Acquired shards of which everything that waits is known. */
+  /** Acquired shards whose pending work has been read. */
   private readonly known = new Set<number>();
-  /** Acquired shards that are being read at the moment. */
+  /** Acquired shards whose pending work is being read. */
   private unknown = new Set<number>();
   private readonly stopping = new AbortController();
   private takingOver: Promise<void> | undefined;
@@ -57,7 +60,7 @@ export class ShardOwner {
     this.polling = this.poll();
   }
 
-  /** Takes over the deliveries of this process's endpoints, and wakes the owners of the others. */
+  /** Takes over the deliveries of endpoints that this process owns, and wakes the owners of the others. */
   async handOver({ matches, areNew }: StoredDeliveries): Promise<void> {
     const { clients, endpoints } = this.parts;
     const ofOthers: string[] = [];
@@ -75,19 +78,22 @@ export class ShardOwner {
     await this.notify(ofOthers);
   }
 
-  /** Returns true if its circuit is closed and its window holds all that waits, as far as this process knows. */
+  /**
+   * Returns false only if this process knows that the endpoint's circuit is open or that its window lacks pending
+   * deliveries.
+   */
   keepsUp(endpointId: string): boolean {
     const { shards, endpoints } = this.parts;
     return !shards.owns(endpointId) || (endpoints.get(endpointId)?.keepsUp ?? true);
   }
 
-  /** Returns true if only failures came back from it lately, as far as this process knows. */
+  /** Returns true if this process knows that the endpoint's circuit is open: recent attempts all failed. */
   isFailing(endpointId: string): boolean {
     const { shards, endpoints } = this.parts;
     return shards.owns(endpointId) && endpoints.get(endpointId)?.isFailing === true;
   }
 
-  /** Tells the owners of these endpoints, this process or others, that something stored about them changed. */
+  /** Notifies the owners of these endpoints (this process or others) that stored data of the endpoints changed. */
   async notify(endpointIds: readonly string[]): Promise<void> {
     const { shards, wakeUps } = this.parts;
     const others = endpointIds.filter((id) => !shards.owns(id));
@@ -95,7 +101,7 @@ export class ShardOwner {
     for (const id of endpointIds) await this.reload(id);
   }
 
-  /** Takes no more shards; those held stay held until {@link release}. */
+  /** Acquires no more shards. Held shards stay held until {@link release}. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.parts.shards.stop();
@@ -106,13 +112,13 @@ export class ShardOwner {
     return this.parts.shards.release();
   }
 
-  /** Returns undefined for an endpoint of another process. */
+  /** Opens an endpoint. Returns undefined if another process owns it. */
   private open(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
     const lease = this.parts.shards.leaseOf(endpoint.id);
     return lease && this.parts.endpoints.open(endpoint, lease, empty);
   }
 
-  /** Reads again what is stored about an endpoint. No-op for an endpoint of another process. */
+  /** Reads the stored data of an endpoint again. No-op if another process owns the endpoint. */
   private async reload(endpointId: string): Promise<OwnedEndpoint | undefined> {
     const { shards, endpoints, backlogs, clients, replaying } = this.parts;
     if (!shards.owns(endpointId)) return undefined;
@@ -133,15 +139,15 @@ export class ShardOwner {
     return owned;
   }
 
-  /** Reads everything that waits in shards that were acquired; shards acquired meanwhile take another round. */
+  /** Reads all pending work of newly acquired shards. Shards acquired in the meantime take another round. */
   private async takeOver(): Promise<void> {
     const { signal } = this.stopping;
     const { logger, countRetry } = this.parts;
     const onFailure = (error: unknown) => {
-      countRetry('reading what waits');
-      logger.warn({ reason: String(error) }, 'webhooks: could not read what waits; trying again');
+      countRetry('reading pending deliveries');
+      logger.warn({ reason: String(error) }, 'webhooks: could not read pending deliveries; trying again');
     };
-    // Shards are mostly acquired together: one round for all of them.
+    // Shards are mostly acquired together, so one round reads all of them.
     await new Promise(setImmediate);
     await retry(() => this.readUnknown(), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure }).catch(
       () => undefined,
@@ -154,7 +160,7 @@ export class ShardOwner {
     while (!signal.aborted) {
       this.unknown = new Set(shards.all.filter((shard) => !this.known.has(shard)));
       if (this.unknown.size === 0) {
-        // In the same turn: a shard that is acquired from here on begins another round.
+        // Reset in the same turn of the event loop: a shard acquired from here on starts another round.
         this.takingOver = undefined;
         return;
       }
@@ -165,7 +171,7 @@ export class ShardOwner {
     }
   }
 
-  /** Reloads those of these endpoints whose shard is being read. */
+  /** Reloads the endpoints whose shard is being read. */
   private async reloadUnknown(endpointIds: AsyncIterable<string>): Promise<void> {
     for await (const endpointId of endpointIds) {
       if (this.stopping.signal.aborted) return;
@@ -179,7 +185,7 @@ export class ShardOwner {
     this.known.delete(shard);
     this.unknown.delete(shard);
     for (const owned of endpoints.all) if (shardOf(owned.id) === shard) endpoints.drop(owned);
-    logger.warn({ shard }, 'webhooks: a shard was lost; another process takes it over');
+    logger.warn({ shard }, 'webhooks: lost a shard; another process takes it over');
   }
 
   private async poll(): Promise<void> {
@@ -193,8 +199,8 @@ export class ShardOwner {
         });
         endpoints.tidy();
       } catch (error) {
-        countRetry('looking for what other processes left');
-        logger.warn({ reason: String(error) }, 'webhooks: could not look for what other processes left');
+        countRetry('checking for wake-ups');
+        logger.warn({ reason: String(error) }, 'webhooks: could not check for wake-ups');
       }
       await pause(pollMs, signal);
     }

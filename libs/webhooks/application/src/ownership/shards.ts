@@ -14,7 +14,7 @@ interface ShardObserver {
   lost(shard: number): void;
 }
 
-/** The leases of the shards that this process owns: it alone attempts deliveries to their endpoints. */
+/** The leases of the shards that this process owns. Only the owner of a shard attempts deliveries to its endpoints. */
 export class ShardLeases {
   private readonly held = new Map<number, Lease>();
   private readonly stopping = new AbortController();
@@ -25,11 +25,11 @@ export class ShardLeases {
   get count(): number {
     return this.held.size;
   }
-  /** Numbers of the shards that are owned at this moment. */
+  /** Numbers of the shards that this process currently owns. */
   get all(): readonly number[] {
     return [...this.leases.keys()];
   }
-  /** Their leases, by number. */
+  /** Leases of the currently owned shards, by shard number. */
   get leases(): ReadonlyMap<number, Lease> {
     return new Map([...this.held].filter(([, lease]) => lease.isHeld()));
   }
@@ -38,7 +38,7 @@ export class ShardLeases {
     return this.leaseOf(endpointId) !== undefined;
   }
 
-  /** The lease under which this endpoint is owned at this moment. */
+  /** Returns the lease under which this process currently owns the endpoint; undefined if it does not. */
   leaseOf(endpointId: string): Lease | undefined {
     const lease = this.held.get(shardOf(endpointId));
     return lease?.isHeld() === true ? lease : undefined;
@@ -48,7 +48,10 @@ export class ShardLeases {
     for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.hold(shard, observer));
   }
 
-  /** Acquires no more shards. Those held stay held until {@link release}, so that no other process begins before all is done here. */
+  /**
+   * Acquires no more shards. Held shards stay held until {@link release}, so that no other process starts before all
+   * work here is done.
+   */
   stop(): void {
     this.stopping.abort();
   }
@@ -97,10 +100,10 @@ function waitForAbort(...signals: readonly AbortSignal[]): Promise<void> {
   });
 }
 
-/** Something about this endpoint changed: its owner, another process, is to read again what is stored. */
+/** A wake-up: stored data of the endpoint changed, and its owner, another process, has to read it again. */
 export interface WakeUpDocument extends Document {
   readonly shard: number;
-  /** Of the latest change: a wake-up is deleted only in the form in which it was read. */
+  /** Token of the latest change. A wake-up is deleted only if its token is still the one that was read. */
   readonly token: string;
 }
 
@@ -111,11 +114,11 @@ export const WAKE_UPS: CollectionSpec = {
 
 const WAKE_UPS_PER_READ = 500;
 
-/** Wake-ups between processes: a process that stores something about an endpoint of another process wakes that one. */
+/** Wake-ups between processes. A process that stores data about an endpoint wakes the endpoint's owner. */
 export class OwnerWakeUps {
   constructor(private readonly documents: Collection<WakeUpDocument>) {}
 
-  /** Stored when it resolves. Call it after the change was stored. */
+  /** Requests wake-ups, which are stored when this resolves. Call it after the change is stored. */
   async request(endpointIds: readonly string[]): Promise<void> {
     await this.documents.writeMany(
       endpointIds.map((id) => ({ kind: 'upsert', document: { id, shard: shardOf(id), token: randomUUID() } })),
@@ -123,8 +126,8 @@ export class OwnerWakeUps {
   }
 
   /**
-   * Hands over the wake-ups for these shards.
-   * @param reload returns whether this process still owns the endpoint: its wake-up is then deleted
+   * Processes the wake-ups of these shards.
+   * @param reload reloads an endpoint and returns whether this process still owns it; if so, its wake-up is deleted
    */
   async process(shards: readonly number[], reload: (endpointId: string) => Promise<boolean>): Promise<void> {
     if (shards.length === 0) return;

@@ -28,22 +28,22 @@ export class DeliveryInserter {
     this.recorded = metrics.counter('webhook_deliveries_recorded_total', 'Deliveries recorded');
   }
 
-  /** A delivery that is stored already stays as it is. */
+  /** Inserts deliveries. A delivery that is already stored stays unchanged. */
   async insert(matches: StoredDeliveries['matches']): Promise<void> {
     await this.deliveries.writeMany(matches.map(({ delivery: document }) => ({ kind: 'insert', document })));
     this.recorded.add(matches.length);
   }
 }
 
-/** An event that is yet to be recorded for some endpoints. */
+/** An event that has yet to be recorded for some endpoints. */
 export interface DeferredDocument extends Document {
   readonly about: EventFields;
   readonly endpoints: readonly { readonly id: string; readonly payload_id: string }[];
-  /** When the deliveries to the other endpoints were made. */
+  /** Time at which the event's deliveries to the other endpoints were created. */
   readonly at: Timestamp;
 }
 
-/** In the same log as the offset of the event's message, before it. */
+/** Collection of deferred events. Ordered with the commit of the message's offset, which is written afterwards. */
 export const DEFERRED_DELIVERIES: CollectionSpec = {
   name: 'webhook_late_records',
   indexes: [],
@@ -51,16 +51,19 @@ export const DEFERRED_DELIVERIES: CollectionSpec = {
 };
 
 const EVENTS_PER_READ = 50;
-/** Most deliveries in one write, but for those of one event: others wait for it. */
+/** Maximum number of deliveries in one write, unless a single event has more. Other deliveries wait for the write. */
 const DELIVERIES_PER_WRITE = 50;
-/** Rest for each millisecond of a write: the busier the process, the longer both. */
+/** Pause after a write, as a multiple of its duration. A busy process therefore pauses longer. */
 const PAUSE_FACTOR = 4;
 const MAX_PAUSE_MS = 1_000;
-/** How often the job looks for events that other processes deferred. */
+/** Interval at which the job checks for events that other processes deferred. */
 const SWEEP_MS = 500;
-/** No more is deferred while an event waits for this long: deliveries are then recorded at once, as those of all others. */
+/**
+ * Longest wait of a deferred event. While an event has waited longer, no more are deferred, and all deliveries are
+ * recorded immediately.
+ */
 const MAX_DEFERRAL_MS = 300_000;
-/** How old the knowledge of that may be. */
+/** Interval at which the age of the oldest deferred event is checked. */
 const CAPACITY_CHECK_INTERVAL_MS = 1_000;
 
 interface DeferredDeliveriesParts {
@@ -75,21 +78,24 @@ interface DeferredDeliveriesParts {
 }
 
 /**
- * Deliveries to failing endpoints, of events that come beside events for endpoints that work. They are recorded when there
- * is time, so that no other delivery waits for them. Until then one document for each event names its endpoints; it is
- * deleted after that, so no crash in between loses a delivery.
+ * Deferred deliveries: those to failing endpoints, when other endpoints of the same batch work. They are recorded in
+ * spare time, so that no other delivery waits for them. Until then, one document for each event lists its endpoints.
+ * The document is deleted after recording, so no crash loses a delivery.
  */
 export class DeferredDeliveries {
   readonly job: LeaderElectedJob;
-  /** Since when the event waits that this process records; undefined if another process does, or nothing waits. */
+  /**
+   * Time of the oldest event that this process has yet to record; undefined if there is none or another process records
+   * them.
+   */
   private oldest: Timestamp | undefined;
-  /** True if an event waits for too long, whichever process records it. */
+  /** True if a deferred event has waited too long, in any process. */
   private waitsTooLong = false;
   private lookedAt = -Infinity;
 
   constructor(private readonly parts: DeferredDeliveriesParts) {
     const { leases, logger, metrics } = parts;
-    const help = 'Since when the oldest event waits to be recorded for endpoints that fail';
+    const help = 'Age of the oldest event waiting to be recorded for failing endpoints, in seconds';
     metrics.gauge('webhook_late_records_seconds', help, [], () => this.age(this.oldest) / 1_000);
     this.job = new LeaderElectedJob({
       leases,
@@ -105,7 +111,7 @@ export class DeferredDeliveries {
     });
   }
 
-  /** Returns true if more may be deferred: not while an event waits for too long. */
+  /** Returns true if more deliveries may be deferred. False while an event has waited too long. */
   async hasCapacity(): Promise<boolean> {
     if (performance.now() - this.lookedAt > CAPACITY_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
@@ -115,7 +121,7 @@ export class DeferredDeliveries {
     return !this.waitsTooLong;
   }
 
-  /** The deferral is stored when this resolves. */
+  /** Defers deliveries. The deferral is stored when this resolves. */
   async defer(deliveries: readonly DeliveryDocument[]): Promise<void> {
     if (deliveries.length === 0) return;
     const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(toDeferredDocument);
@@ -123,7 +129,7 @@ export class DeferredDeliveries {
     this.job.wake();
   }
 
-  /** In milliseconds; 0 if nothing waits. */
+  /** Returns the age in milliseconds; 0 if nothing waits. */
   private age(since: Timestamp | undefined): number {
     return since === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - Date.parse(since));
   }
@@ -152,16 +158,19 @@ export class DeferredDeliveries {
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
     const known = await endpoints.findByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));
-    // Some may have been recorded before a crash.
+    // Some deliveries may have been recorded before a crash.
     const deliveries = { matches: some.flatMap((deferred) => toMatches(deferred, live)), areNew: false };
     await insertion.insert(deliveries.matches);
     await owner.handOver(deliveries);
-    // Nothing may wait for an endpoint that was deleted meanwhile, even if it was recorded just before.
+    // Deliveries must not stay pending for an endpoint that was deleted in the meantime, even if just recorded.
     await owner.notify(ids.filter((id) => !live.has(id)));
   }
 }
 
-/** @param deliveries of one event, and its place among the events deferred with it: they are recorded in that order */
+/**
+ * @param deliveries deliveries of one event @param index position of the event among those deferred together; they are
+ *   recorded in that order
+ */
 function toDeferredDocument(deliveries: readonly DeliveryDocument[], index: number): DeferredDocument {
   const [first] = deliveries;
   if (first === undefined) throw new TypeError('no deliveries');

@@ -44,23 +44,26 @@ interface ParkingLotParts {
   readonly metrics: Metrics;
 }
 
-/** Parks messages that are no events, so that the others continue: in a metric, a topic and a list. */
+/**
+ * Parks messages that are not valid events, so that the others continue. Parked messages are counted by a metric,
+ * published on a topic and stored in a list.
+ */
 export class ParkingLot {
   private readonly parked: Counter;
 
   constructor(private readonly parts: ParkingLotParts) {
-    const help = 'Messages that could not be taken for events';
+    const help = 'Messages parked because they are not valid events';
     this.parked = parts.metrics.counter('webhook_parked_messages_total', help);
   }
 
-  /** Parks a message under its place in its topic: once, however often it comes. */
+  /** Parks a message under its position in its topic: once, however often it is received. */
   async park(message: ReceivedMessage, reason: string): Promise<void> {
     const { topic, partition, offset, key, value, headers } = message;
     const id = `${topic}.${partition}.${offset}`;
     if ((await this.parts.documents.get(id)) !== undefined) return;
     const error = reason.slice(0, 500);
     const source = { 'parked-from': id, 'parked-because': error };
-    // The topic first: after an interruption it receives the message twice rather than never.
+    // The topic comes first: after an interruption it receives the message twice rather than never.
     await this.publish({ key: key || id, value, headers: { ...headers, ...source } });
     const parked_at = this.parts.clock().toISOString();
     if (!(await this.parts.documents.insert({ id, topic, partition, offset, key, value, headers, error, parked_at })))
@@ -72,14 +75,16 @@ export class ParkingLot {
     );
   }
 
-  /** With its extra headers the message may be larger than the broker takes: it is in the list all the same. */
+  /**
+   * Publishes a parked message. With its extra headers the message may exceed the broker's limit; it is still listed.
+   */
   private async publish(message: Message): Promise<void> {
     try {
       await this.parts.broker.publish(PARKED_TOPIC, [message]);
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
       const about = { ...eventLogFields(message), reason: error.message };
-      this.parts.logger.warn(about, 'webhooks: the topic of parked messages refused one');
+      this.parts.logger.warn(about, 'webhooks: the topic of parked messages refused a message');
     }
   }
 
@@ -106,14 +111,14 @@ export class ParkingLot {
   }
 }
 
-/** Log fields of the event that a message names in its headers. */
+/** Log fields of the event that a message's headers identify. */
 function eventLogFields({ headers }: Message): object {
   const { [EVENT_HEADERS.id]: event } = headers;
   const origin = parseOrigin(headers);
   return event === undefined ? {} : { event, ...traceFields({ event_id: event, origin }) };
 }
 
-/** The use cases of parked messages. */
+/** Use cases of parked messages. */
 export class ParkedMessageUseCases implements ParkedMessages {
   /** @param recorder stores the deliveries of messages */
   constructor(
@@ -139,27 +144,27 @@ export class ParkedMessageUseCases implements ParkedMessages {
   }
 }
 
-/** An event with the headers of its message. */
+/** An event with data from its message's headers. */
 export interface ConsumedEvent extends PublishedEvent {
   readonly place: LogPosition;
-  /** Undefined if the message names none. */
+  /** Request that caused the event; undefined if the message does not identify one. */
   readonly origin: RequestOrigin | undefined;
 }
 
 /**
- * Reads the event of a message.
- * @throws Error as {@link parseEvent}; for a payload version that this process does not know; if the event cannot be made in
- * every older version, to which an endpoint may be pinned; and if the message has no log position
+ * Parses the event of a message.
+ * @throws Error as {@link parseEvent}; if this process does not know the payload version; if the event cannot be
+ *   converted to every older version, to which an endpoint may be pinned; or if the message has no log position
  */
 export function parseMessage(
   { value, headers }: Pick<Message, 'value' | 'headers'>,
   versions: PayloadVersions,
 ): ConsumedEvent {
   const event = parseEvent(value);
-  if (versions.find(event.api_version) === undefined) throw new Error('its api_version is not known here');
+  if (versions.find(event.api_version) === undefined) throw new Error('its api_version is unknown to this process');
   requireOlderVersions(event, versions);
   const place = headers[EVENT_HEADERS.position] ?? '';
-  if (place === '') throw new Error('the position is missing');
+  if (place === '') throw new Error('the position header is missing');
   return { ...event, place, origin: parseOrigin(headers) };
 }
 
@@ -167,11 +172,11 @@ function requireOlderVersions(event: PublishedEvent, versions: PayloadVersions):
   try {
     versions.dataInVersion(event, versions.oldest);
   } catch (error) {
-    throw new Error(`it cannot be made in an older version: ${String(error)}`, { cause: error });
+    throw new Error(`cannot be converted to an older version: ${String(error)}`, { cause: error });
   }
 }
 
-/** The request that a message names as the origin of its event; undefined if it names none. */
+/** Parses the request that caused a message's event; undefined if the headers do not identify one. */
 function parseOrigin(headers: Message['headers']): RequestOrigin | undefined {
   const { [EVENT_HEADERS.requestId]: request_id, [EVENT_HEADERS.traceparent]: traceparent } = headers;
   const origin = {
@@ -182,8 +187,8 @@ function parseOrigin(headers: Message['headers']): RequestOrigin | undefined {
 }
 
 /**
- * The event in a message of the topic. Types are not checked against the known ones: a newer publisher may know more.
- * @throws Error that names the fault, without the content
+ * Parses the event of a message. Event types are not checked, because a newer publisher may know more.
+ * @throws Error with the fault, without content of the message
  */
 function parseEvent(text: string): PublishedEvent {
   let value: unknown;

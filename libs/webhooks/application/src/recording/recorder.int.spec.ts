@@ -204,7 +204,7 @@ describe('what operators see of webhooks that stand still', () => {
     const flaky = new FlakyProcess();
     const { metrics } = await stage.start({}, flaky);
     flaky.down = true;
-    const tries = () => metrics.value('retries_total{what="looking for what other processes left"}');
+    const tries = () => metrics.value('retries_total{what="checking for wake-ups"}');
     await eventually(() => expect(tries()).toBeGreaterThan(2));
     flaky.down = false;
   });

@@ -31,32 +31,32 @@ import { type ConsumedEvent, type ParkingLot, parseMessage } from './parking-lot
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
 type Match = StoredDeliveries['matches'][number];
-/** The order in which deliveries are recorded: at once, after that, when there is time. */
+/** Order in which deliveries are recorded: `first`, then `rest`, and `deferred` in spare time. */
 type Urgency = 'first' | 'rest' | 'deferred';
 
-/** Deliveries written at once, with their bodies. */
+/** Deliveries written in one batch, with their bodies. */
 interface RecordingBatch extends StoredDeliveries {
-  /** The bodies that are not stored yet. */
+  /** Bodies that are not stored yet. */
   readonly payloads: readonly PayloadDocument[];
 }
 
 interface RecordingPlan {
-  /** To be stored one after the other. */
+  /** Batches to store one after the other. */
   readonly batches: readonly RecordingBatch[];
   readonly deferred: readonly DeliveryDocument[];
-  /** Bodies that only deferred deliveries have. */
+  /** Bodies used by deferred deliveries only. */
   readonly deferredPayloads: readonly PayloadDocument[];
-  /** Endpoints of deliveries that were recorded before and still wait. */
+  /** Ids of endpoints with deliveries that were already recorded and are still pending. */
   readonly recordedBefore: readonly string[];
 }
 
-/** More would fill the store's queue for all others. */
+/** Maximum number of deliveries in one write. More would fill the store's queue for other writes. */
 const DELIVERIES_PER_WRITE = 1_000;
 
 export interface RecordableEvent extends Omit<ConsumedEvent, 'place'> {
-  /** Undefined for an event about an endpoint, which is in no log. */
+  /** Log position; undefined for an event about an endpoint, which is in no log. */
   readonly place: LogPosition | undefined;
-  /** The endpoint that the event is about, which does not receive it. */
+  /** Id of the endpoint that the event is about. That endpoint does not receive the event. */
   readonly about_endpoint?: string;
 }
 
@@ -76,7 +76,8 @@ interface RecorderParts {
 }
 
 /**
- * Turns events into delivery records. Idempotent: a record is only ever inserted, under an id made of endpoint and event.
+ * Creates delivery records from events. Idempotent: a record is only ever inserted, and its id is derived from endpoint
+ * and event.
  */
 export class Recorder {
   private readonly recordedLate: Counter;
@@ -84,38 +85,46 @@ export class Recorder {
 
   constructor(private readonly parts: RecorderParts) {
     const { metrics } = parts;
-    const late = 'Of these, of endpoints that fail or are behind, after the others';
+    const late = 'Deliveries recorded after the others, because their endpoint is failing or behind';
     this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
-    const deferred = 'Deliveries of endpoints that fail, put off until there is time to record them';
+    const deferred = 'Deliveries to failing endpoints, deferred until there is time to record them';
     this.deferred = metrics.counter('webhook_deliveries_put_off_total', deferred);
   }
 
-  /** Records the events of these messages, whose offset is then committed. A message that is no event is parked. */
+  /**
+   * Records the events of these messages; their offset is committed afterwards. A message that is not a valid event is
+   * parked.
+   */
   readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
     await this.record(await this.parseMessages(messages));
   };
 
-  /** When this resolves, all deliveries of the events are stored and known to their endpoints' owners, or deferred. */
+  /**
+   * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'
+   * owners.
+   */
   async record(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.parts;
     const recording = await this.planRecording(await this.filterRetained(events));
     if (recording.deferredPayloads.length > 0) await payloads.store(recording.deferredPayloads);
-    // Requested together, they are one commit.
+    // Writes requested together share one commit.
     await Promise.all([deferred.defer(recording.deferred), this.storeAll(recording.batches)]);
     this.deferred.add(recording.deferred.length);
-    // The process that recorded them may have ended before it could hand them over.
+    // The process that recorded these deliveries may have ended before it handed them over.
     await owner.notify(recording.recordedBefore);
   }
 
   /**
-   * The deliveries that these events make. Those of endpoints that keep up come first, in a batch of their own: they are
-   * attempted while the others are still being stored. Those of failing endpoints are deferred.
+   * Plans the deliveries of these events. Deliveries to endpoints that keep up come first, in their own batch, so that
+   * they are attempted while the others are still being stored. Deliveries to failing endpoints are deferred.
    */
   private async planRecording(events: readonly RecordableEvent[]): Promise<RecordingPlan> {
-    // Read after the events were fetched: an endpoint that was enabled before one of them was made is certainly found.
+    // Endpoints are read after the events were fetched, so that an endpoint enabled before one of the events is always
+    // found.
     const { matches, payloads } = this.matchEndpoints(events, await this.findEndpoints(events));
-    // Nothing is attempted before its payload is stored: without the payload, no delivery has had an attempt yet.
+    // A delivery is attempted only after its payload is stored, so deliveries without a stored payload are certainly
+    // new.
     const knownPayloads = await this.parts.payloads.findStoredIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
     const known = await this.parts.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
@@ -135,7 +144,7 @@ export class Recorder {
   private async groupByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
     const groups = Object.groupBy(matches, ({ endpoint }) => this.urgency(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
-    // If no endpoint keeps up, none would wait for the others' records.
+    // If no endpoint keeps up, no delivery would wait for the deferred ones.
     if (deferred.length === 0 || (first.length > 0 && (await this.parts.deferred.hasCapacity()))) return groups;
     return { first, rest: [...rest, ...deferred] };
   }
@@ -167,7 +176,7 @@ export class Recorder {
     return [...events.values()];
   }
 
-  /** Leaves out events from before the retention watermark. */
+  /** Returns the events that are not older than the retention watermark. */
   private async filterRetained(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
     const before = await this.parts.watermark.read();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
@@ -177,7 +186,7 @@ export class Recorder {
     if (first !== undefined) {
       const trace = traceFields({ ...first, event_id: first.id });
       const about = { events: tooOld.length, before, first: first.id, ...trace };
-      this.parts.logger.warn(about, 'webhooks: events from before the log begins were not recorded');
+      this.parts.logger.warn(about, 'webhooks: events from before the retention watermark were not recorded');
     }
     return retained;
   }
@@ -209,7 +218,9 @@ export class Recorder {
   }
 }
 
-/** @param payloads bodies that are not stored: each goes with its first delivery; bodies without a delivery are left */
+/**
+ * @param payloads bodies that are not stored. Each is written with its first delivery; bodies without a delivery remain
+ */
 function* createBatches(
   matches: Iterable<readonly Match[]>,
   payloads: Map<string, PayloadDocument>,
@@ -235,7 +246,10 @@ function toEventFields({ workspace_id, environment, id, type, created_at, origin
   return origin === undefined ? about : { ...about, origin };
 }
 
-/** Measures how many published events are not recorded yet, as the broker knows, also while no process records. */
+/**
+ * Measures how many published events are not recorded yet, as reported by the broker. Also works while no process
+ * records.
+ */
 export class ConsumerLag {
   private timer: NodeJS.Timeout | undefined;
   private measuring: Promise<void> | undefined;
@@ -247,7 +261,7 @@ export class ConsumerLag {
     private readonly countRetry: CountRetry,
     private readonly everyMs: number,
   ) {
-    this.gauge = metrics.gauge('webhook_events_waiting', 'Published events not recorded yet, whoever records them');
+    this.gauge = metrics.gauge('webhook_events_waiting', 'Published events that no process has recorded yet');
   }
 
   start(): void {
@@ -263,7 +277,7 @@ export class ConsumerLag {
     this.measuring ??= this.broker
       .lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP)
       .then((count) => this.gauge.set(count))
-      .catch(() => this.countRetry('looking how many events wait'))
+      .catch(() => this.countRetry('measuring how many events wait'))
       .finally(() => (this.measuring = undefined));
   }
 }

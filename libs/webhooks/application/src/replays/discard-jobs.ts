@@ -9,12 +9,12 @@ import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { ReplaySource, type ReplaySourceParts } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 
-/** Dead letters of one discard that are discarded before the next discard has its turn. */
+/** Dead letters that one discard job handles before the next job gets its turn. */
 const DEAD_LETTERS_PER_TURN = 200;
 const DISCARDS_PER_READ = 100;
-/** How often the jobs look for work that other processes requested. */
+/** Interval at which the jobs check for work that other processes requested. */
 const POLL_MS = 1_000;
-/** Largest share of the time that discards take: deliveries go first. */
+/** Largest share of time that discards may use. Deliveries take priority. */
 const MAX_DISCARDING_SHARE = 0.5;
 
 interface DeadLetterDiscarderParts extends ReplaySourceParts {
@@ -29,8 +29,8 @@ interface DeadLetterDiscarderParts extends ReplaySourceParts {
 }
 
 /**
- * Discards dead letters, a page of each discard in turn. The dead letters of a page are stored before they are discarded, and
- * counted afterwards: the process that continues after a crash counts each once.
+ * Discards dead letters, one page of each discard job in turn. The page is stored before its dead letters are
+ * discarded, and counted afterwards, so that a process that continues after a crash counts each dead letter once.
  */
 export class DeadLetterDiscarder {
   readonly job: LeaderElectedJob;
@@ -65,11 +65,11 @@ export class DeadLetterDiscarder {
     if (taken !== undefined && taken.under_way.length > 0) await this.discard(taken);
   }
 
-  /** Takes the next page. Returns undefined if the discard was canceled meanwhile. */
+  /** Takes the next page. Returns undefined if the discard was canceled in the meantime. */
   private async takePage(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.parts;
     const endpoint = await endpoints.get(replay.endpoint_id);
-    if (endpoint === undefined) throw new Error(`${replay.endpoint_id} has dead letters and is not stored`);
+    if (endpoint === undefined) throw new Error(`endpoint ${replay.endpoint_id} has dead letters but is not stored`);
     const { found, cursor, ended } = await new ReplaySource(replay, this.parts).next(endpoint, DEAD_LETTERS_PER_TURN);
     const isCompleted = ended && found.length === 0;
     return store.storeProgress(replay, {
@@ -92,7 +92,7 @@ export class DeadLetterDiscarder {
       }
       const at = clock().toISOString();
       await recounts.requestForDiscards([taken.endpoint_id], at);
-      // A dead letter that changes meanwhile, for example because it is announced, is found again.
+      // A dead letter that changes in the meantime, for example because it is announced, is found again.
       await deliveries.writeMany(
         dead.map((each) => {
           const document = toDocument(markDiscarded(each, at, taken.id));
@@ -103,10 +103,10 @@ export class DeadLetterDiscarder {
   }
 }
 
-/** Deliveries in one write: other writes wait for it. */
+/** Maximum number of deliveries in one write. Other writes wait for it. */
 const DELIVERIES_PER_WRITE = 50;
 const ENDPOINTS_PER_READ = 100;
-/** Largest share of the time that the backlogs of deleted endpoints take. */
+/** Largest share of time that discarding the backlogs of deleted endpoints may use. */
 const MAX_BACKLOG_SHARE = 0.2;
 
 interface BacklogDiscarderParts {
@@ -120,8 +120,8 @@ interface BacklogDiscarderParts {
 }
 
 /**
- * Discards deliveries that wait for deleted endpoints and cancels their replays, a page of each endpoint in turn. The
- * endpoint's document is marked until no delivery waits, so that any process can continue after a crash.
+ * Discards the pending deliveries of deleted endpoints and cancels their replays, one page of each endpoint in turn.
+ * The endpoint's document is marked until no delivery is pending, so that any process can continue after a crash.
  */
 export class BacklogDiscarder {
   readonly job: LeaderElectedJob;
@@ -140,7 +140,9 @@ export class BacklogDiscarder {
     });
   }
 
-  /** Requests that everything waiting for a deleted endpoint is discarded; stored when it resolves. */
+  /**
+   * Requests that all pending deliveries of a deleted endpoint are discarded. The request is stored when this resolves.
+   */
   async request(endpointId: string): Promise<void> {
     await this.parts.endpoints.markBacklog(endpointId);
     this.job.wake();
@@ -162,7 +164,7 @@ export class BacklogDiscarder {
     const at = clock().toISOString();
     await replays.cancelRunning(endpoint.id, at);
     const found = await queues.discard(endpoint.id, at, DELIVERIES_PER_WRITE);
-    // A mark that was set again since the endpoint was read stays.
+    // A mark that was set again since the endpoint was read is kept.
     if (found === 0) await endpoints.clearBacklog(endpoint);
   }
 }

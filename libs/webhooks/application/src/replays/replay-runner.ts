@@ -33,15 +33,18 @@ import {
 import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.ts';
 
 /**
- * Most deliveries that a replay has under way: this many may be sent twice if the process dies, and live events wait for
- * this many at once.
+ * Maximum number of a replay's deliveries in progress. This many may be sent twice if the process dies, and live events
+ * wait for up to this many at a time.
  */
 const MAX_IN_FLIGHT = 8;
-/** Beside live events that leave an endpoint no rest, a replay still takes its turn and stores its progress this often. */
+/**
+ * Longest time between turns of a replay. If live events keep an endpoint busy, the replay still takes a turn and
+ * stores its progress at this interval.
+ */
 const MAX_TURN_WAIT_MS = 1_000;
 /**
- * A replayed delivery is due this much later, and goes earlier if nothing else is due. So a live event waits at most for
- * attempts under way, and a replay at most this long if live events leave it no room.
+ * Delay after which a replayed delivery is due. It is sent earlier if nothing else is due. A live event therefore waits
+ * at most for attempts in progress, and a replay at most this long if live events keep the endpoint busy.
  */
 const REPLAY_DELAY_MS = 1_000;
 
@@ -51,11 +54,11 @@ export interface ReplayRunnerParts extends ReplaySourceParts {
   readonly clock: Clock;
 }
 
-/** Opens the replays that run for the endpoints of this process. */
+/** Opens the running replays of endpoints that this process owns. */
 export class ReplayRunner {
   constructor(private readonly parts: ReplayRunnerParts) {}
 
-  /** Reads the replay that runs for the endpoint: another one, or the present one, which may have changed. @throws Unavailable */
+  /** Reads the endpoint's running replay, which may be new or changed. @throws Unavailable */
   async refresh(owned: OwnedEndpoint): Promise<void> {
     const read = owned.state.beginReplayRead();
     const running = await this.parts.store.findRunning(owned.id);
@@ -64,22 +67,22 @@ export class ReplayRunner {
 }
 
 /**
- * A replay that runs for an endpoint of this process. It takes a few deliveries at a time, and the next ones when the
- * endpoint has caught up with all that is due: so it goes as fast as the endpoint answers, and live events never wait long
- * behind it.
+ * A running replay of an endpoint that this process owns. It takes a few deliveries at a time, and the next ones when
+ * the endpoint has caught up with everything due. It is thus as fast as the endpoint answers, and live events never
+ * wait long.
  *
- * The deliveries that it takes are stored before they get a new schedule, and counted with their first attempt since. After
- * a crash, or a write with an unknown outcome, the next owner finds which were taken, and their outcomes.
+ * Taken deliveries are stored before they get a new schedule, and counted after their next attempt. After a crash, or
+ * a write with an unknown outcome, the next owner finds the taken deliveries and their outcomes.
  */
 class EndpointReplay implements RunningReplay {
   private source: ReplaySource;
-  /** Taken, and without an attempt since. */
+  /** Taken deliveries that have not been attempted since. */
   private underWay = new Map<string, TakenDelivery>();
   private done = 0;
   private failed = 0;
-  /** True if this object agrees with the store, and all that was taken has its new schedule. */
+  /** True if this object matches the store, and all taken deliveries have their new schedule. */
   private isCurrent = false;
-  /** How often another process may have changed something in the store. */
+  /** Number of times that another process may have changed the stored replay. */
   private rereads = 0;
   private hasEnded = false;
   private takenAt = -Infinity;
@@ -102,7 +105,7 @@ class EndpointReplay implements RunningReplay {
     return !this.isCurrent || this.hasRoom(now);
   }
 
-  /** While the last ones take long, it stores how many others had their attempt. */
+  /** Returns the time at which counted outcomes are stored even if the last deliveries take long. */
   nextMoment(now: number): number | undefined {
     const moment = this.takenAt + MAX_TURN_WAIT_MS;
     return this.hasCounted && moment > now ? moment : undefined;
@@ -114,7 +117,7 @@ class EndpointReplay implements RunningReplay {
   }
 
   recordAttempt(id: string, after: DeliveryDocument | undefined): void {
-    // An attempt that was under way before the delivery was taken does not count.
+    // An attempt that was in progress before the delivery was taken does not count.
     if (after !== undefined && after.replay_id !== this.id) return;
     this.count(id, after === undefined ? 'failed' : replayOutcome(after));
   }
@@ -126,11 +129,11 @@ class EndpointReplay implements RunningReplay {
       this.isCurrent = this.rereads === rereads;
       if (!this.hasRoom(this.parts.clock().getTime())) return true;
     }
-    // Until this is through: after a failure only the store knows how far it has come.
+    // Reset while this runs: after a failure, only the store knows the progress.
     this.isCurrent = false;
     const room = this.maxUnderWay - this.underWay.size;
     const { found, cursor, ended } = await this.source.next(this.owned.endpoint, room);
-    // If an engine was away for long, another process may have continued the replay.
+    // If a storage engine was unreachable for long, another process may have continued the replay.
     if (!this.owned.isOwned) return true;
     for (const { id, event_id } of found) this.underWay.set(id, { id, event_id });
     const isCompleted = ended && this.underWay.size === 0;
@@ -142,7 +145,7 @@ class EndpointReplay implements RunningReplay {
     });
     if (stored === undefined) return true;
     this.document = stored;
-    // More may have been counted meanwhile.
+    // More outcomes may have been counted in the meantime.
     this.done -= done;
     this.failed -= failed;
     this.hasEnded = ended;
@@ -169,7 +172,10 @@ class EndpointReplay implements RunningReplay {
     return Math.min(MAX_IN_FLIGHT, 2 * (this.owned.state.concurrency?.allowed ?? 1));
   }
 
-  /** Counts the attempts made meanwhile, and sends what was not sent yet. Returns false if the replay has ended. */
+  /**
+   * Reads the replay again, counts attempts made in the meantime, and sends taken deliveries that were not sent.
+   * Returns false if the replay has ended.
+   */
   private async reload(): Promise<boolean> {
     const document = await this.parts.store.get(this.id);
     if (document?.status !== 'running') return false;
@@ -190,7 +196,7 @@ class EndpointReplay implements RunningReplay {
       const outcome = delivery && replayOutcome(delivery);
       const isOver = delivery?.replay_id !== this.id;
       this.count(id, outcome ?? (isOver ? 'failed' : undefined));
-      // A delivery that had its attempt meanwhile has a newer form.
+      // A delivery that was attempted in the meantime has a newer form.
       if (delivery !== undefined && this.underWay.has(id)) this.owned.change(delivery, readAt);
     }
   }
@@ -217,10 +223,10 @@ export class ReplaySender {
   constructor(private readonly parts: ReplaySenderParts) {}
 
   /**
-   * Idempotent, also if another process does the same at the same time: each delivery gets its schedule once. A delivery
-   * that ended otherwise since it was found stays as it is.
-   * @param found the deliveries and events that are at hand
-   * @returns the deliveries by id as they are stored then; undefined for an event that cannot be made again
+   * Sends taken deliveries. Idempotent, even if another process does the same concurrently: each delivery gets its
+   * schedule once. A delivery that no longer matches the replay stays unchanged.
+   * @param found deliveries and events already in memory
+   * @returns the deliveries by id, as now stored; undefined for an event that cannot be rebuilt
    * @throws Unavailable, also if only some were sent; Busy if none was
    */
   async send(
@@ -231,7 +237,7 @@ export class ReplaySender {
   ): Promise<ReadonlyMap<string, DeliveryDocument | undefined>> {
     const rows = found.flatMap(({ event }) => event ?? []);
     const atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
-    // Each is due a millisecond after the one before, which keeps their order.
+    // Each delivery is due a millisecond after the previous one, which preserves their order.
     const first = this.parts.clock().getTime() + REPLAY_DELAY_MS;
     const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
     const sent = new Map<string, DeliveryDocument | undefined>();
@@ -283,7 +289,7 @@ export class ReplaySender {
     return (await this.parts.deliveries.insert(document)) ? { is: document } : 'changed';
   }
 
-  /** Stores the bodies of missed events that can be made again, and returns their deliveries. */
+  /** Stores the bodies of missed events that can be rebuilt, and returns their deliveries. */
   private async createMissed(
     endpoint: EndpointDocument,
     taken: readonly TakenDelivery[],
@@ -303,7 +309,7 @@ export class ReplaySender {
     });
     const madeById = new Map(made.map((one) => [one.event.id, one]));
     const at = clock().toISOString();
-    // A stored body stays as it is, even if it would be made differently today.
+    // A stored body is kept, even if it would be rendered differently today.
     const stored = await payloads.findStoredIds(made.map(({ payload_id }) => payload_id));
     const bodies: PayloadDocument[] = [];
     const deliveries = new Map<string, Delivery>();

@@ -11,47 +11,47 @@ export interface LoggedEventRow {
   readonly id: string;
   readonly type: string;
   readonly created_at: Timestamp;
-  /** In the order of the log, in which the texts sort. */
+  /** Position in the log. Positions sort as texts. */
   readonly position: string;
-  /** The whole event is made again from here. */
+  /** Stream in the event store from which the whole event is rebuilt. */
   readonly stream: string;
   readonly revision: number;
 }
 
 export interface EventLogQuery {
-  /** Any of these types. */
+  /** Event types to include. */
   readonly types: readonly string[];
   /** Bounds of `created_at`, inclusive; null for none. */
   readonly since: Timestamp | null;
   readonly until: Timestamp | null;
-  /** Only those up to this position in the event store. */
+  /** Position in the event store up to which events are included. */
   readonly upTo: Position;
-  /** Only those after this position; null at the beginning. */
+  /** Position after which events are included; null for the start of the log. */
   readonly after: string | null;
   readonly limit: number;
 }
 
-/** The published events of a scope, whether or not an endpoint wanted them, for as long as they are kept. */
+/** The published events of a scope that are still kept, regardless of whether an endpoint subscribed to them. */
 export interface EventLog {
   /**
-   * In the order in which they were published; `next` is null after the last.
-   * @throws Unavailable, Busy, also if events up to that position may still be missing
+   * Returns a page of events in the order of publication; `next` is null after the last page.
+   * @throws Unavailable, Busy, also if events up to `upTo` may still be missing
    */
   page(
     scope: Scope,
     query: EventLogQuery,
   ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
-  /** Makes events in the given order; those that cannot be made are left out. @throws Unavailable */
+  /** Rebuilds events in the given order. Events that cannot be rebuilt are omitted. @throws Unavailable */
   make(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
-  /** The kept events with these ids, as {@link page} returns them. @throws Unavailable */
+  /** Returns the kept events with these ids, as {@link page} does. @throws Unavailable */
   find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
 }
 
 const DELIVERIES_PER_READ = 200;
-/** More than deliveries, since nearly all events were recorded. */
+/** More than deliveries, because most events of a page were recorded. */
 const EVENTS_PER_READ = 500;
 
-/** A delivery that a replay finds, as it is stored; or an event that was missed, and where it is. */
+/** An item that a replay finds: a stored delivery, or a missed event with its position. */
 export type FoundItem = TakenDelivery &
   (
     | { readonly delivery: DeliveryDocument; readonly event?: undefined }
@@ -60,7 +60,7 @@ export type FoundItem = TakenDelivery &
 
 interface FoundPage {
   readonly found: readonly FoundItem[];
-  /** After the last one found. */
+  /** Cursor after the last item found. */
   readonly cursor: ReplayCursor;
   readonly ended: boolean;
 }
@@ -71,23 +71,23 @@ export interface ReplaySourceParts {
   readonly watermark: RetentionWatermark;
 }
 
-/** A delivery or event that was read, and the cursor of its kind once it is taken. */
+/** A delivery or event that was read, and the cursor after it. */
 interface ReadItem<C> {
   readonly found: FoundItem;
   readonly at: string;
   readonly cursor: C;
 }
 
-/** The deliveries or the events of a replay, read ahead by a page. */
+/** Deliveries or events of a replay, read ahead by a page. */
 interface ReadAhead<C> {
   readonly read: ReadItem<C>[];
-  /** After everything that was read; null once there is no more. */
+  /** Cursor after everything that was read; null at the end. */
   next: C | null | undefined;
 }
 
 /**
- * The deliveries that a replay sends again, in the order of the events' `created_at`: deliveries that ended as requested, and
- * events that were never recorded. Reads an index of the deliveries and, for missed events, the event log.
+ * The deliveries that a replay sends again, ordered by the events' `created_at`: deliveries with a selected status, and
+ * missed events. Reads an index of the deliveries and, for missed events, the event log.
  */
 export class ReplaySource {
   private readonly deliveries: ReadAhead<readonly [string, string]>;
@@ -106,14 +106,14 @@ export class ReplaySource {
     this.events = { read: [], next: includesMissed(replay) ? (replay.cursor.events ?? undefined) : null };
   }
 
-  /** The next to be sent again, oldest first. Empty if a page of the log held no missed event. */
+  /** Returns the next items to send again, oldest first. Empty if a page of the log contained no missed event. */
   async next(endpoint: EndpointDocument, limit: number): Promise<FoundPage> {
     const found: FoundItem[] = [];
     await this.readAhead(endpoint);
     while (found.length < limit) {
       const [delivery] = this.deliveries.read;
       const [event] = this.events.read;
-      // More is to be read before it is known which comes first.
+      // The next item is unknown until both sides have been read.
       if (!this.isNextKnown) break;
       if (delivery !== undefined && (event === undefined || delivery.at <= event.at)) {
         this.deliveries.read.shift();
@@ -128,7 +128,10 @@ export class ReplaySource {
     return { found: await this.filterMatching(found), cursor: this.advanceCursor(), ended: this.hasEnded };
   }
 
-  /** Reads again what was read ahead, perhaps long ago: a person may have sent or discarded it meanwhile. */
+  /**
+   * Reads the deliveries again and keeps those that still match. They may have been read ahead long ago, and sent or
+   * discarded by a person since.
+   */
   private async filterMatching(found: readonly FoundItem[]): Promise<readonly FoundItem[]> {
     if (found.length === 0) return found;
     const stored = await this.parts.queries.findByIds(found.map(({ id }) => id));
@@ -140,7 +143,9 @@ export class ReplaySource {
     });
   }
 
-  /** The cursor, moved past what was read and does not match if everything else that was read is taken. */
+  /**
+   * Moves the cursor past items that were read and do not match, unless matching items before them are not taken yet.
+   */
   private advanceCursor(): ReplayCursor {
     const past = <C>({ read, next }: ReadAhead<C>, taken: C | null): C | null =>
       read.length > 0 ? taken : (next ?? taken);
@@ -183,7 +188,7 @@ export class ReplaySource {
     deliveries.next = read.length < DELIVERIES_PER_READ || last === undefined ? null : [last.created_at, last.id];
   }
 
-  /** Reads the deliveries that the replay names, which are few enough for one read. */
+  /** Reads the deliveries that the replay selects by id, which are few enough for one read. */
   private async readSelected(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
     const statuses: readonly string[] = recordedStatuses(this.replay.statuses);
@@ -210,7 +215,7 @@ export class ReplaySource {
     const { replay, events } = this;
     const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
-    // It is unknown whether older events were recorded.
+    // It is unknown if older events were recorded.
     const before = await this.parts.watermark.read();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
@@ -229,24 +234,27 @@ export class ReplaySource {
   }
 }
 
-/** The requested statuses that deliveries have. */
+/** Returns the selected statuses that stored deliveries can have. */
 export function recordedStatuses(statuses: readonly ReplayedStatus[]): readonly Exclude<ReplayedStatus, 'missed'>[] {
   return statuses.filter((status) => status !== 'missed');
 }
 
-/** Null if everything was requested: the place in the log decides then, since clocks may differ. */
+/**
+ * Returns the upper bound of `created_at` for the log; null if the replay has no earlier `until`. Positions in the log
+ * then decide, because clocks may differ.
+ */
 function logUntil({ until, created_at }: Replay): Timestamp | null {
   return until < created_at ? until : null;
 }
 
-/** Missed events have no reason. */
+/** Missed events have no reason, so a filter by reason excludes them. */
 function includesMissed({ statuses, reasons }: Replay): boolean {
   return statuses.includes('missed') && reasons === null;
 }
 
 /**
- * Returns true if the delivery ended as requested, at whatever time. A sandbox event is never sent again. Neither is a
- * delivery that this replay has sent, which it finds if a missed event is recorded after all other deliveries.
+ * Returns true if the delivery has a selected status, type and reason. Sandbox events are never replayed. Deliveries
+ * that this replay already sent are excluded too: it would find them again if a missed event was recorded late.
  */
 export function matchesReplay({ id, event_types, statuses, reasons }: Replay, delivery: DeliveryDocument): boolean {
   const { event_type, last_error, sandbox, replay_id } = delivery;

@@ -6,34 +6,43 @@ import type { ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts'
 import { firstPerValue } from '../store/delivery-queues.ts';
 import { isRepeatedCommand, noSuchReplay, replayRunning } from '../webhooks-api.ts';
 
-/** How far a replay has come: the last delivery and the last event that were taken. */
+/** Progress of a replay: the last delivery and the last event that it took. */
 export interface ReplayCursor {
-  /** `created_at` and `id` of a delivery; null before the first. */
+  /** `created_at` and `id` of the last delivery taken; null before the first. */
   readonly deliveries: readonly [created_at: string, id: string] | null;
-  /** A position as `EventLog.page` returns it; null before the first. */
+  /** Log position of the last event taken, as returned by `EventLog.page`; null before the first. */
   readonly events: string | null;
 }
 
-/** A delivery that was taken, and whose outcome is not counted yet. */
+/** A delivery that a replay took and whose outcome is not counted yet. */
 export interface TakenDelivery {
   readonly id: string;
-  /** A delivery that is not recorded yet is made from this event. */
+  /** Id of the event, from which a delivery that is not recorded yet is created. */
   readonly event_id: string;
 }
 
 export interface ReplayDocument extends Document, Replay {
-  /** The endpoint while the replay runs, which is the only one of the endpoint then. Absent once it has ended. */
+  /**
+   * Endpoint id while the replay runs. A unique index allows one running replay for each endpoint. Absent once the
+   * replay has ended.
+   */
   readonly running_for?: string;
-  /** Set on a discard while it runs. */
+  /** Present on a discard job while it runs. */
   readonly discarding?: true;
-  /** Id of the command that began it together with others; absent if it was begun alone. */
+  /** Id of the command that started the replay together with others; absent if it was started alone. */
   readonly requested_by?: string;
-  /** Head of the event store when it was made: events missed by then are part of it. Absent if no event was stored. */
+  /**
+   * Head of the event store when the replay was created. Events missed up to here are part of the replay. Absent if no
+   * event was stored.
+   */
   readonly log_head?: Position;
   readonly cursor: ReplayCursor;
-  /** Stored before they get their new schedule, so that the next owner finds those that did not get it. */
+  /**
+   * Deliveries taken by the replay. Stored before they get their new schedule, so that a next owner finds those that
+   * did not get it.
+   */
   readonly under_way: readonly TakenDelivery[];
-  /** Id of the last command that changed it; absent if none did since it was made. */
+  /** Id of the last command that changed the replay; absent if none has since its creation. */
   readonly changed_by?: string;
 }
 
@@ -51,16 +60,18 @@ export const REPLAYS: CollectionSpec = {
   ],
 };
 
-/** The same collection for the progress, which is written with every page and rebuilt from the deliveries after a power cut. */
+/**
+ * The same collection for progress, which is written with every page and rebuilt from the deliveries after a power cut.
+ */
 export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS, durability: 'ordered' };
 
-/** A replay that begins. */
+/** Creates the document of a new replay. */
 export function newReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
   const cursor = { deliveries: null, events: null };
   return withIndexFields({ ...newReplay(about, at), cursor, under_way: [] });
 }
 
-/** Adds the fields by which a running replay is found, and removes them from one that has ended. */
+/** Adds the index fields of a running replay, and removes those of a replay that has ended. */
 function withIndexFields({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
   if (document.status !== 'running') return document;
   return document.action === 'replay'
@@ -90,22 +101,25 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
 }
 
 const REPLAYS_PER_SWEEP = 100;
-/** More than a scope has endpoints, deleted ones included. */
+/** Higher than the number of endpoints in a scope, deleted ones included. */
 const MAX_REPLAYS_OF_COMMAND = 5_000;
 const OLDEST_FIRST = { fields: SORT_FIELDS } as const;
 const NEWEST_FIRST = { fields: SORT_FIELDS, descending: true } as const;
 
 export type ReplayChange = (document: ReplayDocument) => ReplayDocument;
 
-/** The stored replays. One runs for an endpoint at a time: the unique index refuses a second one. */
+/** The stored replays. Only one runs for an endpoint at a time: a unique index refuses a second one. */
 export class ReplayStore {
-  /** @param progress the same documents, for writes that are made again if they are lost */
+  /** @param progress the same collection, for writes that are repeated if they are lost */
   constructor(
     private readonly documents: Collection<ReplayDocument>,
     private readonly progress: Collection<ReplayDocument>,
   ) {}
 
-  /** Stores a replay. Returns the stored one if its id exists: the command was repeated. @throws replay_running */
+  /**
+   * Stores a replay. Returns the stored replay if its id already exists, because the command was repeated. @throws
+   * replay_running
+   */
   async add(document: ReplayDocument): Promise<ReplayDocument> {
     return (await this.rejectSecondReplay(this.documents.insert(document)))
       ? document
@@ -116,20 +130,20 @@ export class ReplayStore {
     return this.documents.get(id);
   }
 
-  /** @throws not_found if it is not of this scope */
+  /** @throws not_found if the replay is not in this scope */
   async require(scope: Scope, id: string): Promise<ReplayDocument> {
     const found = await this.documents.get(id);
     if (found === undefined || !isInScope(found, scope)) throw noSuchReplay();
     return found;
   }
 
-  /** Newest first: those of the endpoint, or of the scope. */
+  /** Lists the replays of the endpoint or of the scope, newest first. */
   async list(
     { workspace_id, environment, endpoint_id }: Scope & { readonly endpoint_id?: string },
     { limit, after }: PageRequest,
   ): Promise<ItemPage<ReplayDocument>> {
     const scope = { workspace_id, environment };
-    // All replays of an endpoint are of one scope.
+    // All replays of an endpoint are in the same scope.
     const filter = endpoint_id === undefined ? scope : { endpoint_id };
     const resume = after === undefined ? {} : { after };
     const read = await this.documents.find({ filter, sort: NEWEST_FIRST, limit: limit + 1, ...resume });
@@ -139,7 +153,7 @@ export class ReplayStore {
     return { items, next: found.length > limit && last !== undefined ? [last.created_at, last.id] : null };
   }
 
-  /** The replay that runs for the endpoint. */
+  /** Returns the running replay of the endpoint. */
   async findRunning(endpointId: string): Promise<ReplayDocument | undefined> {
     const [running] = await this.documents.find({ filter: { running_for: endpointId }, limit: 1 });
     return running;
@@ -151,7 +165,7 @@ export class ReplayStore {
     return found.length > 0;
   }
 
-  /** Every endpoint for which a replay runs. */
+  /** Yields the id of every endpoint with a running replay. */
   async *endpoints(): AsyncIterable<string> {
     for await (const { running_for } of firstPerValue(this.documents, ['running_for'])) {
       if (running_for !== undefined) yield running_for;
@@ -159,8 +173,8 @@ export class ReplayStore {
   }
 
   /**
-   * Applies a command's change to the present replay, and again to its newer form if it was changed in between. A repeated
-   * command changes nothing.
+   * Applies a command's change to the stored replay, and retries on the newer form if the replay changed in the
+   * meantime. A repeated command changes nothing.
    * @throws PreconditionFailed, replay_running, Busy
    */
   applyCommand(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
@@ -175,7 +189,7 @@ export class ReplayStore {
     });
   }
 
-  /** Cancels the replay that runs for a deleted endpoint. */
+  /** Cancels the running replay of a deleted endpoint. */
   async cancelRunning(endpointId: string, at: Timestamp): Promise<void> {
     for (;;) {
       const running = await this.findRunning(endpointId);
@@ -185,24 +199,26 @@ export class ReplayStore {
     }
   }
 
-  /** Stores how far it has come. Returns it as stored; undefined if it was changed meanwhile. */
+  /** Stores the replay's progress. Returns the stored replay; undefined if it was changed in the meantime. */
   async storeProgress(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
     const after = withIndexFields({ ...before, ...change, revision: before.revision + 1 });
     const isWritten = await this.progress.replace(after, { revision: before.revision });
     return isWritten ? after : undefined;
   }
 
-  /** The running discards, oldest first. */
+  /** Lists the running discard jobs, oldest first. */
   listDiscards(limit: number): Promise<readonly ReplayDocument[]> {
     return this.documents.find({ filter: { discarding: true }, sort: OLDEST_FIRST, limit });
   }
 
-  /** The replays that one command began. */
+  /** Lists the replays that a command started. */
   listByCommand(commandId: string): Promise<readonly ReplayDocument[]> {
     return this.documents.find({ filter: { requested_by: commandId }, limit: MAX_REPLAYS_OF_COMMAND });
   }
 
-  /** Stores the outcomes of the taken deliveries, also if the replay was canceled. No-op if another process did so. */
+  /**
+   * Stores the outcomes of the taken deliveries, even if the replay was canceled. No-op if another process already did.
+   */
   async storeOutcomes(taken: ReplayDocument, { done, failed }: Pick<ReplayDocument, 'done' | 'failed'>): Promise<void> {
     for (;;) {
       const now = await this.documents.get(taken.id);
@@ -212,7 +228,7 @@ export class ReplayStore {
     }
   }
 
-  /** Deletes replays that ended before then. A replay that is resumed meanwhile stays. */
+  /** Deletes replays that ended before this time. A replay that is resumed in the meantime is kept. */
   async sweep(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     while (!ending.aborted) {
@@ -221,7 +237,7 @@ export class ReplayStore {
     }
   }
 
-  /** @returns the last replay of the page, undefined at the end */
+  /** @returns the last replay of the page; undefined at the end */
   private async sweepPage(before: Timestamp, last: ReplayDocument | undefined): Promise<ReplayDocument | undefined> {
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
     const page = { sort: OLDEST_FIRST, limit: REPLAYS_PER_SWEEP, ...resume };

@@ -27,15 +27,14 @@ interface Holdings {
 const NO_HOLDINGS: Readonly<Holdings> = { attempts: 0, unproven: 0 };
 
 /**
- * Decides which endpoint makes the next attempt, and counts the attempts in progress. An attempt cannot be interrupted
- * before its receiver answers, so no workspace may hold the capacity that the next one needs:
- * ¶ - A workspace starts another attempt only while it holds no more than a share of all attempts.
- * - An endpoint starts another attempt only while it holds no more than a share of its workspace's attempts, including
- *   those
- * that the workspace may still start.
- * - Unproven endpoints (latest answer not a success) have such shares too, together and for each workspace. The share
- *   is
- * smaller if the endpoint already has an attempt in progress.
+ * Decides which endpoint makes the next attempt, and counts the attempts in progress. An attempt cannot be interrupted before
+ * its receiver answers, so no workspace may hold the capacity that the next one needs:
+ *
+ * - A workspace starts another attempt only while it holds no more than a share of all attempts.
+ * - An endpoint starts another attempt only while it holds no more than a share of its workspace's attempts, including those
+ *   that the workspace may still start.
+ * - Unproven endpoints (latest answer not a success) have such shares too, together and for each workspace. The share is
+ *   smaller if the endpoint already has an attempt in progress.
  */
 export class FairScheduler<E extends Schedulable> {
   private readonly total: Holdings = { ...NO_HOLDINGS };
