@@ -1,14 +1,17 @@
 import { type CountRetry, type Logger, Unavailable } from '@tracking/ports';
 import { type RetryOptions, monotonicMs, pause, retry } from '@tracking/resilience';
 
-/** Shortest time between two log lines about the same work: an engine that is away concerns thousands of attempts at once. */
+/**
+ * Shortest time between two log lines about the same work. An unreachable storage engine fails thousands of attempts at
+ * once.
+ */
 const LOG_INTERVAL_MS = 5_000;
-/** Pause after work that failed for another reason. */
+/** Pause after work that failed for another reason than an unreachable engine. */
 const FAILURE_PAUSE_MS = 5_000;
 
-/** Retries work against an engine for as long as the engine is away. */
+/** Retries work while a storage engine is unreachable. */
 export class EngineRetry {
-  /** When a failure of each kind of work was last logged, on the monotonic clock. */
+  /** Time at which a failure of each kind of work was last logged, on the monotonic clock. */
   private readonly loggedAt = new Map<string, number>();
 
   /** @param ended aborts when the process cannot wait any longer */
@@ -19,7 +22,10 @@ export class EngineRetry {
     private readonly pauses: Pick<RetryOptions, 'firstPauseMs' | 'maxPauseMs'>,
   ) {}
 
-  /** @throws errors other than the loss of the engine; and `Unavailable` when the process ends while the engine is away */
+  /**
+   * Retries the work until it is done. @throws errors other than an unreachable engine; `Unavailable` if the process
+   * ends while the engine is unreachable
+   */
   retryUntilDone<T>(what: string, work: () => Promise<T>): Promise<T> {
     return retry(work, {
       ...this.pauses,
@@ -33,7 +39,10 @@ export class EngineRetry {
     });
   }
 
-  /** The same, but logs other errors and pauses instead of throwing. Returns true if the work is done. */
+  /**
+   * Retries the work like {@link retryUntilDone}, but logs other errors and pauses instead of throwing. Returns true if
+   * the work is done.
+   */
   async retryOrLog(what: string, work: () => Promise<unknown>): Promise<boolean> {
     try {
       await this.retryUntilDone(what, work);

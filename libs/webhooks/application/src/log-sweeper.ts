@@ -27,11 +27,11 @@ import type { RetentionWatermark } from './store/delivery-queries.ts';
 import { firstPerValue } from './store/delivery-queues.ts';
 
 const PAGE_SIZE = 100;
-/** Stored bodies checked in a round. */
+/** Number of stored bodies checked in a round. */
 const BODIES_PER_ROUND = 1_000;
-/** Limit of the bodies in one read: a body can be as large as its shipment. */
+/** Maximum bytes of bodies in one read. A body can be as large as its shipment. */
 const BODY_BYTES_PER_READ = 4 * 1024 * 1024;
-/** Largest share of the time that the sweep may work, so that it does not slow down deliveries. */
+/** Largest share of time that the sweep may use, so that it does not slow down deliveries. */
 const MAX_SWEEP_SHARE = 0.2;
 const SORT_FIELDS = ['created_at', 'id'] as const;
 
@@ -42,7 +42,7 @@ export interface LogSweeperParts {
   readonly replays: ReplayStore;
   readonly statistics: Pick<EndpointStatistics, 'deleteHours'>;
   readonly endpoints: EndpointStore;
-  /** How endpoints have been answering, by their ids. */
+  /** Health of the endpoints, by endpoint id. */
   readonly health: Pick<Collection<Document>, 'delete'>;
   readonly watermark: RetentionWatermark;
   readonly retention: Retention;
@@ -51,20 +51,20 @@ export interface LogSweeperParts {
   readonly leases: Leases;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Pauses after each page; by default it works a fifth of the time. */
+  /** Limits the sweep's share of time by pausing after each page; 20% by default. */
   readonly pace?: DutyCycle;
 }
 
 /**
- * Deletes records at the end of their retention: deliveries that ended so long ago, with their attempts, and bodies with the
- * last delivery that refers to them. A delivery that waits for anything stays, however old it is. The times are by the
- * clocks of the processes that attempted and recorded: retention is in days, and seconds do not matter.
+ * Deletes records at the end of their retention: deliveries that ended that long ago, their attempts, and bodies with
+ * the last delivery that refers to them. A pending delivery is kept, however old it is. Times come from the clocks of
+ * the recording and attempting processes; clock differences do not matter, because retention is in days.
  */
 export class LogSweeper {
   readonly job: LeaderElectedJob;
   private readonly deleted: Counter;
   private readonly pace: DutyCycle;
-  /** Id of the body that was checked last. */
+  /** Id of the body checked last. */
   private lastBody: string | undefined;
 
   constructor(private readonly parts: LogSweeperParts) {
@@ -81,7 +81,7 @@ export class LogSweeper {
       countRetry: retryCounter(metrics),
       description: 'deleting old deliveries',
       intervalMs: everyMs,
-      // Events published while nothing ran here are recorded before the watermark is raised.
+      // Events published while no process ran are recorded before the watermark is raised.
       startsWithWait: true,
       round: (ending) => this.sweep(ending),
     });
@@ -109,8 +109,8 @@ export class LogSweeper {
   }
 
   /**
-   * Deletes bodies to which no delivery refers, as a crash or the deletion of an endpoint leaves them. Checks a part of all
-   * bodies each time. Bodies of that age are not sent again: neither recording nor a replay reaches back so far.
+   * Deletes bodies that no delivery refers to, such as those left by a crash or by deleting an endpoint. Checks a part
+   * of all bodies each time. Bodies of that age are not sent again: neither recording nor a replay reaches back so far.
    */
   private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
     for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
@@ -120,7 +120,7 @@ export class LogSweeper {
     }
   }
 
-  /** Checks the next bodies. @returns how many it checked; 0 at the end */
+  /** Checks the next bodies. @returns the number of bodies checked; 0 at the end */
   private async sweepPageOfBodies(before: Timestamp): Promise<number> {
     const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
     const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
@@ -130,7 +130,10 @@ export class LogSweeper {
     return found.length;
   }
 
-  /** Sweeps one part of the log in the order in which it was made, up to deliveries that cannot have ended so long ago. */
+  /**
+   * Sweeps one part of the log in order of creation, up to deliveries that are too young to have ended before the
+   * limit.
+   */
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
     while (!ending.aborted) {
@@ -139,7 +142,7 @@ export class LogSweeper {
     }
   }
 
-  /** @returns the last delivery of the page, undefined at the end */
+  /** @returns the last delivery of the page; undefined at the end */
   private async sweepPageOfLog(
     part: Filter,
     before: Timestamp,
@@ -160,20 +163,20 @@ export class LogSweeper {
     return page.at(-1);
   }
 
-  /** After an interruption of any step a later round finds the rest. */
+  /** Deletes deliveries. After an interruption of any step, a later round finds the rest. */
   private async delete(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
     if (old.length === 0) return;
     const { deliveries, attempts } = this.parts;
     await this.parts.watermark.raise(before);
     const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
-    // Deliveries for which a person requested another attempt meanwhile stay.
+    // Deliveries for which a person requested another attempt in the meantime are kept.
     await deliveries.writeMany(old.map(({ id, revision }) => ({ kind: 'delete', id, guard: { revision } })));
     this.deleted.add(old.length);
     await this.deleteUnreferenced([...new Set(old.map(({ payload_id }) => payload_id))]);
   }
 
-  /** Deletes the bodies among these to which no delivery refers. */
+  /** Deletes those of the bodies that no delivery refers to. */
   private async deleteUnreferenced(payloadIds: readonly string[]): Promise<void> {
     const unneeded: string[] = [];
     for (const payload_id of payloadIds) {
@@ -184,7 +187,10 @@ export class LogSweeper {
     await this.parts.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
   }
 
-  /** Removes deleted endpoints with their health, once none of their deliveries and replays is left: those refer to them. */
+  /**
+   * Deletes deleted endpoints and their health once none of their deliveries and replays is left, because those refer
+   * to the endpoint.
+   */
   private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: EndpointDocument | undefined;
     while (!ending.aborted) {
@@ -193,7 +199,7 @@ export class LogSweeper {
     }
   }
 
-  /** @returns the last endpoint of the page, undefined at the end */
+  /** @returns the last endpoint of the page; undefined at the end */
   private async sweepPageOfEndpoints(
     before: Timestamp,
     last: EndpointDocument | undefined,
@@ -202,7 +208,7 @@ export class LogSweeper {
     const page = await endpoints.deletedBefore(before, PAGE_SIZE, last);
     for (const endpoint of page) {
       if (await this.isReferenced(endpoint)) continue;
-      // The endpoint last: after an interruption it is found again.
+      // Delete the endpoint last: after an interruption it is found again.
       await health.delete(endpoint.id);
       await endpoints.delete(endpoint);
     }

@@ -23,22 +23,22 @@ import type {
 
 export type { ParkedMessage, Scope };
 
-/** A request that changes something. Made at the edge, so that a repeat does not do it twice. */
+/** A request that changes something. Created at the edge, so that a repeated request is not carried out twice. */
 export interface WebhookCommand extends Scope {
-  /** UUID. The same id is the same command, however often it is sent. */
+  /** UUID of the command. The same id is the same command, however often it is sent. */
   readonly id: string;
-  /** The command's time. */
+  /** Time of the command. */
   readonly at: Timestamp;
-  /** The versions of the resource that it may change; any if absent. */
+  /** Versions of the resource that the command may change; any version if absent. */
   readonly expected_versions?: ExpectedVersions;
-  /** The request for which it was made: deliveries because of it are in its trace. */
+  /** The client request that caused the command. Deliveries caused by the command are part of its trace. */
   readonly origin?: RequestOrigin;
 }
 export interface EndpointCommand extends WebhookCommand {
   readonly endpoint_id: string;
 }
 export interface CreateEndpoint extends WebhookCommand {
-  /** As the client sent them. They are checked here, and every faulty field is named at once. */
+  /** Fields as the client sent them. The feature checks them and reports all invalid fields together. */
   readonly fields: JsonObject;
 }
 export interface ChangeEndpoint extends EndpointCommand {
@@ -48,7 +48,7 @@ export interface TestEndpoint extends EndpointCommand {
   readonly type: string;
 }
 export interface RotateSecret extends EndpointCommand {
-  /** How long the old secret stays valid, in whole seconds from 0 to 604,800; 86,400 if absent. */
+  /** Number of whole seconds for which the old secret stays valid, from 0 to 604,800; 86,400 if absent. */
   readonly expires_in_seconds?: number;
 }
 export interface DeliveryCommand extends WebhookCommand {
@@ -61,9 +61,9 @@ export interface DeliveryFilter {
   readonly endpoint_id?: string;
   readonly event_id?: string;
   readonly event_type?: string;
-  /** Any of these statuses; all by default. */
+  /** Statuses to include; all by default. */
   readonly statuses?: readonly DeliveryStatus[];
-  /** Dead letters with this code of their `last_error`. */
+  /** Error code of dead letters to include (`last_error.code`). */
   readonly reason?: string;
   /** Bounds of the events' `created_at`, inclusive. */
   readonly since?: Timestamp;
@@ -71,17 +71,17 @@ export interface DeliveryFilter {
 }
 /** Newest first. */
 export interface ListDeliveries extends PageRequest {
-  /** One for clients; operators may read several. */
+  /** Scopes to read: one for clients; operators may read several. */
   readonly scopes: readonly Scope[];
   readonly filter: DeliveryFilter;
 }
 
-/** Which dead letters: all of a scope by default. */
+/** Filter for dead letters; all of a scope by default. */
 export interface DeadLetterFilter {
   readonly endpoint_id?: string;
-  /** Any of these. */
+  /** Event types to include. */
   readonly event_types?: readonly string[];
-  /** Codes of their `last_error`: any of these. */
+  /** Error codes to include (`last_error.code`). */
   readonly reasons?: readonly string[];
   /** Bounds of the events' `created_at`, inclusive. */
   readonly since?: Timestamp;
@@ -92,51 +92,51 @@ export interface SummarizeDeadLetters extends Scope {
 }
 export interface DeadLetterCount {
   readonly count: number;
-  /** False if there are at least this many: no more were counted. */
+  /** False if counting stopped at a limit: there are at least this many. */
   readonly is_exact: boolean;
 }
-/** The largest count first. */
+/** Counts by reason, largest first. */
 export interface DeadLetterSummary extends DeadLetterCount {
   readonly by_reason: readonly (DeadLetterCount & { readonly reason: string })[];
   readonly by_endpoint: readonly (DeadLetterCount & {
     readonly endpoint_id: string;
-    /** Null if the endpoint is no longer stored. */
+    /** URL of the endpoint; null if the endpoint is no longer stored. */
     readonly url: string | null;
     readonly status: EndpointStatus | 'deleted';
   })[];
   readonly by_event_type: readonly (DeadLetterCount & { readonly event_type: string })[];
 }
-/** Dead letters to be delivered again, or discarded: `until` is the command's time by default. */
+/** Command to replay or discard dead letters. `until` is the command's time by default. */
 export interface DeadLettersCommand extends WebhookCommand {
   readonly filter: DeadLetterFilter & {
-    /** Only these deliveries. */
+    /** Ids of the only deliveries to include. */
     readonly delivery_ids?: readonly string[];
   };
 }
 export interface DeadLettersResult {
-  /** A job for each endpoint that has matching dead letters. */
+  /** The started replays, one for each endpoint with matching dead letters. */
   readonly replays: readonly WebhookReplay[];
-  /** Endpoints with matching dead letters for which no job was begun. */
+  /** Endpoints with matching dead letters for which no replay was started. */
   readonly refused: readonly { readonly endpoint_id: string; readonly code: string; readonly message: string }[];
 }
 
-/** Sends events of an endpoint again. `until` is the command's time by default. */
+/** Command to send events to an endpoint again. `until` is the command's time by default. */
 export interface CreateReplay extends EndpointCommand {
   readonly filter: Partial<ReplayFilter>;
 }
 export interface ReplayCommand extends WebhookCommand {
   readonly replay_id: string;
 }
-/** Newest first, of one endpoint or of all. */
+/** Request for the replays of one endpoint or of all, newest first. */
 export interface ListReplays extends Scope, PageRequest {
   readonly endpoint_id?: string;
 }
 
 /** A replay as the API returns it. */
 export interface WebhookReplay extends Omit<Replay, 'workspace_id' | 'environment' | 'revision' | 'delivery_ids'> {
-  /** Only these deliveries; null if the other fields decide. */
+  /** Ids of the only deliveries to include; null if the other fields select them. */
   readonly delivery_ids: readonly string[] | null;
-  /** Grows with every change, progress among them. */
+  /** Increases with every change, including progress. */
   readonly version: number;
 }
 
@@ -151,73 +151,84 @@ export interface WebhookEndpoint {
   readonly status: EndpointStatus;
   readonly disabled_reason: DisabledReason | null;
   readonly last_verification: Verification | null;
-  /** Values are masked. */
+  /** Custom headers, with masked values. */
   readonly headers: Readonly<Record<string, string>>;
   readonly max_concurrency: number;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly version: number;
 }
 export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** `whsec_…`; shown here and by `revealSecret`, and never by a read. */
+  /** Signing secret, `whsec_…`. Returned only here and by `revealSecret`. */
   readonly secret: string;
 }
-/** The secrets that sign requests to an endpoint at that moment. */
+/** The secrets that currently sign requests to an endpoint. */
 export interface RevealedSecret {
   /** Id of the endpoint. */
   readonly id: string;
   /** The newest secret. */
   readonly secret: string;
-  /** Secrets that rotations left valid beside it, the newest first; at most four. */
+  /** Older secrets that are still valid after rotations, newest first; at most four. */
   readonly previous_secrets: readonly { readonly secret: string; readonly expires_at: Timestamp }[];
 }
 
-/** The hours of an endpoint, from the hour of `since` to the last one that begins before `until`. */
+/**
+ * Request for an endpoint's hourly statistics, from the hour of `since` to the last hour that begins before `until`.
+ */
 export interface GetStats extends Scope {
   readonly endpoint_id: string;
-  /** At most 30 days before `until`; one day before it by default. */
+  /** Start of the period, at most 30 days before `until`; one day before it by default. */
   readonly since?: Timestamp;
-  /** Now by default. */
+  /** End of the period; the current time by default. */
   readonly until?: Timestamp;
 }
-/** Attempts at an endpoint within an hour, and their outcomes. */
+/** Statistics of the attempts at an endpoint within one hour. */
 export interface WebhookHour {
-  /** Begin of the hour. */
+  /** Start of the hour. */
   readonly hour: Timestamp;
-  /** Counted in the hour of their begin. */
+  /** Attempts, counted in the hour in which they started. */
   readonly attempts: { readonly succeeded: number; readonly failed: number };
-  /** Succeeded or dead-lettered by an attempt of the hour, or discarded by a person within it. */
+  /**
+   * Deliveries that succeeded or became dead letters by an attempt of the hour, or that a person discarded within the
+   * hour.
+   */
   readonly deliveries: { readonly succeeded: number; readonly dead_lettered: number; readonly discarded: number };
-  /** Of all attempts, in milliseconds: at most an eighth too long, `max` is exact; null without any. */
+  /**
+   * Durations of all attempts, in milliseconds; null without attempts. Percentiles are at most 12.5% too high; `max` is
+   * exact.
+   */
   readonly latency_ms: {
     readonly p50: number | null;
     readonly p95: number | null;
     readonly p99: number | null;
     readonly max: number | null;
   };
-  /** False if some attempts or discards may not be counted: since a process died or a person discarded, the log was not read. */
+  /**
+   * False if some attempts or discards may not be counted, because a process died or a person discarded and the hour
+   * was not recounted yet.
+   */
   readonly is_exact: boolean;
 }
 export interface WebhookStats {
   readonly endpoint_id: string;
   readonly since: Timestamp;
   readonly until: Timestamp;
-  /** Hours with attempts or discards, the oldest first. */
+  /** Hours with attempts or discards, oldest first. */
   readonly hours: readonly WebhookHour[];
-  /** Deliveries whose schedule has attempts to come. */
+  /** Deliveries whose schedule has attempts left. */
   readonly waiting: {
     readonly count: number;
-    /** True if there may be more. */
+    /** True if counting stopped at a limit and there may be more. */
     readonly is_at_least: boolean;
-    /** When the oldest one was recorded. */
+    /** Time at which the oldest of these deliveries was recorded. */
     readonly oldest_at: Timestamp | null;
   };
   readonly last_success_at: Timestamp | null;
   readonly last_error: LastError | null;
 }
 
-/** A delivery as it is listed. */
+/** A delivery as lists return it. */
 export interface WebhookDelivery {
   readonly id: string;
   readonly endpoint_id: string;
@@ -230,11 +241,11 @@ export interface WebhookDelivery {
   readonly completed_at: Timestamp | null;
   readonly attempts_count: number;
   readonly last_error: DeliveryError | null;
-  /** Grows with every change, also by an attempt. */
+  /** Increases with every change, including attempts. */
   readonly version: number;
 }
 export interface WebhookAttempt {
-  /** From 1. The first 50 and the latest 50 attempts are kept. */
+  /** Number of the attempt, from 1. The first 50 and the latest 50 attempts are kept. */
   readonly number: number;
   readonly at: Timestamp;
   readonly duration_ms: number;
@@ -242,11 +253,11 @@ export interface WebhookAttempt {
   readonly error: DeliveryError | null;
   readonly response: { readonly headers: Readonly<Record<string, string>>; readonly body: string } | null;
   readonly manual: boolean;
-  /** True if the kept-alive connection was closed and the request was sent again on a new one; absent otherwise. */
+  /** Present if the kept-alive connection was found closed and the request was sent again on a new one. */
   readonly resent?: true;
 }
 export interface WebhookDeliveryDetail extends WebhookDelivery {
-  /** The body as it was and will be sent. */
+  /** Body that every attempt sends. */
   readonly payload: JsonValue;
   readonly attempts: readonly WebhookAttempt[];
 }

@@ -2,50 +2,58 @@ import type { PublicAddresses } from '@tracking/contracts';
 import type { TopicSpec } from '@tracking/ports';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '@tracking/webhooks-domain';
 
-/** How long the log is kept after a delivery has ended, in milliseconds. */
+/** Time for which the log is kept after a delivery has ended, in milliseconds. */
 export interface Retention {
-  /** Of succeeded and discarded deliveries. */
+  /** Retention of succeeded and discarded deliveries. */
   readonly deliveriesMs: number;
   readonly deadLettersMs: number;
 }
 
-/** Durations in milliseconds. */
+/** Settings of webhooks. Durations in milliseconds. */
 export interface WebhookSettings {
   readonly policy: RetryPolicy;
-  /** One attempt, test or challenge, from name resolution to the last byte. */
+  /** Timeout of one attempt, test or challenge, from name resolution to the last byte. */
   readonly timeoutMs: number;
-  /** Links in sandbox events begin with these. */
+  /** Base addresses of links in sandbox events. */
   readonly addresses: PublicAddresses;
-  /** Most attempts at once in this process. */
+  /** Maximum concurrent attempts in this process. */
   readonly maxInFlight: number;
-  /** Most deliveries in memory for their attempt; others wait on disk. Endpoints that work may exceed it slightly. */
+  /**
+   * Maximum number of pending deliveries in memory; others stay on disk. Endpoints that work may exceed the limit
+   * slightly.
+   */
   readonly maxWaiting: number;
-  /** Most bytes of bodies in memory. */
+  /** Maximum bytes of bodies in memory. */
   readonly payloadCacheBytes: number;
-  /** Most messages consumed at once. */
+  /** Maximum number of messages consumed at once. */
   readonly maxBatch: number;
-  /** Nothing is sent on knowledge of endpoint and delivery older than this. */
+  /** Maximum age of the endpoint and delivery that an attempt is based on. */
   readonly freshnessMs: number;
-  /** How often this process looks for wake-ups of others. */
+  /** Interval at which this process checks for wake-ups of other processes. */
   readonly pollMs: number;
-  /** How often the number of events that wait to be recorded is measured. */
+  /** Interval at which the number of events waiting to be recorded is measured. */
   readonly lagPollMs: number;
-  /** An endpoint that failed every attempt for this long receives all that waits as soon as it answers again. */
+  /**
+   * Duration of failure after which a success starts a recovery: the endpoint receives all pending deliveries
+   * immediately.
+   */
   readonly recoveryAfterMs: number;
-  /** After failures for this long without a success an endpoint is reported to the workspace's others. */
+  /** Duration without a success after which a failing endpoint is reported to the workspace's other endpoints. */
   readonly failingAfterMs: number;
   readonly retention: Retention;
-  /** How often records at the end of their retention are deleted; the first time this long after the start. */
+  /**
+   * Interval at which records at the end of their retention are deleted. The first time is this long after the start.
+   */
   readonly sweepMs: number;
-  /** How often statistics are written, while attempts are counted. */
+  /** Interval at which statistics are written while attempts are counted. */
   readonly statsWriteMs: number;
-  /** An hour of statistics is written for the last time after this long without a count, or when it is over. */
+  /** Time without a count after which an hour of statistics is closed. An hour is also closed when it is over. */
   readonly statsIdleMs: number;
-  /** An hour that may have been counted wrongly is counted again when that has been known for this long. */
+  /** Delay before an hour that may have been counted wrongly is recounted. */
   readonly statsSettleMs: number;
-  /** Bounds of the pauses between tries while an engine does not answer: of the first pause, and of all. */
+  /** Pauses between retries while a storage engine is unreachable: the first and the longest pause. */
   readonly enginePauses: { readonly firstPauseMs: number; readonly maxPauseMs: number };
-  /** Longest wait for attempts under way when stopping. */
+  /** Longest wait for attempts in progress when stopping. */
   readonly drainMs: number;
 }
 
@@ -72,14 +80,17 @@ export const DEFAULT_SETTINGS: Omit<WebhookSettings, 'addresses'> = {
   drainMs: 15_000,
 };
 
-/** Messages of the topic of public events that are no events, as they came, with the reason in a header. */
+/**
+ * Topic of parked messages: messages of the topic of public events that are not valid events, unchanged, with the
+ * reason in a header.
+ */
 export const PARKED_TOPIC = 'shipment-events-parked';
-/** One message for each delivery that failed for good, keyed by endpoint. */
+/** Topic of dead letters: one message for each, keyed by endpoint. */
 export const DEAD_LETTERS_TOPIC = 'webhook-dead-letters';
-/** The consumer group of the topic of public events that records deliveries. */
+/** Consumer group that records deliveries from the topic of public events. */
 export const CONSUMER_GROUP = 'webhooks';
 
-/** The topics that this feature writes to. They must exist before it starts. */
+/** Topics that this feature writes to. They must exist before it starts. */
 export const WEBHOOK_TOPICS: readonly TopicSpec[] = [
   { name: PARKED_TOPIC, partitions: 1, retentionMs: 30 * DAY_MS },
   { name: DEAD_LETTERS_TOPIC, partitions: 4, retentionMs: 30 * DAY_MS },

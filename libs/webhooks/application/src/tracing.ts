@@ -4,32 +4,40 @@ import type { RequestOrigin } from '@tracking/webhooks-domain';
 
 const NOT_SAMPLED = '00';
 
-/** An event, or a delivery of one. */
+/** An event, or the delivery of an event. */
 interface Traced {
   readonly event_id: string;
   readonly origin?: RequestOrigin | undefined;
 }
 
-/** `traceparent` of one attempt: in the trace of the request that caused the event, with a span of its own. */
+/**
+ * Returns the `traceparent` of one attempt: in the trace of the request that caused the event, with a span of its own.
+ */
 export function attemptTraceparent(traced: Traced): string {
   const { id, flags } = traceFor(traced);
   return `00-${id}-${spanId()}-${flags}`;
 }
 
-/** 64 random bits, from a UUID: Node requests random bytes for many UUIDs at once, for other uses each time. */
+/**
+ * Returns 64 random bits, taken from a UUID: Node generates random bytes for many UUIDs at once, but separately for
+ * other uses.
+ */
 function spanId(): string {
   const uuid = randomUUID();
   return uuid.slice(24) + uuid.slice(0, 4);
 }
 
-/** Fields of every log line about an event or a delivery, so that a request can be followed to its end. */
+/** Returns the fields of every log line about an event or delivery, by which a request can be traced to its end. */
 export function traceFields(traced: Traced): { readonly request_id?: string; readonly trace_id: string } {
   const request_id = traced.origin?.request_id;
   const { id: trace_id } = traceFor(traced);
   return { ...(request_id !== undefined && { request_id }), trace_id };
 }
 
-/** The trace of the request, or one made of the event's id: the same at every attempt, in every process. */
+/**
+ * Returns the trace of the request, or a trace derived from the event's id: the same for every attempt, in every
+ * process.
+ */
 function traceFor({ event_id, origin }: Traced): Trace {
   return parseTraceparent(origin?.traceparent) ?? { id: hash('sha256', event_id).slice(0, 32), flags: NOT_SAMPLED };
 }

@@ -29,38 +29,51 @@ import type {
 } from './operation-types.ts';
 
 /**
- * Every refusal is a `DomainError`; a resource of another scope is `not_found`. A command whose expected version differs from
- * the present one is refused with `PreconditionFailed`. A repeated command changes nothing and is not refused.
+ * Operations on endpoints. Every refusal is a `DomainError`; a resource of another scope is `not_found`. If the
+ * resource is not at an expected version, a command throws `PreconditionFailed`. A repeated command changes nothing and
+ * is not refused.
  */
 export interface WebhookEndpoints {
-  /** Sends nothing. @throws validation_failed, limit_exceeded */
+  /** Creates an endpoint, without sending anything to it. @throws validation_failed, limit_exceeded */
   create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
-  /** Oldest first. */
-  list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
+  /** Lists endpoints, oldest first. */
+  list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>>;
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
-  /** A changed URL has to be verified again. @throws validation_failed */
+  /** Changes an endpoint. A changed URL has to be verified again. @throws validation_failed */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
-  /** Sends nothing more, discards waiting deliveries in the background and keeps the log. A second time: `not_found`. */
+  /**
+   * Deletes an endpoint: nothing more is sent, pending deliveries are discarded in the background, and the log is kept.
+   * @throws not_found if already deleted
+   */
   remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }>;
-  /** Sends the challenge and waits for the answer: `last_verification` holds the result. */
+  /** Sends the challenge and waits for the answer. `last_verification` holds the result. */
   verify(command: EndpointCommand): Promise<WebhookEndpoint>;
-  /** Events acknowledged after it resolves are sent there. @throws endpoint_not_verified, Unavailable */
+  /**
+   * Enables an endpoint. Events acknowledged after this resolves are sent to it. @throws endpoint_not_verified,
+   * Unavailable
+   */
   enable(command: EndpointCommand): Promise<WebhookEndpoint>;
-  /** Events acknowledged before are still sent there, once it is enabled again. @throws Unavailable */
+  /**
+   * Disables an endpoint. Events acknowledged before this call are sent once the endpoint is enabled again. @throws
+   * Unavailable
+   */
   disable(command: EndpointCommand): Promise<WebhookEndpoint>;
-  /** Makes a secret; the old ones sign beside it for the requested time. Idempotent: a repeat returns the same one. */
+  /**
+   * Creates a new secret. The old ones also sign for the requested time. Idempotent: a repeated command returns the
+   * same secret.
+   */
   rotateSecret(command: RotateSecret): Promise<NewWebhookEndpoint>;
-  /** Changes nothing. @throws secret_unreadable */
+  /** Returns the valid secrets. Changes nothing. @throws secret_unreadable */
   revealSecret(command: EndpointCommand): Promise<RevealedSecret>;
-  /** One sandbox event, one attempt. @throws validation_failed, endpoint_not_verified */
+  /** Sends one sandbox event, with one attempt. @throws validation_failed, endpoint_not_verified */
   test(command: TestEndpoint): Promise<WebhookDelivery>;
 }
 
-/** Preconditions as of {@link WebhookEndpoints}. */
+/** Preconditions apply as in {@link WebhookEndpoints}. */
 export interface WebhookDeliveries {
   list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>>;
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail>;
-  /** One attempt as soon as possible; the schedule stays as it is. @throws endpoint_not_enabled */
+  /** Requests one attempt as soon as possible. The schedule stays unchanged. @throws endpoint_not_enabled */
   retry(command: DeliveryCommand): Promise<WebhookDelivery>;
   /** @throws delivery_succeeded */
   discard(command: DeliveryCommand): Promise<WebhookDelivery>;
@@ -68,44 +81,47 @@ export interface WebhookDeliveries {
 
 /** Deliveries that became dead letters, many at once. */
 export interface WebhookDeadLetters {
-  /** How many there are, and why, counted up to a bound. */
+  /** Counts dead letters by reason, endpoint and event type, up to a limit. */
   summary(request: SummarizeDeadLetters): Promise<DeadLetterSummary>;
   /**
-   * A new schedule and window for each. Returns the endpoints of which no replay was begun, too.
+   * Replays dead letters: each gets a new schedule and retry window. Also returns the endpoints for which no replay was
+   * started.
    * @throws not_found, validation_failed; for a filter by one endpoint endpoint_not_enabled, replay_running
    */
   replay(command: DeadLettersCommand): Promise<DeadLettersResult>;
-  /** Discards them, those of deleted endpoints too. @throws not_found, validation_failed */
+  /** Discards dead letters, including those of deleted endpoints. @throws not_found, validation_failed */
   discard(command: DeadLettersCommand): Promise<DeadLettersResult>;
 }
 
-/** Preconditions as of {@link WebhookEndpoints}. */
+/** Preconditions apply as in {@link WebhookEndpoints}. */
 export interface WebhookReplays {
-  /** Replays events up to now. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable */
+  /**
+   * Replays events up to the current time. @throws validation_failed, endpoint_not_enabled, replay_running, Unavailable
+   */
   create(command: CreateReplay): Promise<WebhookReplay>;
   list(request: ListReplays): Promise<ItemPage<WebhookReplay>>;
   get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay>;
-  /** Deliveries that were taken continue by their schedule; a replay that has ended stays as it is. */
+  /** Cancels a replay. Taken deliveries continue on their schedule. A replay that has ended stays unchanged. */
   cancel(command: ReplayCommand): Promise<WebhookReplay>;
-  /** Continues where it was canceled. @throws replay_completed, replay_running, endpoint_not_enabled */
+  /** Resumes a canceled replay where it stopped. @throws replay_completed, replay_running, endpoint_not_enabled */
   resume(command: ReplayCommand): Promise<WebhookReplay>;
 }
 
 export interface WebhookStatistics {
-  /** Attempts at an endpoint and their outcomes, hour by hour. @throws validation_failed */
+  /** Returns an endpoint's statistics, hour by hour. @throws validation_failed */
   get(request: GetStats): Promise<WebhookStats>;
 }
 
-/** Messages of the topic that are no events. */
+/** Operations on parked messages: messages of the topic that are not valid events. */
 export interface ParkedMessages {
-  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<ItemPage<ParkedMessage>>;
-  /** Consumes it again, as if it had just come. `recorded` is true if it is an event now. */
+  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<PageOf<ParkedMessage>>;
+  /** Consumes the message again, as if it were new. `recorded` is true if the message is now a valid event. */
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
 }
 
 /**
- * The operations of webhooks. Each has one request and one answer, which are JSON by their types, and an rpc in
- * webhooks.proto.
+ * All operations of webhooks. Each has one request and one response, whose types contain only JSON values, and an rpc
+ * in webhooks.proto.
  */
 export interface WebhookOperations {
   readonly endpoints: WebhookEndpoints;
@@ -116,55 +132,57 @@ export interface WebhookOperations {
   readonly parked: ParkedMessages;
 }
 
-export const noSuchEndpoint = () => new DomainError('not_found', 'There is no such webhook endpoint.');
-export const noSuchDelivery = () => new DomainError('not_found', 'There is no such webhook delivery.');
-export const noSuchReplay = () => new DomainError('not_found', 'There is no such webhook replay.');
-export const noSuchParkedMessage = () => new DomainError('not_found', 'There is no such parked message.');
+export const noSuchEndpoint = () => new DomainError('not_found', 'This webhook endpoint does not exist.');
+export const noSuchDelivery = () => new DomainError('not_found', 'This webhook delivery does not exist.');
+export const noSuchReplay = () => new DomainError('not_found', 'This webhook replay does not exist.');
+export const noSuchParkedMessage = () => new DomainError('not_found', 'This parked message does not exist.');
 
 export function validationFailed(errors: readonly FieldError[]): DomainError {
   return new DomainError('validation_failed', 'The request has invalid fields.', errors);
 }
 
 export function tooManyEndpoints(limit: number): DomainError {
-  return new DomainError('limit_exceeded', `A workspace has at most ${limit} webhook endpoints in each environment.`);
+  return new DomainError(
+    'limit_exceeded',
+    `A workspace can have at most ${limit} webhook endpoints in each environment.`,
+  );
 }
 
 export const endpointNotVerified = () =>
-  new DomainError('endpoint_not_verified', 'The endpoint’s URL has not answered a challenge yet: verify it first.');
+  new DomainError('endpoint_not_verified', 'The endpoint’s URL is not verified. Verify the endpoint first.');
 
 export const endpointNotEnabled = () =>
-  new DomainError('endpoint_not_enabled', 'Deliveries are sent to enabled endpoints only: enable it first.');
+  new DomainError('endpoint_not_enabled', 'The endpoint is not enabled. Enable it first.');
 
 export const endpointOfDeliveryDeleted = () =>
-  new DomainError('endpoint_not_enabled', 'The endpoint was deleted: its deliveries are no longer attempted.');
+  new DomainError('endpoint_not_enabled', 'The endpoint was deleted. Its deliveries are no longer attempted.');
 
 export const endpointDeleted = () =>
-  new DomainError('not_found', 'The endpoint was deleted: its dead letters can be discarded, not delivered again.');
+  new DomainError('not_found', 'The endpoint was deleted. Its dead letters can be discarded, but not delivered again.');
 
 export const replayRunning = () =>
-  new DomainError('replay_running', 'A replay runs for this endpoint already: wait for its end, or cancel it.');
+  new DomainError('replay_running', 'A replay of this endpoint is already running. Wait for it to end, or cancel it.');
 
-export const replayCompleted = () =>
-  new DomainError('replay_completed', 'The replay came to its end: there is nothing left to go on with.');
+export const replayCompleted = () => new DomainError('replay_completed', 'The replay is already completed.');
 
 export const secretUnreadable = () =>
   new DomainError(
     'secret_unreadable',
-    'The endpoint’s signing secret or headers were stored under a key that is lost: rotate the secret, and set the headers again.',
+    'The endpoint’s signing secret or headers were stored under a key that is lost. Rotate the secret, and set the headers again.',
   );
 
-export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was delivered already.');
+export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was already delivered.');
 
-/** A document that commands change, by its revision. */
+/** A stored document with a revision that commands change. */
 interface RevisedDocument {
   readonly revision: number;
-  /** Id of the last command that changed it; absent if none did. */
+  /** Id of the last command that changed the document; absent if none did. */
   readonly changed_by?: string;
 }
 
 /**
- * Returns true if the command has changed the document already, which is then returned as it is. Otherwise the document must
- * be at a version that the command expects.
+ * Returns true if the command already changed the document, which is then returned unchanged. Otherwise the document
+ * must be at a version that the command expects.
  * @throws PreconditionFailed
  */
 export function isRepeatedCommand(

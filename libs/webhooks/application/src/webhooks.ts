@@ -69,38 +69,41 @@ import { DeliveryQueues } from './store/delivery-queues.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
 export interface WebhooksDependencies {
-  /** The source of the events: how far its log has come when an endpoint is enabled or disabled. */
+  /** Event store with the events. Read for the head of its log when an endpoint is enabled or disabled. */
   readonly eventStore: Pick<EventStore, 'head'>;
-  /** The log in which replays find missed events. */
+  /** Log in which replays find missed events. */
   readonly eventLog: EventLog;
   readonly documentStore: DocumentStore;
-  /** With the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
+  /** Message broker with the topics {@link SHIPMENT_EVENTS_TOPIC} and {@link WEBHOOK_TOPICS}. */
   readonly broker: MessageBroker;
   readonly leases: Leases;
   readonly outbound: OutboundHttp;
-  /** 32 bytes, under which secrets are encrypted at rest. */
+  /** Key of 32 bytes that encrypts secrets at rest. */
   readonly secretsKey: Uint8Array;
   readonly clock: Clock;
-  /** From 0 to just under 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
-  /** How its thread has spent its time: attempts at endpoints that keep failing are made in the time that others leave. */
+  /** Reads the event loop's time. Failing endpoints are attempted only in its spare time. */
   readonly loopTime?: () => LoopTime;
-  /** Timers of the retry schedule. System timers by default. */
+  /** Sets timers of the retry schedule. System timers by default. */
   readonly setTimer?: SetTimer;
-  /** The payload versions in which events are sent; the published ones by default. */
+  /** Payload versions in which events are sent; the published versions by default. */
   readonly versions?: PayloadVersions;
-  /** Records and sends nothing, and only answers requests: their work waits for another process. False by default. */
+  /**
+   * If true, this process only answers requests. It records and sends nothing, and another process does that work.
+   * False by default.
+   */
   readonly passive?: boolean;
 }
 
-/** Records, attempts and keeps deliveries, and answers requests about them. */
+/** The webhooks feature. Records, attempts and stores deliveries, and answers requests about them. */
 export interface Webhooks extends WebhookOperations {
   /**
-   * Consumes no more events, lets attempts under way end, stores their outcomes and releases its shards. Bounded by
-   * `drainMs`; attempts whose outcome was not stored by then will be repeated.
+   * Stops consuming events, lets attempts in progress end, stores their outcomes and releases the shards. Takes at most
+   * `drainMs`; attempts whose outcome is not stored by then are repeated.
    */
   stop(): Promise<void>;
 }
@@ -128,7 +131,7 @@ async function openCollections(store: DocumentStore) {
   };
 }
 
-/** Each object gets those above it as constructor arguments, in the order of the folders. */
+/** Creates all objects in the order of the folders. Each gets earlier ones as constructor arguments. */
 async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { eventStore, eventLog: log, documentStore, broker, outbound, random } = dependencies;
   const { clock, leases, logger, metrics } = dependencies;
@@ -205,11 +208,16 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const sweeping = { deliveries, attempts, payloads: stored.payloads, replays, statistics: stats, endpoints: store };
   const sweeper = new LogSweeper({ ...platform, ...sweeping, health, watermark, retention, everyMs });
 
-  metrics.gauge('webhook_attempts_in_flight', 'Requests under way', [], () => dispatcher.inFlight);
-  metrics.gauge('webhook_outcomes_unstored', 'Outcomes that wait to be stored', [], () => dispatcher.unstoredCount);
-  metrics.gauge('webhook_payload_bytes_in_memory', 'Bodies held in memory', [], () => payloads.bytes);
-  metrics.gauge('webhook_waiting_in_memory', 'Deliveries held for their attempt', [], () => endpoints.waitingInMemory);
-  metrics.gauge('webhook_shards_owned', 'Shards of endpoints attempted here', [], () => shards.count);
+  metrics.gauge('webhook_attempts_in_flight', 'Requests in progress', [], () => dispatcher.inFlight);
+  metrics.gauge(
+    'webhook_outcomes_unstored',
+    'Attempts whose outcome is not stored yet',
+    [],
+    () => dispatcher.unstoredCount,
+  );
+  metrics.gauge('webhook_payload_bytes_in_memory', 'Bytes of bodies held in memory', [], () => payloads.bytes);
+  metrics.gauge('webhook_waiting_in_memory', 'Pending deliveries held in memory', [], () => endpoints.waitingInMemory);
+  metrics.gauge('webhook_shards_owned', 'Shards whose endpoints this process attempts', [], () => shards.count);
 
   const consuming = new AbortController();
   const { maxBatch } = settings;

@@ -12,7 +12,7 @@ const EVERYTHING = 100_000;
 
 type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonly longest: number | null };
 
-/** The hours of an endpoint as a naive look at all deliveries and attempts counts them, the oldest first. */
+/** Counts the hours of an endpoint by reading all deliveries and attempts, oldest first. */
 export async function countedLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
   const deliveries = await store.collection<DeliveryDocument>(DELIVERIES);
   const attempts = await store.collection<AttemptDocument>(ATTEMPTS);
@@ -41,7 +41,7 @@ export async function countedLog(store: DocumentStore, endpointId: string): Prom
   });
 }
 
-/** The same of what an endpoint's statistics say. */
+/** Returns the same counts as an endpoint's statistics report them. */
 export function counted(hours: readonly WebhookHour[]): readonly Counted[] {
   return hours.map(({ hour, attempts, deliveries, latency_ms: { max } }) => ({
     hour,

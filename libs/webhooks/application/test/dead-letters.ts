@@ -15,11 +15,11 @@ export interface DeadLetterFields {
   readonly workspace_id?: string;
   readonly event_type?: string;
   readonly reason?: string;
-  /** Of the event. */
+  /** Creation time of the event. */
   readonly at?: Timestamp;
 }
 
-/** Dead letters in the store, told to the topic already, each of its own event. */
+/** Creates stored dead letters, already announced, each of its own event. */
 export async function storeDeadLetters(
   stage: WebhooksTestStage,
   count: number,

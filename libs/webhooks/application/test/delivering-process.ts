@@ -7,13 +7,13 @@ import { WEBHOOK_TOPICS, Webhooks } from '../src/index.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 
 /**
- * A process that records and delivers, to be killed: `delivering-process DATA_DIR ENDPOINT_URL publish|drain`. It writes a
- * line `published <event id>` for each event that the broker has taken, and `idle` when nothing waits any more.
+ * A process that records and delivers, to be killed: `delivering-process DATA_DIR ENDPOINT_URL publish|drain`. It
+ * writes a line `published <event id>` for each event that the broker has accepted, and `idle` when nothing is pending.
  */
 const [dataDir = '', url = '', task = ''] = process.argv.slice(2);
 const scope = { workspace_id: 'wsp_one', environment: 'live' } as const;
 const command = () => ({ ...scope, id: randomUUID(), at: new Date().toISOString() });
-/** After the head of the empty event store, at which the endpoint is enabled. */
+/** Log position after the head of the empty event store, at which the endpoint is enabled. */
 const POSITION = '1';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 

@@ -2,15 +2,15 @@ import { type PublishedEvent, type Scope, isInScope } from '@tracking/contracts'
 import { Unavailable } from '@tracking/ports';
 import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/replay-source.ts';
 
-/** The log of published events, in memory. */
+/** An in-memory log of published events. */
 export class FakeEventLog implements EventLog {
   private readonly published: PublishedEvent[] = [];
-  /** Ids of those that cannot be made again. */
+  /** Ids of events that cannot be rebuilt. */
   readonly broken = new Set<string>();
 
-  /** What comes before any is made. */
+  /** Hook called before events are rebuilt. */
   making: () => Promise<void> = () => Promise.resolve();
-  /** How many of them it shows, the oldest ones. */
+  /** Number of events that the log shows, oldest first. */
   shown = Infinity;
 
   add(...events: readonly PublishedEvent[]): void {
@@ -18,7 +18,7 @@ export class FakeEventLog implements EventLog {
   }
 
   page(scope: Scope, { types, since, until, upTo, after, limit }: EventLogQuery) {
-    // Positions of the event store count the events, on the stage.
+    // On the stage, event store positions count the events.
     if (Number(upTo) > this.shown) return Promise.reject(new Unavailable('read models', 'test'));
     const rows = this.rows(scope).filter(
       ({ type, created_at, position }) =>

@@ -4,7 +4,7 @@ export interface Arrived {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Epoch milliseconds. */
+  /** Time in epoch milliseconds. */
   readonly at: number;
 }
 export type FakeAnswer = OutboundResponse | OutboundFailure;
@@ -26,19 +26,19 @@ export const timedOut: OutboundFailure = {
 
 const givenUp: OutboundFailure = { kind: 'failure', code: 'aborted', message: 'given up', durationMs: 1 };
 
-/** Receivers without a network: each URL behaves as told, answers challenges, and remembers what arrived. */
+/** Receivers without a network. Each URL behaves as configured, answers challenges, and records what arrived. */
 export class FakeReceivers implements OutboundHttp {
   readonly arrived: Arrived[] = [];
   private readonly behaviours = new Map<string, FakeBehaviour>();
   private readonly underWay = new Map<string, number>();
-  /** Most requests at once, by URL. */
+  /** Most concurrent requests observed, by URL. */
   readonly mostAtOnce = new Map<string, number>();
 
   behave(url: string, behaviour: FakeBehaviour): void {
     this.behaviours.set(url, behaviour);
   }
 
-  /** Deliveries that arrived there, challenges left out. */
+  /** Returns the deliveries that arrived at the URL, without challenges. */
   at(url: string): readonly Arrived[] {
     return this.arrived.filter(
       (one) => one.url === url && one.headers['service-event-type'] !== 'endpoint.verification',
@@ -67,7 +67,7 @@ export class FakeReceivers implements OutboundHttp {
     }
   }
 
-  /** Answers 200, to a challenge with its token. */
+  /** Answers 200; a challenge with its token. */
   good({ headers, body }: Arrived): FakeAnswer {
     if (headers['service-event-type'] !== 'endpoint.verification') return answer(200);
     return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);

@@ -1,20 +1,20 @@
 import { type Collection, type Document, type DocumentStore, Unavailable, type CollectionWrite } from '@tracking/ports';
 import { MortalProcess } from './mortal-process.ts';
 
-/** A process whose document store fails about every tenth call, half of those after the call had its effect. */
+/** A process whose document store fails about every tenth call, half of those after the call took effect. */
 export class FlakyProcess extends MortalProcess {
-  /** Whether it fails at present. */
+  /** True while the store fails. */
   flaky = false;
-  /** Whether it fails each time. */
+  /** True if every call fails. */
   down = false;
-  /** Whether the next replacement of a document that begins fails after it had its effect; once. */
+  /** True if the next document replacement fails once, after it took effect. */
   afterNextReplace = false;
-  /** New deliveries to this endpoint are not stored until {@link letGo}. */
+  /** Id of an endpoint whose new deliveries are not stored until {@link letGo} is called. */
   holdDeliveriesTo: string | undefined;
-  /** Writes that are held. */
+  /** Writes that are held back. */
   atGate = 0;
   private readonly gate = Promise.withResolvers<void>();
-  /** The collection where they fail after they had their effect. */
+  /** Collection whose calls fail after they took effect. */
   afterWritesTo: string | undefined;
   private calls = 0;
 
@@ -42,7 +42,8 @@ export class FlakyProcess extends MortalProcess {
         return done;
       },
       replace: async (document, guard) => {
-        // Not one under way, whose effect is seen before its answer is.
+        // Only applies to calls that begin later, because the effect of a call in progress is visible before its
+        // response.
         const fails = this.afterNextReplace;
         this.afterNextReplace = false;
         const done = await this.call(() => inner.replace(document, guard));
@@ -80,7 +81,7 @@ export class FlakyProcess extends MortalProcess {
   private async call<T>(work: () => Promise<T>): Promise<T> {
     this.calls += 1;
     if (this.down) throw new Unavailable('document store', 'test');
-    // Spread over the calls, so that no kind of work fails each time.
+    // Failures are spread over the calls, so that no kind of work fails every time.
     const luck = this.flaky ? (this.calls * 7_919) % 101 : Infinity;
     if (luck < 5) throw new Unavailable('document store', 'test');
     const answer = await work();

@@ -10,24 +10,24 @@ import type {
 } from '@tracking/ports';
 
 /**
- * A process that can die in a test: from one instant on none of its calls to the outside has an effect or an answer. Calls
- * under way at that instant have had their effect or not, as `dieAt` says.
+ * A process that can die in a test: from one instant on, none of its outgoing calls has an effect or a response.
+ * `dieAt` decides if calls in progress at that instant took effect.
  */
 export class MortalProcess {
   private readonly death = new AbortController();
   private readonly died: Promise<never>;
-  /** Calls to the outside so far that change something there. */
+  /** Number of outgoing calls so far that change something. */
   steps = 0;
-  /** How far its clock is ahead of the others', in milliseconds. */
+  /** Milliseconds by which this process's clock is ahead of the others. */
   clockOffset = 0;
-  /** Deliveries sent whose outcome it does not know to be stored; final once it is dead. */
+  /** Deliveries sent whose outcome is not known to be stored; final once the process is dead. */
   private readonly doubtful = new Map<string, number>();
   private readonly held = new Set<() => Promise<void>>();
   private isStill = false;
 
   /**
-   * @param dieAt the number of the call, from 1, at which it dies
-   * @param before whether it dies before that call has its effect, or after it but before the answer
+   * @param dieAt number of the call, from 1, at which the process dies
+   * @param before true if the process dies before that call takes effect; false if after it, but before the response
    */
   constructor(
     private readonly dieAt = Infinity,
@@ -43,26 +43,28 @@ export class MortalProcess {
     return this.death.signal.aborted;
   }
 
-  /** As kill -9. What it held falls to others. */
+  /** Dies as by kill -9. Other processes take over its leases. */
   kill(): void {
     this.death.abort();
     this.loseLeases();
   }
 
-  /** Resolves when this has come to its end, or it is dead: what a dead process waits for never comes. */
+  /** Resolves when the work has ended or the process is dead. A dead process waits forever. */
   async orDead(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.died]).catch((error: unknown) => {
       if (!this.dead) throw error;
     });
   }
 
-  /** As when it was held and wakes up: others hold what it held, of which it learns only when it asks. */
+  /**
+   * Loses all leases as if suspended and resumed: other processes hold them, and this one notices only when it checks.
+   */
   standStill(): void {
     this.isStill = true;
     this.loseLeases();
   }
 
-  /** As when its store was away: others hold what it held, and it is told. */
+  /** Loses all leases as if the lease store was unreachable: other processes hold them, and this one is notified. */
   loseLeases(): void {
     for (const release of this.held) void release();
     this.held.clear();
@@ -89,7 +91,7 @@ export class MortalProcess {
       consume: (options, handler) => {
         const signal = AbortSignal.any([options.signal, this.death.signal]);
         return broker.consume({ ...options, signal }, async (messages, fenced) => {
-          // Its death may be that the offset is not committed.
+          // The failure of the process may be that the offset is not committed.
           const work = handler(messages, fenced).then(() => this.step(() => Promise.resolve()));
           await Promise.race([work, this.died]);
         });

@@ -1,16 +1,16 @@
 import type { PublishedEvent } from '@tracking/contracts';
 import type { ReplayFilter, ReplayedStatus } from '@tracking/webhooks-domain';
 
-/** An event, and what became of it for the endpoint before the replay. */
+/** An event, and its state for the endpoint before the replay. */
 export interface PastEvent {
   readonly event: PublishedEvent;
-  /** `waiting`: recorded, and due later; `sandbox`: came of a test, and succeeded. */
+  /** `waiting` means recorded and due later; `sandbox` means sent by a test, and succeeded. */
   readonly fate: ReplayedStatus | 'waiting' | 'sandbox';
-  /** Code of the delivery's last error. */
+  /** Error code of the delivery (`last_error.code`). */
   readonly reason: string | null;
 }
 
-/** Ids of what a replay is to send again, by the sentences of the reference, one after the other. */
+/** Returns the ids of the events that a replay should send again, following the reference's rules one by one. */
 export function toBeReplayed(
   past: readonly PastEvent[],
   subscribed: readonly string[],
@@ -24,7 +24,7 @@ export function toBeReplayed(
     if (Date.parse(event.created_at) > Date.parse(until)) continue;
     if (event_types !== null && !event_types.includes(event.type)) continue;
     if (fate === 'missed' && !subscribed.includes(event.type)) continue;
-    // What was missed has no error, as a success has none.
+    // Missed events have no error, like successes.
     if (reasons !== null && (reason === null || !reasons.includes(reason))) continue;
     found.add(event.id);
   }

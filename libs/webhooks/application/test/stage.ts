@@ -42,7 +42,7 @@ export interface RunningWebhooks extends WebhookOperations {
   stop(): Promise<void>;
 }
 
-/** A loop that was idle for a second whenever it is asked. */
+/** An event loop that was idle for a second whenever it is read. */
 function idleLoop(): () => LoopTime {
   let idle = 0;
   return () => ({ elapsed: 0, idle: (idle += 1_000) });
@@ -51,18 +51,18 @@ function idleLoop(): () => LoopTime {
 /** Everything around webhooks that outlives their processes: storage, topics, receivers. */
 export class WebhooksTestStage {
   readonly receivers = new FakeReceivers();
-  /** Of processes started from now on. */
+  /** Secrets key of processes started from now on. */
   secretsKey = randomBytes(32);
-  /** Likewise. */
+  /** Payload versions of processes started from now on. */
   versions = PAYLOAD_VERSIONS;
-  /** Of processes started from now on: they have time to spare, whatever else the machine does. */
+  /** Loop time of processes started from now on: they always have spare time, whatever else the machine does. */
   loopTime: () => LoopTime = idleLoop();
   private readonly leases = new InProcessLeases(1);
   private readonly running = new Set<RunningWebhooks>();
   get errors(): readonly LogLine[] {
     return this.lines.filter(({ level }) => level === 'error');
   }
-  /** What any process logged. */
+  /** Log lines of all processes. */
   readonly lines: LogLine[] = [];
   private readonly logger: Logger = {
     debug: (fields, message) => void this.lines.push({ level: 'debug', message, ...fields }),
@@ -71,13 +71,13 @@ export class WebhooksTestStage {
     error: (fields, message) => void this.lines.push({ level: 'error', message, ...fields }),
   };
   private offset = 0;
-  /** Timers of all processes that are set. */
+  /** Timers of all processes. */
   private readonly timers = new Set<() => void>();
-  /** Every {@link event}, whether or not it was published. */
+  /** Every {@link event}, published or not. */
   readonly eventLog = new FakeEventLog();
-  /** Where each event is in the log that events come from. */
+  /** Position of each event in the log of its source. */
   private readonly positions = new Map<string, Position>();
-  /** Whether that log does not answer. */
+  /** True if that log does not respond. */
   logIsAway = false;
 
   private constructor(
@@ -85,7 +85,7 @@ export class WebhooksTestStage {
     readonly engine: EmbeddedEngine,
   ) {}
 
-  /** Added to the clock of every process, in milliseconds. Setting it wakes what is due by the new time. */
+  /** Milliseconds added to the clock of every process. Setting it wakes everything due by the new time. */
   get clockOffset(): number {
     return this.offset;
   }
@@ -102,13 +102,13 @@ export class WebhooksTestStage {
   }
 
   async close(): Promise<void> {
-    // The dead ones too: once told to stop they set no more timers.
+    // Dead processes too: once stopped, they set no more timers.
     for (const { stop } of this.running) await stop();
     await this.engine.close();
     await this.folder.remove();
   }
 
-  /** A process of webhooks. */
+  /** Starts a process of webhooks. */
   async start(
     settings: Partial<WebhookSettings> = {},
     process = new MortalProcess(),
@@ -168,7 +168,7 @@ export class WebhooksTestStage {
     return { ...scope, id: randomUUID(), at: this.now() };
   }
 
-  /** An endpoint, verified and enabled. */
+  /** Creates an endpoint, verified and enabled. */
   async endpoint(
     api: WebhookOperations,
     url: string,
@@ -184,7 +184,7 @@ export class WebhooksTestStage {
     return { ...enabled, secret: created.secret };
   }
 
-  /** An event that is in the log from now on, and acknowledged. */
+  /** Adds an acknowledged event to the log. */
   event(fields: Partial<PublishedEvent> = {}): PublishedEvent {
     const shipment_id = `shp_${randomUUID()}`;
     const id = fields.id ?? `evt_${randomUUID()}`;
@@ -202,7 +202,7 @@ export class WebhooksTestStage {
     return event;
   }
 
-  /** As the publisher does. */
+  /** Publishes an event as the publisher does. */
   async publish(...events: readonly PublishedEvent[]): Promise<void> {
     await this.send(...events.map((event) => this.message(event)));
   }
@@ -211,7 +211,7 @@ export class WebhooksTestStage {
     await this.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   }
 
-  /** @param more headers; none says where the event is in the log where `position` is undefined here */
+  /** @param more additional headers; without `position`, no header names the event's log position */
   message(event: PublishedEvent, more: { readonly [name: string]: string | undefined } = {}): Message {
     const position = this.positions.get(event.id);
     const headers = { [EVENT_HEADERS.id]: event.id, [EVENT_HEADERS.position]: position, ...more };
@@ -226,7 +226,7 @@ export class WebhooksTestStage {
     return Promise.resolve(size === 0 ? undefined : positionOf(size));
   }
 
-  /** Published events that are not recorded yet. */
+  /** Returns the number of published events that are not recorded yet. */
   lag(): Promise<number> {
     return this.engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
   }
@@ -236,7 +236,7 @@ export class WebhooksTestStage {
     await eventually(async () => expect(await this.lag()).toBe(0), { deadlineMs: 10_000 });
   }
 
-  /** Everything in a topic, once there are `count` messages or more. */
+  /** Returns everything in a topic, once it contains `count` messages or more. */
   async messages(topic: string, count: number): Promise<readonly ReceivedMessage[]> {
     const seen: ReceivedMessage[] = [];
     const done = new AbortController();
@@ -259,7 +259,7 @@ export class WebhooksTestStage {
     return (await api.deliveries.list({ scopes: [scope], filter, limit: 200 })).items;
   }
 
-  /** The one delivery of this event to this endpoint. */
+  /** Returns the delivery of this event to this endpoint. */
   async delivery(api: WebhookOperations, endpoint_id: string, event_id: string): Promise<WebhookDeliveryDetail> {
     const [found] = await this.deliveries(api, { endpoint_id, event_id });
     if (found === undefined) throw new Error(`no delivery of ${event_id}`);
@@ -267,7 +267,7 @@ export class WebhooksTestStage {
   }
 }
 
-/** Fixed in width, as those of event stores. */
+/** Positions have a fixed width, like those of event stores. */
 function positionOf(count: number): Position {
   return String(count).padStart(10, '0');
 }

@@ -73,7 +73,7 @@ class RefusedEndpointResource {
   readonly code!: string;
   @ApiProperty({
     description: 'For people.',
-    example: 'Deliveries are sent to enabled endpoints only: enable it first.',
+    example: 'The endpoint is not enabled. Enable it first.',
   })
   readonly message!: string;
 }

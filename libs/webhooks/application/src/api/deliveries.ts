@@ -46,7 +46,7 @@ interface DeliveriesParts {
   readonly recounts: RecountRequests;
 }
 
-/** The use cases of deliveries: docs/reference/delivery.md#deliveries. */
+/** Use cases of deliveries: docs/reference/delivery.md#deliveries. */
 export class Deliveries implements WebhookDeliveries {
   constructor(private readonly parts: DeliveriesParts) {}
 
@@ -76,7 +76,7 @@ export class Deliveries implements WebhookDeliveries {
     });
   }
 
-  /** Changes the delivery of the command. Idempotent. @throws PreconditionFailed, Busy */
+  /** Changes the delivery that the command names. Idempotent. @throws PreconditionFailed, Busy */
   private async changeDelivery(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
     const { documents, queries, owner } = this.parts;
     const { delivery_id: id } = command;
@@ -88,7 +88,7 @@ export class Deliveries implements WebhookDeliveries {
       const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
       return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
     });
-    // Also if nothing changed: the command may be repeated because its owner was not notified the first time.
+    // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
     await owner.notify([delivery.endpoint_id]);
     return toDelivery(delivery);
   }
@@ -103,14 +103,14 @@ interface DeadLettersParts {
   readonly discarding: DeadLetterDiscarder;
 }
 
-/** An endpoint that has dead letters which match. */
+/** An endpoint with matching dead letters. */
 interface MatchingEndpoint {
   readonly endpoint_id: string;
-  /** Time of the newest event of these dead letters. */
+  /** Creation time of the newest event among these dead letters. */
   readonly newest: Timestamp;
 }
 
-/** The use cases of dead letters: docs/reference/delivery.md#dead-letters. */
+/** Use cases of dead letters: docs/reference/delivery.md#dead-letters. */
 export class DeadLetters implements WebhookDeadLetters {
   constructor(private readonly parts: DeadLettersParts) {}
 
@@ -133,7 +133,7 @@ export class DeadLetters implements WebhookDeadLetters {
 
   async replay(command: DeadLettersCommand): Promise<DeadLettersResult> {
     const settled = await this.startReplays(command, 'replay');
-    // Also if nothing changed: the command may be repeated because the owners were not notified the first time.
+    // Notify even if nothing changed: a repeated command may mean that the owners were not notified the first time.
     await this.parts.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
     return settled;
   }
@@ -144,7 +144,10 @@ export class DeadLetters implements WebhookDeadLetters {
     return settled;
   }
 
-  /** Repeated after an interruption, it returns the replays of the first time and begins the rest. */
+  /**
+   * Starts a replay or discard for each endpoint with matching dead letters. If repeated after an interruption, it
+   * returns the replays already started and starts the rest.
+   */
   private async startReplays(command: DeadLettersCommand, action: ReplayAction): Promise<DeadLettersResult> {
     const begun = new Map<string, ReplayDocument>();
     for (const replay of await this.parts.replays.listByCommand(command.id)) {
@@ -157,7 +160,7 @@ export class DeadLetters implements WebhookDeadLetters {
         begun.set(endpoint_id, await this.startReplay(command, { endpoint_id, newest }, action));
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        // The process that began the running one may have ended before it notified its owner.
+        // The process that started the running replay may have ended before it notified the owner.
         if (action === 'replay') await this.parts.owner.notify([endpoint_id]);
         refused.push({ endpoint_id, error });
       }
@@ -170,7 +173,10 @@ export class DeadLetters implements WebhookDeadLetters {
     };
   }
 
-  /** The endpoints with dead letters that match, each with the time of its newest event. @throws not_found */
+  /**
+   * Returns the endpoints with matching dead letters, each with the creation time of its newest event. @throws
+   * not_found
+   */
   private async findNewestEvents(command: DeadLettersCommand): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoints, counts } = this.parts;
     const { delivery_ids, ...filter } = command.filter;

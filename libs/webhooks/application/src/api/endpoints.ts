@@ -74,7 +74,7 @@ interface EndpointsParts {
   readonly timeoutMs: number;
 }
 
-/** The use cases of endpoints: docs/reference/delivery.md#endpoints. */
+/** Use cases of endpoints: docs/reference/delivery.md#endpoints. */
 export class Endpoints implements WebhookEndpoints {
   constructor(private readonly parts: EndpointsParts) {}
 
@@ -117,7 +117,8 @@ export class Endpoints implements WebhookEndpoints {
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
     const known = await this.parts.store.get(command.endpoint_id);
-    // The process that deleted it may have ended before it notified the owner, which would continue with what waits.
+    // The process that deleted the endpoint may have ended before it notified the owner, which would keep sending
+    // pending deliveries.
     if (known?.deleted && isInScope(known, command)) await this.parts.owner.notify([known.id]);
     await this.update(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleteEndpoint(endpoint, command.at);
@@ -132,7 +133,7 @@ export class Endpoints implements WebhookEndpoints {
     const endpoint = await this.requireSignable(command);
     if (isRepeatedCommand(endpoint, command)) return toEndpoint(endpoint);
     const verification = await sendChallenge(clients.remember(endpoint), { outbound, timeoutMs, clock, origin });
-    // The answer says nothing about a URL that was set in the meantime.
+    // The answer does not apply to a URL that was set in the meantime.
     return this.update(command, (now) => (hasSameUrl(now, endpoint) ? recordVerification(now, verification) : now));
   }
 
@@ -157,14 +158,15 @@ export class Endpoints implements WebhookEndpoints {
 
   async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
     const { box, clock } = this.parts;
-    // A repeat of a command that changed nothing the first time may come hours later: the overlap begins only then.
+    // A command that changed nothing the first time may be repeated hours later. The overlap starts only when the
+    // secret is rotated.
     const command = { ...asked, at: latestTime(asked.at, clock().toISOString()) };
     const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
     const fresh = createSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
     const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
     const rotate = (endpoint: EndpointDocument) => {
-      // Secrets that were stored under a lost key no longer sign.
+      // Secrets stored under a lost key no longer sign.
       const readable = endpoint.secrets.filter(({ sealed }) => box.canOpen(sealed));
       return { ...endpoint, secrets: addSecret(readable, fresh, overlapEnds) };
     };
@@ -182,7 +184,7 @@ export class Endpoints implements WebhookEndpoints {
     return { id, secret: newest.secret, previous_secrets };
   }
 
-  /** The endpoint with the secret that the command made, also if it is repeated. */
+  /** Returns the endpoint with the secret that the command created, also if the command is repeated. */
   private withNewSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
     const { box } = this.parts;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
@@ -191,7 +193,7 @@ export class Endpoints implements WebhookEndpoints {
     return { ...toEndpoint(endpoint), secret: openSecret(box, endpoint.id, made) };
   }
 
-  /** Returns the endpoint, if requests to it can be signed. @throws DomainError */
+  /** Returns the endpoint if requests to it can be signed. @throws DomainError */
   private async requireSignable(command: EndpointCommand): Promise<EndpointDocument> {
     const { store, box } = this.parts;
     const endpoint = await store.require(command, command.endpoint_id);
@@ -208,7 +210,7 @@ export class Endpoints implements WebhookEndpoints {
     return checked;
   }
 
-  /** Changes the endpoint of the command. Its owner knows of the change when this resolves. */
+  /** Changes the endpoint that the command names. The endpoint's owner knows of the change when this resolves. */
   private async update(command: EndpointCommand, change: EndpointChange): Promise<WebhookEndpoint> {
     return toEndpoint(await this.runCommand(command, change));
   }
@@ -222,7 +224,7 @@ export class Endpoints implements WebhookEndpoints {
     await store.require(command, command.endpoint_id);
     const after = await store.applyCommand(command, change, isDone);
     clients.remember(after);
-    // Also if nothing changed: the command may be repeated because the owner was not notified the first time.
+    // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
     await owner.notify([command.endpoint_id]);
     return after;
   }
@@ -236,7 +238,7 @@ export class Endpoints implements WebhookEndpoints {
   }
 }
 
-/** @throws DomainError if one was sealed with another key */
+/** @throws DomainError if a value was sealed with another key */
 function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
   if (!sealed.every((each) => box.canOpen(each.sealed))) throw secretUnreadable();
 }
@@ -249,7 +251,7 @@ interface SandboxEventSenderParts {
   readonly addresses: PublicAddresses;
 }
 
-/** Sends sandbox events, which are recorded as any other delivery, for one endpoint, with one attempt. */
+/** Sends sandbox events to one endpoint. They are recorded like other deliveries and attempted once. */
 export class SandboxEventSender {
   constructor(private readonly parts: SandboxEventSenderParts) {}
 
@@ -263,7 +265,7 @@ export class SandboxEventSender {
     if (!endpoint.verified) throw endpointNotVerified();
     const { workspace_id, environment, api_version } = endpoint;
     const scope = { workspace_id, environment };
-    // Its id is made from the command, so that a repeated command finds the event.
+    // The event's id is derived from the command, so that a repeated command finds the event.
     const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
     const event = createSandboxEvent({ ...scope, ...made, addresses });
     const payload_id = payloadId(event.id, api_version);

@@ -32,7 +32,7 @@ interface ReplaysParts {
   readonly discarding: DeadLetterDiscarder;
 }
 
-/** The use cases of replays: docs/reference/delivery.md#replays. */
+/** Use cases of replays: docs/reference/delivery.md#replays. */
 export class Replays implements WebhookReplays {
   constructor(private readonly parts: ReplaysParts) {}
 
@@ -44,7 +44,8 @@ export class Replays implements WebhookReplays {
     if (stored === undefined) {
       await this.requireEnabled(command, endpoint_id);
       const about = { id, workspace_id, environment, endpoint_id, action: 'replay' } as const;
-      // The log of published events follows the event store: the replay does not end before it has come this far.
+      // The log of published events lags behind the event store. The replay does not end before the log has reached
+      // this position.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
       const which = checkFilter(filter, await this.latestEventTime(command));
@@ -76,7 +77,7 @@ export class Replays implements WebhookReplays {
     });
   }
 
-  /** The command's time, or that of the newest matching delivery if that is later. */
+  /** Returns the command's time, or the time of the newest matching delivery if that is later. */
   private async latestEventTime(command: CreateReplay): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
     const statuses = recordedStatuses(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
@@ -90,7 +91,7 @@ export class Replays implements WebhookReplays {
     try {
       return await store.add(replay);
     } catch (error) {
-      // The process that began the running one may have ended before it notified its owner.
+      // The process that started the running replay may have ended before it notified the owner.
       if (error instanceof DomainError) await owner.notify([replay.endpoint_id]);
       throw error;
     }
@@ -98,7 +99,7 @@ export class Replays implements WebhookReplays {
 
   private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.parts.store.applyCommand(command, change);
-    // Also if nothing changed: the command may be repeated because its owner was not notified the first time.
+    // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
     if (after.action === 'discard') this.parts.discarding.job.wake();
     else await this.parts.owner.notify([after.endpoint_id]);
     return toReplay(after);
@@ -111,8 +112,10 @@ export class Replays implements WebhookReplays {
 }
 
 /**
- * Checks a filter and limits it to events up to `latest`: later ones need no replay, and it would never end.
- * @param latest the command's time, or that of the newest stored delivery if a clock was set back since
+ * Checks a filter and limits it to events up to `latest`. Later events need no replay, and a replay that included them
+ * would never end.
+ * @param latest the command's time, or the time of the newest stored delivery if that is later because a clock was set
+ *   back
  * @throws validation_failed
  */
 export function checkFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {

@@ -15,15 +15,15 @@ import { type EndpointDocument, hasSameUrl } from './endpoint-document.ts';
 import { type EndpointStore, readLogMoment } from './endpoint-store.ts';
 import { type SecretBox, type SigningKeys, createSigner, openSigningKeys, openHeaders } from './secrets.ts';
 
-/** The event that the headers of an attempt name. */
+/** The event that an attempt's headers identify. */
 interface AttemptedEvent {
   readonly id: string;
   readonly type: string;
-  /** Of this attempt. */
+  /** Trace context of this attempt. */
   readonly traceparent: string;
 }
 
-/** An endpoint with everything that a request to it needs, opened once and when it is first needed. */
+/** An endpoint with its opened secrets and headers. They are opened once, when first needed. */
 export class EndpointClient {
   private opened:
     { readonly keys: readonly SigningKeys[]; readonly headers: Readonly<Record<string, string>> } | undefined;
@@ -34,9 +34,9 @@ export class EndpointClient {
   ) {}
 
   /**
-   * The request of one attempt, signed with the secrets that are valid when it is made.
-   * @param at when it is made, in epoch milliseconds
-   * @throws when the stored secrets cannot be opened
+   * Builds the request of one attempt, signed with the secrets that are valid at that time.
+   * @param at time of the attempt, in epoch milliseconds
+   * @throws if the stored secrets cannot be opened
    */
   request(event: AttemptedEvent, body: Uint8Array, at: number, timeoutMs: number) {
     const { keys, headers: own } = (this.opened ??= this.open());
@@ -61,7 +61,7 @@ export class EndpointClient {
 
 const MAX_CLIENTS = 5_000;
 
-/** Clients by endpoint, opened once for each state of the endpoint. */
+/** Cache of endpoint clients, one for each endpoint in its newest known revision. */
 export class EndpointClients {
   private readonly clients = new LRUCache<string, { readonly client: EndpointClient; readonly readAt: number }>({
     max: MAX_CLIENTS,
@@ -73,7 +73,7 @@ export class EndpointClients {
     private readonly freshnessMs: number,
   ) {}
 
-  /** Takes note of an endpoint that was just read or written. Returns the client of its newest known form. */
+  /** Caches an endpoint that was just read or written. Returns the client of its newest known revision. */
   remember(endpoint: EndpointDocument): EndpointClient {
     const known = this.clients.get(endpoint.id);
     if (known !== undefined && known.client.endpoint.revision > endpoint.revision) return known.client;
@@ -83,13 +83,13 @@ export class EndpointClients {
     return client;
   }
 
-  /** The known client, if it is fresh enough to send on. */
+  /** Returns the cached client if it is fresh enough to send with; otherwise undefined. */
   getFresh(endpointId: string): EndpointClient | undefined {
     const known = this.clients.get(endpointId);
     return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.client : undefined;
   }
 
-  /** The client of the endpoint as it is stored now; undefined if there is none. */
+  /** Reads the endpoint and returns its client; undefined if the endpoint is not stored. */
   async read(endpointId: string): Promise<EndpointClient | undefined> {
     const endpoint = await this.store.get(endpointId);
     return endpoint === undefined ? undefined : this.remember(endpoint);
@@ -109,7 +109,8 @@ export class GoneEndpointDisabler {
   constructor(private readonly parts: GoneEndpointDisablerParts) {}
 
   /**
-   * Disables the endpoint, unless its URL was changed or it was deleted in the meantime. Returns it as it is then.
+   * Disables the endpoint, unless its URL was changed or it was deleted in the meantime. Returns the endpoint as stored
+   * afterwards.
    * @throws Unavailable
    */
   async disable(gone: EndpointDocument): Promise<EndpointDocument> {
@@ -122,7 +123,7 @@ export class GoneEndpointDisabler {
         isDisabling = hasSameUrl(now, gone) && now.status !== 'disabled';
         return isDisabling ? disableEndpoint(now, 'gone', await readLogMoment(eventStore, at)) : now;
       });
-      if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: an endpoint answered 410 and is disabled');
+      if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: disabled an endpoint that answered 410');
       return clients.remember(endpoint).endpoint;
     } catch (error) {
       const deleted = error instanceof DomainError ? await store.get(id) : undefined;
@@ -133,18 +134,18 @@ export class GoneEndpointDisabler {
 }
 
 const CHALLENGE_TYPE = 'endpoint.verification';
-/** Characters of a wrong answer in the error. */
+/** Maximum number of characters of a wrong answer in the error message. */
 const MAX_ANSWER_CHARS = 100;
 
 interface ChallengeOptions {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** The request that asked for it. */
+  /** The request that asked for the verification. */
   readonly origin: RequestOrigin | undefined;
 }
 
-/** Sends a challenge to the endpoint and judges the answer. The token lives no longer than the request. */
+/** Sends a challenge to the endpoint and judges the answer. The token is not stored. */
 export async function sendChallenge(
   client: EndpointClient,
   { outbound, timeoutMs, clock, origin }: ChallengeOptions,
@@ -172,7 +173,7 @@ export async function sendChallenge(
 
 function mismatchMessage(status: number, body: string): string {
   const shown = body.length > MAX_ANSWER_CHARS ? `${body.slice(0, MAX_ANSWER_CHARS)}…` : body;
-  return `The endpoint answered ${status} with ${body === '' ? 'nothing' : JSON.stringify(shown)}, not with the token of data.challenge.`;
+  return `The endpoint answered ${status} with ${body === '' ? 'an empty body' : JSON.stringify(shown)} instead of the token in data.challenge.`;
 }
 
 function failedVerification(at: Timestamp, code: string, message: string): Verification {

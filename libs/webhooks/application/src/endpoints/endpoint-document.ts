@@ -13,19 +13,22 @@ import type { StoredSecret } from './secrets.ts';
 export interface EndpointDocument extends Document, EndpointState, Omit<EndpointFields, 'headers'> {
   readonly workspace_id: string;
   readonly environment: Environment;
-  /** Its place in its scope, from 0, which enforces the limit however many endpoints are created at once. */
+  /**
+   * Slot of the endpoint in its scope, from 0. A unique index on slots enforces the limit, however many endpoints are
+   * created concurrently.
+   */
   readonly slot?: number;
   readonly deleted: boolean;
-  /** Set when it is deleted, until no delivery waits for it. */
+  /** Present on a deleted endpoint while deliveries may be pending for it. */
   readonly backlog?: 'discarding';
-  /** Values are sealed. */
+  /** Custom headers, with sealed values. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The newest first; some may have expired. */
+  /** Signing secrets, newest first. Some may have expired. */
   readonly secrets: readonly StoredSecret[];
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   readonly revision: number;
-  /** Id of the last command that changed it; absent if none did since it was made. */
+  /** Id of the last command that changed the endpoint; absent if none has since its creation. */
   readonly changed_by?: string;
 }
 
@@ -39,7 +42,10 @@ export const ENDPOINTS: CollectionSpec = {
   ],
 };
 
-/** Returns true if neither got another URL since the other. A URL that is set again is another one. */
+/**
+ * Returns true if both revisions of the endpoint have the same URL, without a change in between. A URL that is set
+ * again counts as another one.
+ */
 export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
   return urlRevision(one) === urlRevision(other);
 }
@@ -64,27 +70,29 @@ export function toEndpoint(document: EndpointDocument): WebhookEndpoint {
 }
 
 /**
- * How an endpoint has been answering, as far as it must outlive the process. Only the owner of its shard writes it, by its
- * own clock: if the clock of the next owner differs, a hold or a failure lasts as much longer or shorter.
+ * Health of an endpoint, as far as it must outlive the process. Only the owner of the endpoint's shard writes it, with
+ * its own clock. If the next owner's clock differs, a hold or failure lasts that much longer or shorter.
  */
 export interface EndpointHealth {
   readonly held_until: Timestamp | null;
-  /** Begin of the first attempt since the last success. */
+  /** Start of the first failed attempt since the last success. */
   readonly failing_since: Timestamp | null;
-  /** Why that attempt failed. */
+  /** Error of that first failed attempt. */
   readonly failing_reason?: DeliveryError | null;
-  /** Time of the event that reports it; stored before the other endpoints are told. */
+  /** Time of the event that reports the failures. Stored before the other endpoints are notified. */
   readonly failing_event_at?: Timestamp | null;
-  /** True if the other endpoints were told. */
+  /** True if the other endpoints were notified. */
   readonly failing_told?: boolean;
-  /** When it answered again after a long failure: deliveries that waited until then are being sent. */
+  /**
+   * Time at which the endpoint answered again after a long failure, while deliveries pending since then are being sent.
+   */
   readonly recovering_since: Timestamp | null;
 }
 
 export interface EndpointHealthDocument extends Document, EndpointHealth {
-  /** Of the lease under which it was written: a write of an earlier owner is refused. */
+  /** Epoch of the lease under which the document was written. A write of an earlier owner is refused. */
   readonly epoch: number;
-  /** Revision of the URL that answered so; absent for the endpoint's first URL. */
+  /** Revision of the URL that the health belongs to; absent for the endpoint's first URL. */
   readonly url_revision?: number;
 }
 

@@ -14,12 +14,12 @@ import { isRepeatedCommand, noSuchEndpoint, tooManyEndpoints } from '../webhooks
 import { ENDPOINTS, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealingKeyId } from './secrets.ts';
 
-/** In each environment of a workspace: docs/reference/delivery.md#endpoints. */
+/** Maximum number of endpoints in each environment of a workspace: docs/reference/delivery.md#endpoints. */
 const MAX_ENDPOINTS = 50;
 
 export type EndpointChange = (document: EndpointDocument) => EndpointDocument | Promise<EndpointDocument>;
 
-/** Endpoint documents, deleted ones included: their deliveries' log outlives them. */
+/** Store of endpoint documents. Deleted endpoints are included, because the log of their deliveries outlives them. */
 export class EndpointStore {
   constructor(private readonly documents: Collection<EndpointDocument>) {}
 
@@ -27,20 +27,20 @@ export class EndpointStore {
     return this.documents.get(id);
   }
 
-  /** The endpoints with these ids, deleted ones included. */
+  /** Returns the endpoints with these ids, deleted ones included. */
   async findByIds(ids: readonly string[]): Promise<ReadonlyMap<string, EndpointDocument>> {
     const found = await this.documents.getMany([...new Set(ids)]);
     return new Map(found.map((endpoint) => [endpoint.id, endpoint]));
   }
 
-  /** @throws not_found when it is not of this scope, or deleted */
+  /** @throws not_found if the endpoint is not in this scope, or is deleted */
   async require(scope: Scope, id: string): Promise<EndpointDocument> {
     const found = await this.documents.get(id);
     if (found === undefined || found.deleted || !isInScope(found, scope)) throw noSuchEndpoint();
     return found;
   }
 
-  /** All endpoints of a scope except deleted ones: at most {@link MAX_ENDPOINTS}. */
+  /** Returns all endpoints of a scope except deleted ones; at most {@link MAX_ENDPOINTS}. */
   listAll(scope: Scope): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: scopeFilter(scope), limit: MAX_ENDPOINTS });
   }
@@ -58,7 +58,8 @@ export class EndpointStore {
   }
 
   /**
-   * Stores an endpoint in a free place of its scope. Returns the stored one if its id exists: the command was repeated.
+   * Stores an endpoint in a free slot of its scope. Returns the stored endpoint if its id already exists, because the
+   * command was repeated.
    * @throws limit_exceeded
    */
   async add(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
@@ -72,7 +73,7 @@ export class EndpointStore {
       try {
         if (await this.documents.insert(placed)) return placed;
       } catch (error) {
-        // Another endpoint took the place in the meantime.
+        // Another endpoint took the slot in the meantime.
         if (!(error instanceof DuplicateKey)) throw error;
       }
     }
@@ -80,9 +81,9 @@ export class EndpointStore {
   }
 
   /**
-   * Applies a change to the present endpoint, and again to its newer form if it was changed in between. A change that
-   * returns its argument writes nothing.
-   * @throws not_found, Busy, and what `change` throws
+   * Applies a change to the stored endpoint, and retries on the newer form if the endpoint changed in the meantime. A
+   * change that returns its argument writes nothing.
+   * @throws not_found, Busy, and errors of `change`
    */
   update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
     return retryConflicts(`endpoint ${id}`, async () => {
@@ -96,9 +97,10 @@ export class EndpointStore {
   }
 
   /**
-   * The same for a command. Idempotent: a repeated command changes nothing.
-   * @param isDone returns true if the command was carried out although others changed the endpoint since
-   * @throws PreconditionFailed too
+   * Applies a command's change to the stored endpoint. Idempotent: a repeated command changes nothing.
+   * @param isDone returns true if the command was already carried out, even if other commands changed the endpoint
+   *   since
+   * @throws PreconditionFailed, and errors of {@link update}
    */
   async applyCommand(
     command: EndpointCommand,
@@ -112,7 +114,7 @@ export class EndpointStore {
     });
   }
 
-  /** Endpoints that were deleted before then, in the order of their deletion. */
+  /** Lists endpoints that were deleted before this time, in the order of their deletion. */
   deletedBefore(before: Timestamp, limit: number, after?: EndpointDocument): Promise<readonly EndpointDocument[]> {
     return this.documents.find({
       filter: { deleted: true, updated_at: { lt: before } },
@@ -122,17 +124,20 @@ export class EndpointStore {
     });
   }
 
-  /** Removes the document of a deleted endpoint, unless it was changed since it was read. */
+  /** Deletes the document of a deleted endpoint, unless it changed since it was read. */
   async delete({ id, revision }: EndpointDocument): Promise<void> {
     await this.documents.delete(id, { revision });
   }
 
-  /** Deleted endpoints for which something may wait. */
+  /** Lists deleted endpoints with possibly pending deliveries. */
   findWithBacklog(limit: number): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: { backlog: 'discarding' }, limit });
   }
 
-  /** Marks a deleted endpoint, also one that is marked: something may have begun to wait for it. @throws Busy */
+  /**
+   * Marks a deleted endpoint as having pending deliveries. Renews an existing mark, because a delivery may have become
+   * pending since. @throws Busy
+   */
   async markBacklog(id: string): Promise<void> {
     await retryConflicts(`endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
@@ -154,8 +159,8 @@ function scopeFilter({ workspace_id, environment }: Scope) {
 }
 
 /**
- * How far the log has come, for an endpoint that is about to be enabled or disabled. Read it again for each try to write the
- * endpoint: an older head would leave out events that were acknowledged since.
+ * Reads the head of the log for an endpoint that is about to be enabled or disabled. Read it again for each attempt to
+ * write the endpoint: an older head would omit events that were acknowledged since.
  * @throws Unavailable
  */
 export async function readLogMoment(eventStore: Pick<EventStore, 'head'>, at: Timestamp): Promise<LogMoment> {
@@ -166,16 +171,19 @@ interface KeyDocument extends Document {
   readonly key_id: string;
 }
 
-/** The key in use is named in the same store as the secrets that it sealed, so that one copy holds both. */
+/**
+ * Collection that names the secrets key in use. It is in the same store as the secrets, so that one backup contains
+ * both.
+ */
 const SECRETS_KEYS: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
 const KEY_DOCUMENT_ID = 'in_use';
 
-/** The id of the key that this store's secrets are sealed with; undefined if there was none yet. */
+/** Returns the id of the key that this store's secrets are sealed with; undefined if there is none yet. */
 export async function findSecretsKeyId(store: DocumentStore): Promise<string | undefined> {
   const keys = await store.collection<KeyDocument>(SECRETS_KEYS);
   const stored = await keys.get(KEY_DOCUMENT_ID);
   if (stored !== undefined) return stored.key_id;
-  // It may have been used before it was noted.
+  // The key may have been used before its id was stored.
   const endpoints = await store.collection<EndpointDocument>(ENDPOINTS);
   const [endpoint] = await endpoints.find({ filter: { deleted: false }, limit: 1 });
   const sealed = endpoint?.secrets[0]?.sealed;
@@ -183,10 +191,10 @@ export async function findSecretsKeyId(store: DocumentStore): Promise<string | u
 }
 
 /**
- * Takes a key into use if none is; if several processes do so at once, one key wins. Returns the id of the key in use if it
- * is another one: neither key could open the secrets of the other.
- * @param key 32 bytes, as `Webhooks.start` takes it
- * @param lost id of a key that is given up: this one takes its place
+ * Makes the key the one in use if there is none. If several processes do so concurrently, one key wins. Returns the id
+ * of the key in use if it is another one, because neither key could open secrets sealed with the other.
+ * @param key 32 bytes, as passed to `Webhooks.start`
+ * @param lost id of a lost key, which this key replaces
  */
 export async function useSecretsKey(store: DocumentStore, key: Uint8Array, lost?: string): Promise<string | undefined> {
   const { keyId } = new SecretBox(key);

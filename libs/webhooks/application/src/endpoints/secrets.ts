@@ -17,12 +17,12 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts secrets at rest: AES-256-GCM. A sealed text is `v1.<key id>.<nonce>.<ciphertext and tag>` (base64url), bound to
- * its context, so that it cannot be moved to another record. The key's id allows for several keys.
+ * Encrypts secrets at rest with AES-256-GCM. A sealed text is `v1.<key id>.<nonce>.<ciphertext and tag>` (base64url).
+ * It is bound to a context, so that it cannot be moved to another record. The key id allows several keys.
  */
 export class SecretBox {
   private readonly key: KeyObject;
-  /** Names the key without revealing it; part of every sealed text. */
+  /** Identifies the key without revealing it. Part of every sealed text. */
   readonly keyId: string;
 
   /** @param key 32 bytes */
@@ -32,7 +32,7 @@ export class SecretBox {
     this.keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   }
 
-  /** @param context the owner of the secret: an endpoint's id and the secret's name */
+  /** @param context owner of the secret: the endpoint's id and the secret's name */
   seal(secret: string, context: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.key, nonce).setAAD(Buffer.from(context));
@@ -45,7 +45,7 @@ export class SecretBox {
     return sealingKeyId(text) === this.keyId;
   }
 
-  /** @throws if it was sealed with another key, for another context, or was altered */
+  /** @throws if the text was sealed with another key or for another context, or was altered */
   open(text: string, context: string): string {
     const [version, keyId, nonce, sealed] = text.split('.');
     if (version !== SEAL_VERSION || nonce === undefined || sealed === undefined) throw new Error('not a sealed secret');
@@ -59,15 +59,15 @@ export class SecretBox {
   }
 }
 
-/** The id of the key that a text was sealed with. */
+/** Returns the id of the key that a text was sealed with. */
 export function sealingKeyId(sealed: string): string | undefined {
   return sealed.split('.')[1];
 }
 
-/** A signing secret as it is stored. */
+/** A stored signing secret. */
 export interface StoredSecret extends SecretValidity {
   readonly sealed: string;
-  /** Id of the command that made it. */
+  /** Id of the command that created the secret. */
   readonly made_by?: string;
 }
 
@@ -75,7 +75,7 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 const secretContext = (endpointId: string) => `${endpointId} secret`;
 
-/** Makes a secret for a command: `whsec_` and standard base64, as in Standard Webhooks. */
+/** Creates a secret for a command: `whsec_` and standard base64, as in Standard Webhooks. */
 export function createSecret(box: SecretBox, endpointId: string, made: { id: string; at: Timestamp }): StoredSecret {
   const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
   const sealed = sealSecret(box, endpointId, secret);
@@ -86,14 +86,14 @@ export function sealSecret(box: SecretBox, endpointId: string, secret: string): 
   return box.seal(secret, secretContext(endpointId));
 }
 
-/** @throws if it was sealed with another key */
+/** @throws if the secret was sealed with another key */
 export function openSecret(box: SecretBox, endpointId: string, { sealed }: StoredSecret): string {
   return box.open(sealed, secretContext(endpointId));
 }
 
-/** A secret that is ready to sign. */
+/** Keys of a secret, ready to sign. */
 export interface SigningKeys {
-  /** In epoch milliseconds; infinite for the newest. */
+  /** Expiry in epoch milliseconds; Infinity for the newest secret. */
   readonly expiresAt: number;
   readonly service: KeyObject;
   readonly standard: KeyObject;
@@ -119,7 +119,7 @@ export function createSigner({ service, standard }: SigningKeys, body: Uint8Arra
 
 const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
 
-/** @param stored the sealed values, which stay if the mask is sent back */
+/** @param stored sealed values; a value is kept if the request contains its mask */
 export function sealHeaders(
   box: SecretBox,
   endpointId: string,

@@ -11,24 +11,24 @@ import {
 } from '../store/delivery-document.ts';
 import type { RetentionWatermark } from '../store/delivery-queries.ts';
 
-/** Counts of the attempts at an endpoint in an hour. Only the endpoint's owner writes them. */
+/** Counts of the attempts at an endpoint in one hour. Only the endpoint's owner writes them. */
 export interface HourDocument extends Document, HourCounts {
   readonly endpoint_id: string;
   readonly hour: Timestamp;
-  /** Of the lease under which it was written: a write of an earlier owner is refused. */
+  /** Epoch of the lease under which the document was written. A write of an earlier owner is refused. */
   readonly epoch: number;
   /**
-   * Shard of the endpoint while its owner may have stored outcomes that are not counted here. Absent once all are counted: an
-   * owner that ends in between leaves it, and the next one finds it.
+   * Shard of the endpoint while its owner may have stored outcomes that are not counted here. Absent once all are
+   * counted. If an owner ends in between, the next one finds the hour by this field.
    */
   readonly open_in?: number;
-  /** The time of {@link HourCounts.last_error}: an index needs a field of its own. */
+  /** Time of {@link HourCounts.last_error}, as an index needs a field of its own. */
   readonly last_error_at: Timestamp | null;
-  /** It could not be counted again, since the log no longer holds all of its attempts. */
+  /** Present if the hour could not be recounted, because the log no longer contains all of its attempts. */
   readonly is_incomplete?: true;
 }
 
-/** Counted again from the log if a power cut loses them. */
+/** Collection of hours. They are recounted from the log if a power cut loses them. */
 export const HOURS: CollectionSpec = {
   name: 'webhook_hours',
   indexes: [
@@ -40,18 +40,18 @@ export const HOURS: CollectionSpec = {
 };
 
 /**
- * Attempts are counted again after their owner crashed. Discards are counted again whenever a delivery is discarded, and
- * whenever a discarded one is replayed or delivered: any process may do that.
+ * Part of an hour's counts that is recounted. Attempts are recounted after their owner crashed. Discards are recounted
+ * whenever a delivery is discarded, and whenever a discarded one is replayed or delivered, which any process may do.
  */
 type RecountedPart = 'attempts' | 'discards';
 
-/** A part of an hour's counts that may be wrong: the endpoint's owner is to count it again. */
+/** A request to recount a part of an hour that may be wrong. The endpoint's owner carries it out. */
 export interface RecountDocument extends Document {
   readonly endpoint_id: string;
   readonly hour: Timestamp;
   readonly part: RecountedPart;
   readonly shard: number;
-  /** Of the latest request: a request is deleted only in the form in which it was read. */
+  /** Token of the latest request. A request is deleted only if its token is still the one that was read. */
   readonly token: string;
 }
 
@@ -68,16 +68,19 @@ export function hourId(endpointId: string, hour: Timestamp): string {
   return `${endpointId}.${hour}`;
 }
 
-/** Requests to count an hour again, made when its counts may be wrong. */
+/** Requests to recount hours whose counts may be wrong. */
 export class RecountRequests {
   constructor(readonly documents: Collection<RecountDocument>) {}
 
-  /** Stored when it resolves: the hour is counted after that, whether or not it is being counted now. */
+  /**
+   * Requests a recount. The request is stored when this resolves, and the hour is counted afterwards even if a count is
+   * in progress.
+   */
   async request(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
     await this.documents.upsert(createRequest(part, endpointId, hour));
   }
 
-  /** Requests the hours that a former owner left open, before the caller counts anything in them. */
+  /** Requests recounts of hours that a former owner left open, before the caller counts anything in them. */
   async requestOpenHours(hours: readonly Pick<HourDocument, 'endpoint_id' | 'hour'>[]): Promise<void> {
     await this.documents.writeMany(
       hours.map(({ endpoint_id, hour }) => ({
@@ -87,12 +90,15 @@ export class RecountRequests {
     );
   }
 
-  /** Call it before deliveries of these endpoints are discarded at that time: they are counted in any case. */
+  /**
+   * Requests recounts for deliveries of these endpoints. Call it before they are discarded at this time, so that they
+   * are always counted.
+   */
   async requestForDiscards(endpointIds: readonly string[], at: Timestamp): Promise<void> {
     for (const id of new Set(endpointIds)) await this.request('discards', id, startOfHour(at));
   }
 
-  /** Call it before a discarded one of these deliveries is replayed or stored as delivered. */
+  /** Requests recounts for discarded deliveries. Call it before one of them is replayed or stored as delivered. */
   async requestForRestored(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const discarded = deliveries.flatMap(({ endpoint_id, discarded_at: at }) => (at ? [{ endpoint_id, at }] : []));
     const requests = discarded.map(({ endpoint_id, at }) => createRequest('discards', endpoint_id, startOfHour(at)));
@@ -109,18 +115,18 @@ function createRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp
 
 const DELIVERIES_PER_READ = 100;
 const ATTEMPTS_PER_READ = 200;
-/** Largest share of the time that counting from the log may take: deliveries come first. */
+/** Largest share of time that recounting from the log may use. Deliveries take priority. */
 const MAX_RECOUNT_SHARE = 0.2;
-/** Largest difference between the clocks of one owner and the next. */
+/** Largest assumed difference between the clocks of an owner and the next one. */
 const MAX_CLOCK_DIFFERENCE_MS = 600_000;
 
 type LoggedAttempt = Omit<StoredAttempt, 'response'>;
 
-/** The log no longer holds all attempts of the hour. */
+/** Thrown if the log no longer contains all attempts of the hour. */
 export class LogIncomplete extends Error {
   override readonly name = 'LogIncomplete';
 }
-/** A delivery was attempted again meanwhile, and it is unknown whether it was counted before. */
+/** Thrown if a delivery was attempted again during the count, and it is unknown whether it was already counted. */
 export class ConcurrentAttempt extends Error {
   override readonly name = 'ConcurrentAttempt';
 }
@@ -139,8 +145,8 @@ export class HourLog {
   constructor(private readonly parts: HourLogParts) {}
 
   /**
-   * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored meanwhile.
-   * @throws NotInLog, Disturbed
+   * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored in the meantime.
+   * @throws LogIncomplete, ConcurrentAttempt
    */
   async attempts(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
     const counter = new HourCounter();
@@ -168,7 +174,7 @@ export class HourLog {
       }, ending);
       ending.throwIfAborted();
       const last = page.at(-1);
-      // The watermark is read last, since deliveries that were deleted in between are not counted.
+      // The watermark is read last, because deliveries deleted in the meantime are not counted.
       if (last === undefined) break;
       after = [last.last_attempt_at ?? '', last.id];
     }
@@ -176,7 +182,7 @@ export class HourLog {
     return counter.counts;
   }
 
-  /** Counts deliveries that were discarded within the hour, as the log has them now. @throws NotInLog */
+  /** Counts deliveries that were discarded within the hour and still are. @throws LogIncomplete */
   async discards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
     const count = await this.pace.run(() => this.parts.deliveries.count(filter, { index: 'discards' }), ending);
@@ -188,21 +194,21 @@ export class HourLog {
     if ((await this.parts.watermark.read()) > hour) throw new LogIncomplete(hour);
   }
 
-  /** The deliveries, each with its attempts in the order of their numbers. */
+  /** Reads the attempts of the deliveries, ordered by number. */
   private async readWithAttempts(found: readonly DeliveryDocument[]) {
     const deliveries = found.filter(({ sandbox }) => !sandbox);
     const ids = deliveries.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
     const byDelivery = Map.groupBy(await this.readEarlier(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
     return deliveries.map((delivery) => {
       const { id, attempts_count, latest_attempt } = delivery;
-      // After an interruption of its move an attempt is in both places.
+      // If moving an attempt was interrupted, it is in both places.
       const kept = (byDelivery.get(id) ?? []).filter(({ number }) => number < attempts_count);
       const all: LoggedAttempt[] = latest_attempt === undefined ? kept : [...kept, latest_attempt];
       return [delivery, all.toSorted((one, other) => one.number - other.number)] as const;
     });
   }
 
-  /** Reads few attempts at once, and drops the answers, which may be large. */
+  /** Reads few attempts at a time, and drops their responses, which may be large. */
   private async readEarlier(ids: readonly string[]): Promise<readonly (LoggedAttempt & Document)[]> {
     const found: (LoggedAttempt & Document)[] = [];
     for (let at = 0; at < ids.length; at += ATTEMPTS_PER_READ) {
@@ -213,7 +219,7 @@ export class HourLog {
   }
 }
 
-/** The attempts of the hour. @throws NotInLog if the log may have dropped others between them */
+/** Returns the attempts of the hour. @throws LogIncomplete if the log may have dropped others between them */
 function attemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): readonly LoggedAttempt[] {
   const end = startOfNextHour(hour);
   const isGap = attempts.some((attempt, n) => {
@@ -225,16 +231,17 @@ function attemptsInHour(attempts: readonly LoggedAttempt[], hour: Timestamp): re
 }
 
 /**
- * A delivery that is attempted while the log is being read moves ahead, where it is found once more. Deliveries of the hour
- * that retry are remembered; one that succeeded is attempted again only if a person requested it.
+ * Deliveries seen while the log is read. A delivery that is attempted in the meantime moves ahead in the log and is
+ * found again. Retrying deliveries of the hour are remembered; a succeeded one is attempted again only if a person
+ * requested it.
  */
 class SeenDeliveries {
   private readonly retrying = new Set<string>();
 
-  /** @param begun an attempt that ended before can have moved no delivery since */
+  /** @param begun time before which no attempt can have moved a delivery during the read */
   constructor(private readonly begun: Timestamp) {}
 
-  /** @param counted the delivery's attempts of the hour. @throws Disturbed */
+  /** @param counted the delivery's attempts of the hour @throws ConcurrentAttempt */
   isNew({ id, status, attempts_count, last_attempt_at }: DeliveryDocument, counted: readonly LoggedAttempt[]): boolean {
     if (counted.length === 0 || this.retrying.has(id)) return false;
     if (status !== 'succeeded') this.retrying.add(id);

@@ -16,25 +16,30 @@ interface HourRecounterParts {
   readonly recounts: RecountRequests;
   readonly log: HourLog;
   readonly clock: Clock;
-  /** A request must stand for this long, in milliseconds: what it was made for has happened by then, or never does. */
+  /**
+   * Time, in milliseconds, for which a request must be unchanged. Its cause has taken effect by then, or never will.
+   */
   readonly settleMs: number;
 }
 
-/** The hours in which this process counts. */
+/** Access to the hours that this process counts. */
 interface HourAccess {
-  /** Returns the hour, which stays open until `storing` is counted down again. */
+  /** Returns the hour, which stays open until `storing` is decremented. */
   use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
   write(hour: OpenHour): Promise<void>;
 }
 
 /**
- * Counts requested hours again from the log: one hour at a time, and only while nothing is counted in it. An hour with
- * attempts all the time is counted when it is over.
+ * Recounts requested hours from the log: one hour at a time, and only while nothing is counted in it. An hour with
+ * constant attempts is recounted when it is over.
  */
 export class HourRecounter {
-  /** Since when each request has been unchanged, on the monotonic clock: clocks of processes are never compared. */
+  /**
+   * Time since which each request has been unchanged, on the monotonic clock. Clocks of different processes are never
+   * compared.
+   */
   private unchanged = new Map<string, { readonly token: string; readonly since: number }>();
-  /** Id of the request that was read last. */
+  /** Id of the request read last. */
   private after: string | undefined;
 
   constructor(
@@ -85,7 +90,7 @@ export class HourRecounter {
     this.unchanged.delete(request.id);
   }
 
-  /** Returns true if it is done; otherwise try again. */
+  /** Recounts a part of an hour. Returns false if it has to be tried again. */
   private async recount(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
     const { log } = this.parts;
     const { hour, counted } = open;
@@ -95,7 +100,7 @@ export class HourRecounter {
       else {
         if (this.isBusy(open)) return false;
         const attempts = await log.attempts(id, hour, ending);
-        // An attempt that was stored meanwhile may have been found in the log or not.
+        // An attempt that was stored in the meantime may or may not have been found in the log.
         if (open.counted !== counted || open.storing > 1) return false;
         open.replace({ attempts });
       }
@@ -114,25 +119,25 @@ export class HourRecounter {
   }
 }
 
-/** The endpoint whose attempts are counted, and the lease under which this process makes them. */
+/** The endpoint whose attempts are counted, and the lease under which this process attempts it. */
 export interface CountedEndpoint {
   readonly id: string;
   readonly lease: Lease;
 }
 
-/** An hour of an endpoint in which this process counts: its stored counts, and those to be stored. */
+/** An hour of an endpoint in which this process counts: the stored counts, and counts not stored yet. */
 export class OpenHour {
-  /** Number of outcomes that are being stored. */
+  /** Number of outcomes being stored. */
   storing = 0;
-  /** Number of attempts ever counted here, which shows whether any came in between. */
+  /** Number of attempts ever counted here. Shows if any were counted in between. */
   counted = 0;
-  /** True if it differs from the stored form. */
+  /** True if the counts differ from their stored form. */
   isDirty = false;
-  /** Another process owns the endpoint: the counts here are lost, except for a request to count again. */
+  /** True if another process owns the endpoint. The counts here are then lost, and a recount is requested. */
   isLost = false;
-  /** When it was last counted in, on the monotonic clock. */
+  /** Time of the last count, on the monotonic clock. */
   usedAt = performance.now();
-  /** While it is being read, or closed. */
+  /** Promise while the hour is being opened or closed. */
   settling: Promise<void> | undefined;
   private counter = new HourCounter();
   private isIncomplete = false;
@@ -156,20 +161,20 @@ export class OpenHour {
     this.usedAt = performance.now();
   }
 
-  /** Replaces one part of the counts, or both. */
+  /** Replaces the counts of attempts, of discards, or both. */
   replace({ attempts, discarded }: { readonly attempts?: HourCounts; readonly discarded?: number }): void {
     const before = this.counter.counts;
     this.counter = new HourCounter({ ...(attempts ?? before), discarded: discarded ?? before.discarded });
     this.isDirty = true;
   }
 
-  /** The log no longer holds the missing attempts. */
+  /** Marks the hour as incomplete, because the log no longer contains the missing attempts. */
   markIncomplete(): void {
     this.isIncomplete = true;
     this.isDirty = true;
   }
 
-  /** @param openIn the shard; undefined once all stored outcomes are counted */
+  /** @param openIn the shard while outcomes may be uncounted; undefined once all stored outcomes are counted */
   document(openIn: number | undefined): HourDocument {
     const { counts } = this.counter;
     const { id: endpoint_id, lease } = this.endpoint;

@@ -26,7 +26,7 @@ interface StatisticsParts {
   readonly clock: Clock;
 }
 
-/** The use case of statistics: docs/reference/delivery.md#statistics. */
+/** Use case of statistics: docs/reference/delivery.md#statistics. */
 export class Statistics implements WebhookStatistics {
   constructor(private readonly parts: StatisticsParts) {}
 
@@ -48,9 +48,9 @@ function validatePeriod(since: string, until: string): readonly FieldError[] {
   return isLonger ? error(`must be at most ${MAX_DAYS} days before until`) : [];
 }
 
-/** Hours of 30 days whose ends may both lie within an hour. */
+/** Number of hours in 30 days if both ends lie within an hour. */
 const MAX_HOURS = 721;
-/** Waiting deliveries are counted up to here. */
+/** Maximum number of pending deliveries counted. */
 const MAX_WAITING = 1_000;
 
 interface StatsQueriesParts {
@@ -59,7 +59,7 @@ interface StatsQueriesParts {
   readonly deliveries: Collection<DeliveryDocument>;
 }
 
-/** Reads how an endpoint has been answering, from its hours and not from its deliveries. */
+/** Reads the statistics of an endpoint, from its hours instead of its deliveries. */
 class StatsQueries {
   constructor(private readonly parts: StatsQueriesParts) {}
 
@@ -79,7 +79,7 @@ class StatsQueries {
 
   private async hours(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<readonly WebhookHour[]> {
     const filter = { endpoint_id, hour: { gte: since, lt: until } };
-    // Read first: an hour that is counted again in between counts as it was.
+    // Recount requests are read first: an hour recounted in the meantime is then reported as inexact.
     const recounts = await this.parts.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS });
     const found = await this.parts.hours.find({ filter, sort: { fields: ['hour'] }, limit: MAX_HOURS });
     const doubtful = new Set(recounts.map(({ hour }) => hour));
@@ -102,7 +102,7 @@ class StatsQueries {
     return { count: Math.min(count, MAX_WAITING), is_at_least: count >= MAX_WAITING, oldest_at };
   }
 
-  /** The latest hour that has one. */
+  /** Returns the latest hour that has this field. */
   private async findLatestWith(
     endpoint_id: string,
     field: 'last_success_at' | 'last_error_at',
@@ -134,12 +134,12 @@ interface EndpointStatisticsParts extends HourLogParts, Omit<StatsKeeperParts, '
   readonly store: DocumentStore;
 }
 
-/** Statistics of endpoints: `keeper` counts, `queries` reads, and `recounts` takes requests to count again. */
+/** Statistics of endpoints: `keeper` counts, `queries` reads, and `recounts` accepts requests to recount. */
 export interface EndpointStatistics {
   readonly keeper: StatsKeeper;
   readonly queries: StatsQueries;
   readonly recounts: RecountRequests;
-  /** Deletes hours that were over by then. */
+  /** Deletes hours that ended before this time. */
   deleteHours(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void>;
 }
 
@@ -157,12 +157,12 @@ export async function openStatistics({ store, ...parts }: EndpointStatisticsPart
   };
 }
 
-/** An hour that begins before the returned time is over by the given one. */
+/** Returns the start of the last hour that ends by the given time. */
 function previousHour(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - HOUR_MS).toISOString();
 }
 
-/** Deletes hours that were over by then. */
+/** Deletes hours that ended before this time. */
 export async function deleteHoursBefore(
   hours: Collection<HourDocument>,
   before: Timestamp,
@@ -173,7 +173,7 @@ export async function deleteHoursBefore(
   while (found > 0 && !ending.aborted) found = await pace.run(() => deletePage(hours, before), ending);
 }
 
-/** @returns how many it deleted */
+/** @returns the number of hours deleted */
 async function deletePage(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
   const filter = { hour: { lt: previousHour(before) } };
   const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: HOURS_PER_DELETION, index: 'hour' });

@@ -5,13 +5,13 @@ import { type CountedAttempt, startOfNextHour, startOfHour, shardOf } from '@tra
 import { type HourDocument, type HourLog, type RecountRequests, hourId } from './hour-log.ts';
 import { type CountedEndpoint, OpenHour, HourRecounter } from './hour-recounter.ts';
 
-/** Most hours written in a round, which bounds the cost of statistics however many endpoints are attempted. */
+/** Maximum number of hours written in a round. Bounds the cost of statistics, however many endpoints are attempted. */
 const HOURS_PER_ROUND = 64;
 const HOURS_PER_READ = 200;
 
 /** The shards that this process owns. */
 interface OwnedShards {
-  /** Their leases at this moment, by their numbers. */
+  /** Current leases, by shard number. */
   readonly leases: ReadonlyMap<number, Lease>;
 }
 
@@ -23,31 +23,31 @@ export interface StatsKeeperParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
-  /** From one round of writing to the next. */
+  /** Interval between rounds of writing. */
   readonly writeMs: number;
-  /** An hour is closed after this long without a count. */
+  /** Time without a count after which an hour is closed. */
   readonly idleMs: number;
-  /** A request to count again must be unchanged for this long: its cause has happened by then, or never does. */
+  /** Time for which a recount request must be unchanged. Its cause has taken effect by then, or never will. */
   readonly settleMs: number;
 }
 
-/** Ends the counting of an outcome. @param attempt as it was stored; undefined if it was not */
+/** Ends the counting of an outcome. @param attempt the attempt as stored; undefined if it was not stored */
 export type CountOutcome = (attempt: CountedAttempt | undefined) => void;
 
 /**
- * Counts the attempts at this process's endpoints, hour by hour. An hour is stored as open before its first outcome is, and
- * closed once all stored outcomes are counted. So an owner that dies leaves it open, and the next owner finds it and counts
- * it again: docs/adr/0038-statistics.md.
+ * Counts the attempts at this process's endpoints, hour by hour. An hour is stored as open before its first outcome is
+ * stored, and closed once all stored outcomes are counted. If an owner dies, the hour stays open, and the next owner
+ * finds and recounts it: docs/adr/0038-statistics.md.
  */
 export class StatsKeeper {
-  /** In the order in which they were written. */
+  /** Open hours, in the order in which they were written. */
   private readonly open = new Map<string, OpenHour>();
-  /** The lease epoch under which each shard was searched for hours that were left open. */
+  /** Lease epoch under which each shard was searched for hours left open. */
   private readonly searched = new Map<number, number>();
   private readonly recounting: HourRecounter;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  /** Requests to count lost hours again. */
+  /** Pending requests to recount lost hours. */
   private readonly requests = new Set<Promise<void>>();
 
   constructor(private readonly parts: StatsKeeperParts) {
@@ -61,12 +61,12 @@ export class StatsKeeper {
     this.running = this.run();
   }
 
-  /** Stops the rounds. {@link finish} writes the counts from here on. */
+  /** Stops the rounds. Call {@link finish} afterwards to write the counts. */
   stop(): void {
     this.stopping.abort();
   }
 
-  /** Writes the counts. Hours that stay open because the engine is away are counted again by the next owner. */
+  /** Writes the counts. If a storage engine is unreachable, hours stay open and the next owner recounts them. */
   async finish(): Promise<void> {
     this.stop();
     await this.running;
@@ -75,10 +75,10 @@ export class StatsKeeper {
   }
 
   /**
-   * Await this before the outcome of an attempt is stored, and call the returned function right after. If it is never called,
-   * because the process ends, the hour stays open.
-   * @param at begin of the attempt
-   * @throws Unavailable: then it may be called again
+   * Starts counting an outcome. Await this before the outcome is stored, and call the returned function right after. If
+   * it is never called because the process ends, the hour stays open.
+   * @param at start of the attempt
+   * @throws Unavailable; it may then be called again
    */
   async startCounting(endpoint: CountedEndpoint, at: Timestamp): Promise<CountOutcome> {
     const hour = await this.acquireHour(endpoint, startOfHour(at));
@@ -89,7 +89,7 @@ export class StatsKeeper {
     };
   }
 
-  /** Returns the hour, stored as open, and not closed until `storing` is counted down again. */
+  /** Returns the hour, stored as open. It is not closed until `storing` is decremented. */
   private async acquireHour(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour> {
     const id = hourId(endpoint.id, hour);
     for (;;) {
@@ -116,7 +116,7 @@ export class StatsKeeper {
     try {
       const stored = await hours.get(hour.id);
       if (stored !== undefined) hour.continueFrom(stored);
-      // The owner that left it open may have stored outcomes that it did not count.
+      // The owner that left the hour open may have stored outcomes that it did not count.
       if (stored?.open_in !== undefined) await recounts.requestOpenHours([stored]);
       const written = await hours.upsert(hour.document(shardOf(id)), { epoch: { lte: lease.epoch } });
       if (!written || !lease.isHeld()) await this.markLost(hour);
@@ -136,8 +136,8 @@ export class StatsKeeper {
         await this.recounting.round(this.parts.shards.leases, signal);
       } catch (error) {
         if (signal.aborted) return;
-        countRetry('keeping statistics');
-        logger.warn({ reason: String(error) }, 'webhooks: could not keep statistics; trying again');
+        countRetry('writing statistics');
+        logger.warn({ reason: String(error) }, 'webhooks: could not write statistics; trying again');
       }
       await pause(this.parts.writeMs, signal);
     }
@@ -198,28 +198,34 @@ export class StatsKeeper {
     if (this.forget(hour)) this.open.set(hour.id, hour);
   }
 
-  /** Only this process knows the counts since the last write, and the outcomes that are still being stored. */
+  /**
+   * Requests a recount, because this process alone knew the counts since the last write and the outcomes still being
+   * stored.
+   */
   private async markLost(hour: OpenHour): Promise<void> {
     hour.isLost = true;
     this.forget(hour);
     await this.parts.recounts.request('attempts', hour.endpoint.id, hour.hour);
   }
 
-  /** Forgets the hour, unless a later lease of this process has replaced it. Returns true if it was there. */
+  /** Forgets the hour, unless this process replaced it under a later lease. Returns true if the hour was known. */
   private forget(hour: OpenHour): boolean {
     return this.open.get(hour.id) === hour && this.open.delete(hour.id);
   }
 
   private requestRecount(hour: OpenHour): void {
     const request = this.markLost(hour).catch((error: unknown) => {
-      this.parts.logger.warn({ reason: String(error), hour: hour.id }, 'webhooks: an hour is not counted anew');
+      this.parts.logger.warn(
+        { reason: String(error), hour: hour.id },
+        'webhooks: could not request the recount of an hour',
+      );
     });
     this.requests.add(request);
     void request.finally(() => this.requests.delete(request));
   }
 }
 
-/** Resolves when the work has ended, also if it failed. */
+/** Resolves when the work has ended, even if it failed. */
 function ignoreFailure(work: Promise<void>): Promise<void> {
   return work.catch(() => undefined);
 }

@@ -3,25 +3,25 @@ import type { Bounds, Collection, Filter } from '@tracking/ports';
 import type { DeadLetterFilter } from '../operation-types.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
 
-/** The fields that dead letters counted together have in common. */
+/** Fields shared by dead letters that are counted together. */
 interface DeadLetterKind {
   readonly reason: string;
   readonly endpoint_id: string;
   readonly event_type: string;
 }
 export interface DeadLetterGroup extends DeadLetterKind {
-  /** From 1. */
+  /** Number of dead letters, from 1. */
   readonly count: number;
-  /** False if there are at least this many. */
+  /** False if counting stopped at a limit: there are at least this many. */
   readonly is_exact: boolean;
 }
 interface DeadLetterGroups {
   readonly groups: readonly DeadLetterGroup[];
-  /** True if these are all kinds. */
+  /** True if all kinds are included. */
   readonly isWhole: boolean;
 }
 
-/** Bounds of the counting, so that an answer takes no longer however many dead letters there are. */
+/** Limits of counting, which bound the response time however many dead letters there are. */
 interface CountLimits {
   readonly kinds: number;
   readonly ofEach: number;
@@ -31,17 +31,17 @@ const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 }
 
 const INDEX_NAME = 'dead_letters';
 const INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
-/** Sorts after every time. */
+/** A text that sorts after every timestamp. */
 const MAX_KEY = '~';
 
-/** Counts the dead letters of a scope by reason, endpoint and event type, in whose order an index has them. */
+/** Counts the dead letters of a scope by reason, endpoint and event type, in the order of an index. */
 export class DeadLetterCounts {
   constructor(
     private readonly deliveries: Collection<DeliveryDocument>,
     private readonly limits = COUNT_LIMITS,
   ) {}
 
-  /** Counts the dead letters that match the filter, by kind. Reads at most three rows for each kind, and `inAll` rows. */
+  /** Counts the matching dead letters by kind. Reads at most three rows for each kind, plus `inAll` rows. */
   async countGroups(scope: Scope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
@@ -50,7 +50,7 @@ export class DeadLetterCounts {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
       if (!matches(kind, filter)) continue;
-      // At least one is counted: each kind is known to have some.
+      // Counts at least one, because each kind is known to have some.
       const most = Math.max(1, Math.min(this.limits.ofEach, left));
       const count = await this.count(scope, kind, filter, most + 1);
       left -= Math.min(count, most);
@@ -59,7 +59,7 @@ export class DeadLetterCounts {
     return { groups, isWhole: true };
   }
 
-  /** The endpoints with dead letters that match, each with the time of its newest event. */
+  /** Returns the endpoints with matching dead letters, each with the creation time of its newest event. */
   async findNewestEvents(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
@@ -73,7 +73,10 @@ export class DeadLetterCounts {
     return newest;
   }
 
-  /** The kinds of dead letters, each found by a skip to it, and a few kinds between them that do not match. */
+  /**
+   * Yields the kinds of dead letters, by skipping from kind to kind in the index. A few of them may not match the
+   * filter.
+   */
   private async *kinds({ workspace_id, environment }: Scope, asked: DeadLetterFilter): AsyncIterable<DeadLetterKind> {
     const filter = { workspace_id, environment, reason: { exists: true } };
     let after: readonly string[] | undefined;
@@ -109,7 +112,7 @@ function matches(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
   return kindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
 }
 
-/** The place in the index after which the next matching kind lies; undefined after the last. */
+/** Returns the index position after which the next matching kind follows; undefined after the last kind. */
 function positionBeforeNext(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
   const place: string[] = [];
   for (const { value, wanted } of kindFields(kind, asked)) {
@@ -123,7 +126,7 @@ function positionBeforeNext(kind: DeadLetterKind, asked: DeadLetterFilter): read
   return padPosition(place, MAX_KEY);
 }
 
-/** The fields of a kind, in the order of the index, with the values that match; all if undefined. */
+/** Returns the fields of a kind in index order, each with the values that match; undefined matches all. */
 function kindFields(
   { reason, endpoint_id, event_type }: DeadLetterKind,
   asked: DeadLetterFilter,

@@ -5,30 +5,33 @@ import { type Delivery, type NewDelivery, isScheduled, newDelivery } from '@trac
 import { LRUCache } from 'lru-cache';
 import type { WebhookAttempt, WebhookDelivery } from '../operation-types.ts';
 
-/** An attempt as it is logged. */
+/** An attempt as stored. */
 export interface StoredAttempt extends WebhookAttempt {
-  /** It made its delivery a dead letter. The delivery does not keep that after a replay. */
+  /** Present if the attempt made its delivery a dead letter. A delivery does not show this after a replay. */
   readonly dead_lettered?: true;
 }
 
-/** A stored delivery, with the fields by which the endpoint's owner finds it while there is something to do. */
+/** A stored delivery, with index fields by which the endpoint's owner finds it while it has pending work. */
 export interface DeliveryDocument extends Document, Delivery {
-  /** The queue in which it waits for an attempt, or to be announced as a dead letter; absent if it waits for nothing. */
+  /**
+   * Queue in which the delivery waits for an attempt or for its announcement as a dead letter; absent if it waits for
+   * nothing.
+   */
   readonly queue?: string;
-  /** When the attempt or announcement is due. */
+  /** Time at which the attempt or announcement is due. */
   readonly due_at?: Timestamp;
-  /** The code of the `last_error` of a dead letter; absent from all others. */
+  /** Error code of a dead letter (`last_error.code`); absent otherwise. */
   readonly reason?: string;
-  /** When it was discarded; absent from all others, and from sandbox events. */
+  /** Time at which the delivery was discarded; absent otherwise, and for sandbox events. */
   readonly discarded_at?: Timestamp;
-  /** The latest attempt, in the same write as its outcome; absent before the first. */
+  /** The latest attempt, written together with its outcome; absent before the first attempt. */
   readonly latest_attempt?: StoredAttempt;
-  /** Id of the last command that changed it; absent if none did. */
+  /** Id of the last command that changed the delivery; absent if none did. */
   readonly changed_by?: string;
 }
 
 const SORT_FIELDS = ['created_at', 'id'];
-/** Other fields that lists filter by: an engine skips what does not match in the index, without reading the deliveries. */
+/** Other fields that lists filter by. With them in the index, an engine skips deliveries without reading them. */
 const FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
 
 export const DELIVERIES: CollectionSpec = {
@@ -38,42 +41,46 @@ export const DELIVERIES: CollectionSpec = {
     { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...SORT_FIELDS, ...FILTER_FIELDS] },
     { name: 'endpoint', fields: ['endpoint_id', 'status', ...SORT_FIELDS, ...FILTER_FIELDS] },
     { name: 'event', fields: ['event_id', 'payload_id'] },
-    // For the attempts of statistics. A new delivery is not in it, which saves a write.
+    // Index for recounting attempts. A new delivery is not in it, which saves a write.
     { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'], only: 'last_attempt_at' },
-    // For the counts of dead letters, which few deliveries are.
+    // Index for counting dead letters, which are a small part of deliveries.
     {
       name: 'dead_letters',
       fields: ['workspace_id', 'environment', 'reason', 'endpoint_id', 'event_type', 'event_created_at'],
       only: 'reason',
     },
-    // For the discards of statistics, which are few.
+    // Index for recounting discards, which are few.
     { name: 'discards', fields: ['endpoint_id', 'discarded_at'], only: 'discarded_at' },
   ],
 };
 
 /**
- * The same collection for writes that are repeated if a power cut loses them: a record is written together with the offset
- * of its message, and an attempt whose outcome is lost is made again. Requests are written through {@link DELIVERIES}.
+ * The same collection for writes that are repeated if a power cut loses them: a record is written together with the
+ * offset of its message, and an attempt whose outcome is lost is made again. Client requests are written through {@link
+ * DELIVERIES}.
  */
 export const REPEATABLE_DELIVERIES: CollectionSpec = { ...DELIVERIES, durability: 'ordered' };
 
 /**
- * The id of the one delivery of this event to this endpoint, so that recording it again finds it. It begins with the event's
- * time, so that deliveries recorded together are stored together: for fifty endpoints an engine writes a few pages, not fifty.
+ * Returns the id of the delivery of an event to an endpoint. It is derived, so that repeated recording finds the same
+ * delivery. It begins with the event's time, so that deliveries recorded together are stored together: for fifty
+ * endpoints, an engine writes a few pages instead of fifty.
  */
 export function deliveryId(endpointId: string, event: { readonly id: string; readonly created_at: Timestamp }): string {
   const time = Math.max(0, Date.parse(event.created_at)).toString(16).padStart(12, '0');
   return `dlv_${time}${hash('sha256', `${endpointId} ${event.id}`).slice(0, 20)}`;
 }
 
-/** The queue of an endpoint's scheduled attempts; the express queue of requested ones goes before it. */
+/**
+ * Returns the name of an endpoint's queue of scheduled attempts. Its express queue of requested attempts has priority.
+ */
 export function scheduledQueue(endpointId: string): string {
   return endpointId;
 }
 export function expressQueue(endpointId: string): string {
   return `${endpointId}!`;
 }
-/** The queue of dead letters that are not announced yet. */
+/** Queue of dead letters that are not announced yet. */
 export const ANNOUNCEMENT_QUEUE = 'dead-letters';
 
 const UNKNOWN_REASON = 'unknown';
@@ -82,12 +89,15 @@ export function endpointOfQueue(queue: string): string {
   return queue.replace(/!$/, '');
 }
 
-/** Returns true if an attempt is to be made. */
+/** Returns true if the delivery waits for an attempt. */
 export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
   return queue !== undefined && queue !== ANNOUNCEMENT_QUEUE;
 }
 
-/** A replayed delivery is due after live events, and goes early if none of them is due. */
+/**
+ * Returns true for a replayed delivery that was not attempted since. It is due after live events, and is sent early if
+ * none of them is due.
+ */
 export function isUntriedReplay({ replay_id, first_attempt_at }: Delivery): boolean {
   return replay_id !== undefined && first_attempt_at === null;
 }
@@ -97,13 +107,13 @@ export function toDocument(delivery: Delivery): DeliveryDocument {
   return { ...rest, ...indexFields(rest), ...queueFields(rest) };
 }
 
-/** The fields of a delivery that describe its event. */
+/** Fields of a delivery that describe its event. */
 export type EventFields = Pick<
   NewDelivery,
   'workspace_id' | 'environment' | 'event_id' | 'event_type' | 'event_created_at' | 'origin'
 >;
 
-/** The delivery of an event to an endpoint, as it is recorded. */
+/** Creates the document of a new delivery. */
 export function createDeliveryDocument(
   about: EventFields,
   endpoint_id: string,
@@ -114,7 +124,7 @@ export function createDeliveryDocument(
   return toDocument(newDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
 }
 
-/** The fields of dead letters and discarded deliveries that have an index of their own. */
+/** Returns the index fields of dead letters and discarded deliveries. */
 function indexFields(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
   const { status, sandbox, last_error, completed_at: at } = delivery;
   if (status === 'dead_lettered') return { reason: last_error?.code ?? UNKNOWN_REASON };
@@ -129,8 +139,8 @@ function queueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_
   }
   if (!isScheduled(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? expressQueue(endpoint_id) : scheduledQueue(endpoint_id);
-  // Deliveries recorded together are attempted in the order of their events. The earlier of two times counts: a clock of
-  // the event's process that is ahead must not defer them.
+  // Deliveries recorded together are attempted in the order of their events. The earlier of the two times is used, so
+  // that a clock of the event's process that is ahead does not delay the delivery.
   const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
   const untried = isLive && delivery.event_created_at < next_attempt_at;
   return { queue, due_at: untried ? delivery.event_created_at : next_attempt_at };
@@ -153,7 +163,7 @@ export function toDelivery(delivery: Delivery): WebhookDelivery {
   };
 }
 
-/** An attempt before the latest one, stored beside its delivery, which stays small however often it fails. */
+/** An attempt before the latest one. Stored separately from its delivery, which thus stays small. */
 export interface AttemptDocument extends Document, StoredAttempt {}
 
 export const ATTEMPTS: CollectionSpec = { name: 'webhook_attempts', indexes: [], durability: 'ordered' };
@@ -166,7 +176,10 @@ export function isAttemptShown(number: number, count: number): boolean {
   return number <= FIRST_ATTEMPTS_KEPT || number > count - LATEST_ATTEMPTS_KEPT;
 }
 
-/** The id of an attempt beside its delivery. After the first 50 attempts, a later one replaces the oldest of the latest 50. */
+/**
+ * Returns the id of a separately stored attempt. After the first 50 attempts, a later one replaces the oldest of the
+ * latest 50.
+ */
 export function attemptId(deliveryId: string, number: number): string {
   const place =
     number <= FIRST_ATTEMPTS_KEPT
@@ -175,13 +188,13 @@ export function attemptId(deliveryId: string, number: number): string {
   return `${deliveryId}.${place}`;
 }
 
-/** The ids of all attempts that are stored beside a delivery with this many. */
+/** Returns the ids of all separately stored attempts of a delivery with this number of attempts. */
 export function attemptIds(deliveryId: string, count: number): readonly string[] {
   const places = Math.max(0, Math.min(count - 1, FIRST_ATTEMPTS_KEPT + LATEST_ATTEMPTS_KEPT));
   return Array.from({ length: places }, (_, index) => `${deliveryId}.${index + 1}`);
 }
 
-/** The body of an event in one payload version: written once, before or with its first delivery, and never changed. */
+/** Body of an event in one payload version. Written once, before or with its first delivery, and never changed. */
 export interface PayloadDocument extends Document {
   readonly body: string;
   readonly created_at: Timestamp;
@@ -193,16 +206,16 @@ export function payloadId(eventId: string, apiVersion: ApiVersion): string {
   return `${eventId}.${apiVersion}`;
 }
 
-/** The id of the event whose body it is. */
+/** Returns the id of the event that the body belongs to. */
 export function payloadEventId(payloadId: string): string {
   return payloadId.slice(0, payloadId.lastIndexOf('.'));
 }
 
-/** Bodies by id. The latest used are kept in memory, up to a number of bytes. */
+/** Store of bodies. Caches the most recently used in memory, up to a number of bytes. */
 export class Payloads {
   private readonly cache: LRUCache<string, Buffer>;
 
-  /** @param maxBytes of bodies in memory */
+  /** @param maxBytes maximum bytes of bodies in memory */
   constructor(
     private readonly documents: Collection<PayloadDocument>,
     maxBytes: number,
@@ -215,7 +228,7 @@ export class Payloads {
     return this.cache.calculatedSize;
   }
 
-  /** The ids among these that are stored. */
+  /** Returns the ids that are stored. */
   async findStoredIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set((await this.documents.getMany(ids)).map(({ id }) => id));
   }
@@ -224,12 +237,12 @@ export class Payloads {
     await this.documents.writeMany(payloads.map((document) => ({ kind: 'insert', document })));
   }
 
-  /** Keeps a stored body in memory for its attempts, which follow at once. */
+  /** Caches a stored body for its attempts, which follow immediately. */
   addToCache(id: string, body: string): void {
     if (!this.cache.has(id)) this.cache.set(id, Buffer.from(body));
   }
 
-  /** The body from memory. */
+  /** Returns the body from the cache; undefined if it is not cached. */
   getCached(id: string): Buffer | undefined {
     return this.cache.get(id);
   }

@@ -28,12 +28,12 @@ import {
 } from './delivery-document.ts';
 
 const SORT_FIELDS = ['created_at', 'id'] as const;
-/** More than an event can have deliveries. */
+/** Higher than the number of deliveries that an event can have. */
 const MAX_DELIVERIES_OF_EVENT = 5_000;
-/** Largest difference between the clocks of the processes that make and record an event. */
+/** Largest assumed difference between the clocks of the processes that create and record an event. */
 const MAX_CLOCK_DIFFERENCE_MS = 3_600_000;
 
-/** The log of deliveries. */
+/** Queries on the log of deliveries. */
 export class DeliveryQueries {
   constructor(
     private readonly deliveries: Collection<DeliveryDocument>,
@@ -41,14 +41,14 @@ export class DeliveryQueries {
     private readonly payloads: Collection<PayloadDocument>,
   ) {}
 
-  /** @throws not_found if it is of none of these scopes */
+  /** @throws not_found if the delivery is in none of these scopes */
   async require(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
     const found = await this.deliveries.get(id);
     if (found === undefined || !isInAnyScope(scopes, found)) throw noSuchDelivery();
     return found;
   }
 
-  /** The recorded deliveries with these ids. */
+  /** Returns the recorded deliveries with these ids. */
   findByIds(ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.getMany(ids);
   }
@@ -59,7 +59,7 @@ export class DeliveryQueries {
       this.payloads.get(delivery.payload_id),
       this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
     ]);
-    // After an interruption of its move an attempt is in both places.
+    // If moving an attempt was interrupted, it is in both places.
     const { attempts_count: count } = delivery;
     const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < count && isAttemptShown(number, count));
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
@@ -79,9 +79,10 @@ export class DeliveryQueries {
   }
 
   /**
-   * The deliveries that match, by creation. An index has those of an endpoint or a scope in order for each status; a list of
-   * several statuses is merged. The statuses are read in the order in which a delivery has them, and those of waiting
-   * deliveries once more: a delivery that changes its status meanwhile is found.
+   * Returns the matching deliveries, ordered by creation. An index orders the deliveries of an endpoint or scope for
+   * each status; results of several statuses are merged. Statuses are read in the order in which a delivery passes
+   * through them, and pending ones again at the end, so that a delivery that changes its status in the meantime is
+   * found.
    */
   async find(
     scopes: readonly Scope[],
@@ -94,13 +95,14 @@ export class DeliveryQueries {
     const direction = descending ? -1 : 1;
     const sort = { fields: SORT_FIELDS, descending };
     const resume = after === undefined ? {} : { after };
-    // No delivery was recorded before its event, so older ones are skipped. An ascending page that continues is past them.
+    // No delivery was recorded before its event, so older ones are skipped. A following ascending page is already past
+    // them.
     const isBounded = since !== undefined && (descending || after === undefined);
     const within = isBounded ? { created_at: { gte: subtractClockDifference(since) } } : {};
     const find = (part: Filter) =>
       this.deliveries.find({ filter: { ...indexConditions(filter), ...within, ...part }, sort, limit, ...resume });
     const ofStatus = async (status: DeliveryStatus): Promise<readonly DeliveryDocument[]> => {
-      // All deliveries of an endpoint are of one scope.
+      // All deliveries of an endpoint are in the same scope.
       if (endpoint_id !== undefined) return find({ endpoint_id, status });
       const ofScopes = scopes.map(({ workspace_id, environment }) => find({ workspace_id, environment, status }));
       return (await Promise.all(ofScopes)).flat();
@@ -108,7 +110,7 @@ export class DeliveryQueries {
     const found: DeliveryDocument[] = [];
     if (event_id !== undefined) found.push(...(await this.findByEvent(event_id)));
     else for (const status of readOrder(statuses)) found.push(...(await ofStatus(status)));
-    // The later form of a delivery that was found twice counts.
+    // If a delivery was found twice, its later form counts.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
       .filter((delivery) => isInAnyScope(scopes, delivery) && matches(delivery, filter))
@@ -117,7 +119,7 @@ export class DeliveryQueries {
       .slice(0, limit);
   }
 
-  /** Few deliveries: one for each endpoint of a scope. */
+  /** Returns the deliveries of an event, at most one for each endpoint. */
   private findByEvent(event_id: string): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT });
   }
@@ -142,14 +144,14 @@ function matches(delivery: DeliveryDocument, filter: DeliveryFilter): boolean {
 
 const WAITING_STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying'];
 
-/** Deliveries that have ended may be sent again: they wait then, as before. */
+/** Returns the statuses in reading order. Deliveries that have ended may be sent again and are then pending again. */
 function readOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
   const statuses = DELIVERY_STATUSES.filter((status) => asked.includes(status));
   const hasEnded = statuses.some((status) => !WAITING_STATUSES.includes(status));
   return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING_STATUSES.includes(status))] : statuses;
 }
 
-/** Only dead letters have a reason. */
+/** Returns the selected statuses. Only dead letters have a reason. */
 function selectedStatuses({ statuses = DELIVERY_STATUSES, reason }: DeliveryFilter): readonly DeliveryStatus[] {
   return reason === undefined ? statuses : statuses.filter((status) => status === 'dead_lettered');
 }
@@ -189,20 +191,20 @@ export const RETENTION_WATERMARK: CollectionSpec = { name: 'webhook_forgotten', 
 const WATERMARK_ID = 'deliveries';
 
 /**
- * How far the log of deliveries has been deleted. It is unknown whether an event from before was delivered, so it is not
- * recorded, however often it is published. The watermark is a time and not a position in the event log: an event that is
- * not consumed yet may come before one whose deliveries are deleted. A new event would only count as old if clocks differed
- * by the whole retention.
+ * Time up to which the log of deliveries has been deleted. For an older event it is unknown if it was delivered, so it
+ * is never recorded again. The watermark is a time and not a log position, because an event that is not consumed yet
+ * may precede one whose deliveries are deleted. A new event would count as old only if clocks differed by the whole
+ * retention.
  */
 export class RetentionWatermark {
   constructor(private readonly documents: Collection<WatermarkDocument>) {}
 
-  /** The empty text, before every timestamp, if nothing has been deleted. */
+  /** Returns the watermark; the empty text, which sorts before every timestamp, if nothing has been deleted. */
   async read(): Promise<Timestamp> {
     return (await this.documents.get(WATERMARK_ID))?.before ?? '';
   }
 
-  /** Store it before the first of these deliveries is deleted. */
+  /** Raises the watermark. Call it before the first of these deliveries is deleted. */
   async raise(before: Timestamp): Promise<void> {
     await this.documents.upsert({ id: WATERMARK_ID, before }, { before: { lt: before } });
   }

@@ -9,9 +9,9 @@ import {
   toDocument,
 } from './delivery-document.ts';
 
-/** A position in the order in which deliveries of an endpoint come due; ties by id. */
+/** A position in the order in which an endpoint's deliveries are due, with ties ordered by id. */
 export interface QueuePosition {
-  /** Epoch milliseconds. */
+  /** Due time, in epoch milliseconds. */
   readonly due: number;
   readonly id: string;
 }
@@ -28,28 +28,28 @@ export function queuePosition({ id, due_at, created_at }: DeliveryDocument): Que
 
 const DUE_ORDER = { fields: ['due_at', 'id'] } as const;
 
-/** The stored deliveries that wait for attempts. */
+/** Queues of the stored deliveries that wait for attempts. */
 export class DeliveryQueues {
   constructor(private readonly deliveries: Collection<DeliveryDocument>) {}
 
-  /** The scheduled deliveries of an endpoint that come due after a position, in that order. */
+  /** Reads an endpoint's scheduled deliveries after a position, in the order in which they are due. */
   scheduledAfter({ due, id }: QueuePosition, endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     const after = due === QUEUE_START.due ? undefined : [new Date(due).toISOString(), id];
     return this.find(scheduledQueue(endpointId), after, limit);
   }
 
-  /** Requested retries and sandbox events, the longest waiting first. */
+  /** Reads an endpoint's requested retries and sandbox events, longest waiting first. */
   express(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     return this.find(expressQueue(endpointId), undefined, limit);
   }
 
-  /** The sandbox events among these; skips retries that were requested before their endpoint was disabled. */
+  /** Reads an endpoint's sandbox events. Skips retries that were requested before the endpoint was disabled. */
   sandbox(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     const filter = { queue: expressQueue(endpointId), sandbox: true };
     return this.deliveries.find({ filter, sort: DUE_ORDER, limit, index: 'queue' });
   }
 
-  /** Every endpoint for which a delivery waits. */
+  /** Yields the id of every endpoint with a pending delivery. */
   async *endpoints(): AsyncIterable<string> {
     let endpoint = '';
     for await (const { queue } of firstPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
@@ -60,11 +60,11 @@ export class DeliveryQueues {
     }
   }
 
-  /** Discards some deliveries that wait for a deleted endpoint. Returns how many were found; 0 if none waits. */
+  /** Discards some pending deliveries of a deleted endpoint. Returns the number found; 0 if none is pending. */
   async discard(endpointId: string, at: string, limit: number): Promise<number> {
     const scheduled = await this.find(scheduledQueue(endpointId), undefined, limit);
     const waiting = scheduled.length > 0 ? scheduled : await this.find(expressQueue(endpointId), undefined, limit);
-    // A delivery that changed since is found again.
+    // A delivery that changed in the meantime is found again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
         const document = toDocument(markAbandoned(delivery, at));
@@ -81,8 +81,8 @@ export class DeliveryQueues {
 }
 
 /**
- * The first document for each value of the first of these fields, which is a text. Skips from value to value along the index
- * of these fields.
+ * Yields the first document for each value of the first field, which must be a text. Skips from value to value in the
+ * index of these fields.
  */
 export async function* firstPerValue<F extends string, T extends Document & { readonly [K in F]?: string }>(
   collection: Collection<T>,
