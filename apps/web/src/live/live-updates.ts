@@ -2,14 +2,14 @@ import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@
 import type { Shipment } from '@tracking/client';
 import type { Environment } from '../session/api.ts';
 
-/** The changes of shipments since their lists were read. */
+/** Changes to shipments since their lists were read. */
 export interface ShipmentUpdates {
   /** Current shipments by id, latest change last. */
   readonly shipments: ReadonlyMap<
     string,
     { readonly shipment: Shipment; /** Epoch milliseconds. */ readonly receivedAt: number }
   >;
-  /** True if there may be further changes, since the stream was away. */
+  /** True if further changes may exist because the stream was interrupted. */
   readonly missed: boolean;
 }
 
@@ -118,8 +118,8 @@ const NOT_CHANGED_BY_EVENTS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads everything of an environment again, lists too. Called when the stream opens: data that was read before, or is being read
- * at that moment, may be older than the first event.
+ * Refetches all data of an environment, including lists. Called when the stream opens, because data read before may be older
+ * than the first event.
  */
 export function refetchEnvironment(queries: QueryClient, environment: Environment): void {
   const read = queries.getQueryCache().findAll({
@@ -129,7 +129,7 @@ export function refetchEnvironment(queries: QueryClient, environment: Environmen
 }
 
 async function refetchQuery(queries: QueryClient, query: Query): Promise<void> {
-  // A read that is under way is shown first: restarting it would only delay it.
+  // A pending fetch completes first. Restarting it would only delay its data.
   await query.promise?.catch(() => undefined);
   await queries.invalidateQueries({ predicate: (one) => one === query });
 }

@@ -13,7 +13,7 @@ interface Section {
   }[];
 }
 
-/** Sections of which a user without the permission could use nothing are left out. */
+/** Sections of the settings. A section is hidden from users who lack its permission. */
 const SECTIONS: readonly Section[] = [
   {
     title: 'Developers',
@@ -41,7 +41,7 @@ export function SettingsPage() {
   const isAt = useMatchRoute();
   const { pathname } = useLocation();
   const pages = useRef<HTMLElement>(null);
-  // On a narrow screen the sections are a strip that is wider than the page.
+  // On a narrow screen, the navigation is a strip that scrolls sideways.
   useEffect(() => {
     pages.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [pathname]);

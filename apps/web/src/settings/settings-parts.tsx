@@ -10,7 +10,7 @@ interface RoleChoiceProps {
   readonly onChange: (role: Role) => void;
 }
 
-/** Chooses a role, with what each may do. */
+/** Radio buttons to choose a role, with a description of each role. */
 export function RoleChoice({ value, onChange }: RoleChoiceProps) {
   return (
     <Radio.Group label="Role" value={value} onChange={(role) => onChange(role as Role)}>
@@ -31,19 +31,19 @@ const GRACE_PERIODS = [
 ] as const;
 
 interface RotateSecretProps {
-  /** "key" */
+  /** Name of the secret in a sentence, such as "key". */
   readonly what: string;
-  /** The label of the new secret. */
+  /** Label of the new secret. */
   readonly label: string;
-  /** Explains the consequences. */
+  /** Explanation of the consequences. */
   readonly children: ReactNode;
-  /** Rotates the secret and returns the new one; the old one ends after the given seconds. */
+  /** Rotates the secret and returns the new one. The old secret expires after the given seconds. */
   readonly rotate: (seconds: number) => Promise<string>;
   readonly touches: readonly QueryKey[];
   readonly onClose: () => void;
 }
 
-/** Replaces a secret by a new one and shows it once. The old one ends after the chosen time. */
+/** Rotates a secret and shows the new one once. The old secret expires after the chosen time. */
 export function RotateSecret({ what, label, children, rotate, touches, onClose }: RotateSecretProps) {
   const [grace, setGrace] = useState('86400');
   const write = useWrite({ write: () => rotate(Number(grace)), invalidates: touches });

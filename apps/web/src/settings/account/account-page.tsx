@@ -108,7 +108,7 @@ function ChangePassword() {
     validate: { new_password: passwordError },
   });
   const change = useWrite({
-    // A rate limit is shown at once, instead of a silent retry.
+    // The form shows a rate limit at once instead of retrying silently.
     write: (passwords: typeof form.values) => client.session.changePassword(passwords, { retries: 0 }),
     done: 'Password changed. All your other sessions were signed out.',
     invalidates: [['sessions']],
@@ -153,7 +153,7 @@ function ChangePassword() {
   );
 }
 
-/** The sessions of the user. */
+/** List of the user's sessions. */
 function Sessions() {
   const [client, sessions] = [useApi(), useQuery(sessionsQuery(useEnvironment()))];
   const end = useWrite({
@@ -162,7 +162,7 @@ function Sessions() {
         try {
           await client.session.end(id);
         } catch (error) {
-          // It has ended already, as wanted.
+          // A session that has already ended counts as signed out.
           if (!(error instanceof NotFoundError)) throw error;
         }
       };

@@ -165,7 +165,7 @@ export function Keys({ keys, onRotate }: Props) {
   );
 }
 
-/** The names of key owners, as far as the user may know them. */
+/** Returns a function that names the owner of a key, as far as the user's permissions allow. */
 function useOwnerNames(): (owner: ApiKey['owner']) => string {
   const [environment, { user }] = [useEnvironment(), useSession()];
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useHasPermission('keys:manage') });
@@ -178,12 +178,12 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
   };
 }
 
-/** The value for the user's own account in the select. */
+/** Value of the user's own account in the owner select. */
 const OWN_ACCOUNT = '';
 
 interface CreateKeyProps {
   readonly onClose: () => void;
-  /** The owner of the key, if that is settled. */
+  /** The service account that owns the key. If left out, the user chooses the owner. */
   readonly account?: ServiceAccount;
 }
 

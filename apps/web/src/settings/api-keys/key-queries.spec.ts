@@ -3,7 +3,7 @@ import { type ApiKey, canHaveKeys, canRotate, keyState } from './key-queries.ts'
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const key = (times: Partial<ApiKey>) => ({ revoked_at: null, expires_at: null, ...times }) as ApiKey;
 
-it('shows whether a key is valid, and why not', () => {
+it('reports if a key is valid, or why it is not', () => {
   expect(keyState(key({}), NOW)).toBe('active');
   expect(keyState(key({ expires_at: '2026-11-23T12:00:01Z' }), NOW)).toBe('active');
   expect(keyState(key({ expires_at: '2026-11-23T12:00:00Z' }), NOW)).toBe('expired');
@@ -11,13 +11,13 @@ it('shows whether a key is valid, and why not', () => {
   expect(keyState(key(revoked), NOW)).toBe('revoked');
 });
 
-it("rotates keys of systems and one's own, never those of other people", () => {
+it("allows rotating one's own keys and those of service accounts, but not keys of other users", () => {
   expect(canRotate({ owner: { type: 'user', id: 'usr_me' } }, 'usr_me')).toBe(true);
   expect(canRotate({ owner: { type: 'user', id: 'usr_other' } }, 'usr_me')).toBe(false);
   expect(canRotate({ owner: { type: 'service_account', id: 'sva_1' } }, 'usr_me')).toBe(true);
 });
 
-it('makes keys for active service accounts, for administrators by administrators only', () => {
+it('allows keys for active service accounts; only administrators may create keys for administrator accounts', () => {
   expect(canHaveKeys({ status: 'active', role: 'operator' }, false)).toBe(true);
   expect(canHaveKeys({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
   expect(canHaveKeys({ status: 'active', role: 'admin' }, false)).toBe(false);

@@ -30,18 +30,18 @@ export function keyState({ revoked_at, expires_at }: ApiKey, now: number): KeySt
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
 }
 
-/** A key of another person can be revoked, but not replaced: only its owner may hold the new one. */
+/** A user can revoke another user's key but not rotate it: only the owner may have the new key. */
 export function canRotate({ owner }: Pick<ApiKey, 'owner'>, userId: string | undefined): boolean {
   return owner.type === 'service_account' || owner.id === userId;
 }
 
-/** Checks if a user who manages keys can make keys for the account. */
+/** Checks if a user who manages keys can create keys for the account. */
 export function canHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
 
 interface AccountSearch {
-  /** The account whose keys are shown. */
+  /** Id of the account whose keys are shown. */
   readonly account?: string | undefined;
 }
 

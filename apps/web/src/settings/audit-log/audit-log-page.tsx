@@ -80,7 +80,7 @@ function AuditLog() {
 
 const TYPES = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
 
-/** The filters of the log, all of which are in the address. */
+/** The filters of the audit log. All filters are stored in the URL. */
 function AuditFilters({ search }: { readonly search: AuditSearch }) {
   const navigate = useNavigate({ from: '/settings/audit-log' });
   const change = (changes: AuditSearch) => void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
@@ -127,7 +127,7 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
   );
 }
 
-/** All users and accounts that may have changed something, and the one in the address even if it is unknown. */
+/** Options for the actor filter: all users and accounts, and the selected actor even if it is unknown. */
 function useActors(chosen: string | undefined) {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
@@ -207,7 +207,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
   );
 }
 
-/** The changes of a resource that existed before, in one line. */
+/** Changes to an existing resource in one line. */
 function Summary({ entry }: { readonly entry: AuditEntry }) {
   const changed = changedFields(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
   if (changed.length === 0) return null;
@@ -264,7 +264,10 @@ function Details({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-/** The current names of all that the log mentions. Without them entries show ids. */
+/**
+ * Returns a function that looks up current names of users, accounts, keys and endpoints. Ids are shown until the names
+ * are loaded.
+ */
 function useTargetNames(): NameLookup {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));

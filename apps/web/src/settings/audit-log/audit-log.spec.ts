@@ -15,13 +15,13 @@ const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
 });
 const nameOf = (id: string) => ({ key_1: 'Nightly import', usr_bob: 'Bob' })[id];
 
-describe('the sentence of an entry', () => {
+describe('describing an entry', () => {
   it('names actor and target by their current names', () => {
     expect(actorName(entry({}), nameOf)).toBe('Ann Visser');
     expect(describeEntry(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
   });
 
-  it('takes the name of a deleted target from the change, or else its id', () => {
+  it('takes the name of a deleted target from the change, otherwise its id', () => {
     const changes = { url: { from: 'https://tms.example.com/hooks', to: null } };
     const target = { type: 'webhook_endpoint', id: 'whe_9' };
     const deleted = entry({ type: 'webhook_endpoint.deleted', target, changes });
@@ -29,7 +29,7 @@ describe('the sentence of an entry', () => {
     expect(describeEntry({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
   });
 
-  it('keeps replacement patterns in names as they are', () => {
+  it('keeps replacement patterns such as $& in names', () => {
     expect(describeEntry(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
   });
 
@@ -48,19 +48,19 @@ describe('the sentence of an entry', () => {
     ]);
   });
 
-  it('exists for every type', () => {
+  it('has a sentence for every type', () => {
     expect(Object.keys(AUDIT_SENTENCE_TEMPLATES)).toEqual(Object.keys(AUDIT_TYPE_LABELS));
   });
 });
 
-describe('the filters of the address', () => {
-  it('ignore invalid parts', () => {
+describe('the filters in the URL', () => {
+  it('ignore invalid values', () => {
     const search = { actor: 'usr_1', type: 'api_key.revoked', from: '2026-11-01', to: '2026-11-23' };
     expect(readAuditSearch({ ...search, more: 1 })).toEqual(search);
     expect(readAuditSearch({ actor: '', type: 'toString', from: 'yesterday', to: '2026-13-45' })).toEqual({});
   });
 
-  it('cover whole days of the user', () => {
+  it("cover whole days in the user's time zone", () => {
     const { from, to } = toAuditQuery({ from: '2026-11-01', to: '2026-11-01' });
     expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBe(24 * 3_600_000 - 1);
     expect(new Date(from ?? '').getHours()).toBe(0);

@@ -5,7 +5,7 @@ import { type AuditEntry, type AuditSearch, type AuditType, toAuditQuery } from 
 
 const PAGE_SIZE = 50;
 
-/** The audit log of the workspace in pages, the newest first. */
+/** The audit log of the workspace in pages, newest first. */
 export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
   infiniteQueryOptions({
     queryKey: ['audit-log', environment, search],
@@ -17,7 +17,7 @@ export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
 
-/** The endpoints of both environments: the log covers both. */
+/** Endpoint URLs by id, from both environments, since the audit log covers both. */
 export const endpointNamesQuery = queryOptions({
   queryKey: ['endpoint-names'],
   queryFn: async ({ signal }) => {
@@ -28,10 +28,10 @@ export const endpointNamesQuery = queryOptions({
   },
 });
 
-/** Returns the current name of an id; undefined if it is unknown. */
+/** Returns the current name for an id. Undefined if the name is unknown. */
 export type NameLookup = (id: string) => string | undefined;
 
-/** Fields of a change that name its target. */
+/** Fields of a change that contain the name of the target. */
 const NAMING_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
 export const COMMAND_LINE_ACTOR = 'administration';
 const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
@@ -39,13 +39,13 @@ const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
   first_admin: 'First start',
 };
 
-/** The current name of the actor. */
+/** Returns the current name of the actor. */
 export function actorName({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameLookup): string {
   if (actor.type === 'system') return SYSTEM_ACTOR_LABELS[actor.id] ?? 'System';
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
-/** The action of the actor, such as "revoked the key “Nightly import”". */
+/** Describes what the actor did, such as "revoked the key “Nightly import”". */
 export function describeEntry(
   entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>,
   nameOf: NameLookup,
@@ -65,12 +65,12 @@ function targetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>,
 
 interface FieldChange {
   readonly field: string;
-  /** Undefined if the field was, or is now, empty. */
+  /** Previous value. Undefined if the field was empty. */
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** The changed fields in words. */
+/** Returns the changed fields with their previous and new values as text. */
 export function changedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({
     field: fieldLabel(field),
@@ -92,7 +92,7 @@ function formatValue(field: string, value: unknown): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Sentences with an ellipsis in place of the target. */
+/** Sentences in which "…" stands for the target. */
 export const AUDIT_SENTENCE_TEMPLATES: Readonly<Record<AuditType, string>> = {
   'api_key.created': 'created the key …',
   'api_key.rotated': 'rotated the key …',

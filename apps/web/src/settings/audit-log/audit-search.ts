@@ -1,18 +1,18 @@
 import type { TrackingClient } from '@tracking/client';
 
-/** The filters of the log as the address holds them. */
+/** The filters of the audit log in the URL. */
 export interface AuditSearch {
   /** Id of a user or service account, or `administration`. */
   readonly actor?: string | undefined;
   readonly type?: AuditType | undefined;
-  /** The first and the last day, for example 2026-11-23, in the user's time zone. */
+  /** First day in the user's time zone, such as 2026-11-23. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Reads an address; invalid parts are ignored. */
+/** Reads the filters from the URL. Invalid values are ignored. */
 export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   const { actor, type } = raw;
   const day = (value: unknown) =>
@@ -26,7 +26,7 @@ export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   };
 }
 
-/** The filters of the API: from the start of the first day to the end of the last. */
+/** Converts days to the API's time filters: from the start of the first day to the end of the last day. */
 export function toAuditQuery({ from, to, ...filters }: AuditSearch) {
   return {
     ...filters,

@@ -3,7 +3,7 @@ import { matchesSearch, mergeEvents, readEventSearch, parseEventTypes } from './
 
 const event = (id: string) => ({ id, type: 'shipment.updated', data: { shipment_id: 'shp_1' } }) as TrackingEvent;
 
-it('merges events, the newest first, without duplicates', () => {
+it('merges events, newest first, without duplicates', () => {
   const [a, b, c, d] = [event('a'), event('b'), event('c'), event('d')];
   expect(mergeEvents([c, d], [c, b, a]).map(({ id }) => id)).toEqual(['d', 'c', 'b', 'a']);
 });
@@ -14,11 +14,11 @@ it.each([
   [{ type: 'exception.opened' }, false],
   [{ shipment_id: 'shp_1' }, true],
   [{ shipment_id: 'shp_2' }, false],
-])('search %j: %s', (search, expected) => {
+])('matches matches search %j: %s', (search, expected) => {
   expect(matchesSearch(event('a'), search)).toBe(expected);
 });
 
-it('ignores invalid parts of an address', () => {
+it('ignores invalid values in the URL', () => {
   expect(readEventSearch({ type: 7, shipment_id: 'shp_1' })).toEqual({
     shipment_id: 'shp_1',
   });

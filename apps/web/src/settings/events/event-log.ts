@@ -4,12 +4,12 @@ import { type Environment, api } from '../../session/api.ts';
 import { SHIPMENT_EVENT_TYPES } from '../../values/event-types.ts';
 
 export interface EventSearch {
-  /** Separated by commas. */
+  /** Comma-separated event types. */
   readonly type?: string | undefined;
   readonly shipment_id?: string | undefined;
 }
 
-/** Reads an address; invalid parts are ignored. */
+/** Reads the filters from the URL. Invalid values are ignored. */
 export function readEventSearch(raw: Record<string, unknown>): EventSearch {
   const { type, shipment_id: shipment } = raw;
   return {
@@ -18,7 +18,7 @@ export function readEventSearch(raw: Record<string, unknown>): EventSearch {
   };
 }
 
-/** The events in pages, the newest first. */
+/** The events in pages, newest first. */
 export function eventsQuery(environment: Environment, search: EventSearch) {
   return infiniteQueryOptions({
     queryKey: ['event-log', environment, search],
@@ -39,20 +39,20 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
   });
 }
 
-/** Live events that are kept at most, so that memory does not grow all day. */
+/** Maximum number of live events kept, to limit memory. */
 export const MAX_LIVE_EVENTS = 500;
 
 /**
- * Merges live events and the log by publication, the newest first, without duplicates.
- * @param live events that arrived since the page was opened, in their order
- * @param read events of the log, the newest first
+ * Merges live events with the event log by publication, newest first, without duplicates.
+ * @param live events that arrived since the page was opened, in order of arrival
+ * @param read events of the log, newest first
  */
 export function mergeEvents(live: readonly TrackingEvent[], read: readonly TrackingEvent[]): readonly TrackingEvent[] {
   const byId = new Map([...live.toReversed(), ...read].map((event) => [event.id, event]));
   return [...byId.values()];
 }
 
-/** The known event types in a comma-separated text. */
+/** Returns the known event types in a comma-separated list. */
 export function parseEventTypes(text: unknown) {
   const named = typeof text === 'string' ? text.split(',') : [];
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
@@ -66,7 +66,7 @@ export function matchesSearch({ type, data }: TrackingEvent, search: EventSearch
   );
 }
 
-/** The subject of an event, in one line. */
+/** Returns the subject of an event in one line. */
 export function summarizeEvent({ data }: TrackingEvent): string {
   if ('exception' in data) return data.exception.title;
   if ('milestone' in data) return [data.milestone.label, data.milestone.location].filter(Boolean).join(' · ');

@@ -21,7 +21,7 @@ import {
   parseEventTypes,
 } from './event-log.ts';
 
-/** The events that clients receive, as they happen. */
+/** Shows the events that clients receive, as they happen. */
 export function EventsPage() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/settings/events' });
   const environment = useEnvironment();
@@ -119,7 +119,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
   );
 }
 
-/** Events, the newest first. One at a time is opened and shows its payload. */
+/** A list of events, newest first. One event at a time is expanded and shows its payload. */
 function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
   const [opened, setOpened] = useState<string | null>(null);
   if (events.length === 0)
@@ -168,10 +168,12 @@ function EventDetails({ event }: { readonly event: TrackingEvent }) {
   );
 }
 
-/** Interval at which events are shown. */
+/** Interval at which new events are shown. */
 const SHOW_INTERVAL_MS = 200;
 
-/** The events that arrive while the page is open, the oldest first. They wait while the page is paused. */
+/**
+ * Returns the events that arrive while the page is open, oldest first. Events are held back while the page is paused.
+ */
 function useLiveLog(search: EventSearch, isPaused: boolean) {
   const [state, setState] = useState<{
     readonly shown: readonly TrackingEvent[];

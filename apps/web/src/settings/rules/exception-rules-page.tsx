@@ -12,7 +12,7 @@ import { RULE_TEXTS, type Rule, type RuleType, differences } from './rule-change
 import { RuleForm } from './rule-form.tsx';
 import { LastChange, settingsQuery } from './settings-change.tsx';
 
-/** The rules by which exceptions open by themselves, and their severities. */
+/** The rules that open exceptions automatically, with their severities. */
 export function ExceptionRulesPage() {
   return (
     <RequirePermission permission="workspace:admin">

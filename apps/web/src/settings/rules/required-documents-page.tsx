@@ -11,7 +11,7 @@ import { SearchMultiSelect } from '../../values/search-select.tsx';
 import { type RequiredTypes, changedModes, requiredPatch } from './rule-changes.ts';
 import { LastChange, SaveError, SettingsConflict, settingsQuery, useSettingsWrite } from './settings-change.tsx';
 
-/** The documents that a shipment needs, by mode. */
+/** The required documents of a shipment, by mode. */
 export function RequiredDocumentsPage() {
   return (
     <RequirePermission permission="workspace:admin">
@@ -44,7 +44,7 @@ const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 const OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
 function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
-  /** The settings when the user began to change them. */
+  /** The settings when the user began to edit. */
   const [known, setKnown] = useState(settings);
   const [required, setRequired] = useState<RequiredTypes>(settings.required_documents);
   const begin = (now: WorkspaceSettings) => {
@@ -53,7 +53,7 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
   };
   const write = useSettingsWrite(known, 'Required documents saved.', begin);
   const isChanged = changedModes(known.required_documents, required).length > 0;
-  // Takes over changes of others while nothing is entered.
+  // Applies other users' changes while the form is unchanged.
   if (!isChanged && settings.version > known.version) begin(settings);
 
   const save = (over: WorkspaceSettings) => {

@@ -34,7 +34,7 @@ describe('rule changes', () => {
     expect(toRulePatch(RULE, { ...VALUES, before_hours: 12 })).toBeUndefined();
   });
 
-  it('names each difference', () => {
+  it('lists the name of each difference', () => {
     const other: Rule = { ...RULE, after_hours: 12, by_mode: { rail: 12 } };
     expect(differences(RULE, other)).toEqual(['after_hours', 'by_mode.air', 'by_mode.rail']);
     expect(differences(RULE, { ...RULE })).toEqual([]);
@@ -52,7 +52,7 @@ describe('rule changes', () => {
   });
 });
 
-describe('required changes', () => {
+describe('changes to required documents', () => {
   const NONE = { ocean: [], air: [] } as unknown as RequiredTypes;
   const SOME = { ocean: ['bill_of_lading', 'packing_list'], air: [] } as unknown as RequiredTypes;
 

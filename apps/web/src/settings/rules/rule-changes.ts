@@ -14,7 +14,7 @@ export interface RuleValues {
   readonly by_mode: Readonly<Partial<Record<Mode, number | ''>>>;
 }
 
-/** A type's part of the merge patch; null restores the default. */
+/** A rule's part of the merge patch. Null restores the default. */
 interface RulePatch {
   enabled?: boolean;
   severity?: Rule['severity'];
@@ -29,7 +29,7 @@ export function toFormValues({ enabled, severity, after_hours, before_hours, by_
   return { enabled, severity, after_hours: after_hours ?? '', before_hours: before_hours ?? '', by_mode };
 }
 
-/** The patch of what differs; undefined if nothing does. */
+/** Returns the patch from the rule to the form's values. Undefined if they are equal. */
 export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefined {
   const patch: RulePatch = {};
   if (values.enabled !== rule.enabled) patch.enabled = values.enabled;
@@ -45,13 +45,13 @@ export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefin
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** The fault of a number of hours; null if there is none. */
+/** Returns the error for a number of hours. Null if it is valid. */
 export function hoursError(hours: number | string): string | null {
   if (hours === '') return null;
   return typeof hours === 'number' && hours > 0 && hours <= MAX_HOURS ? null : `More than 0, at most ${MAX_HOURS}`;
 }
 
-/** The names of settings that differ; `by_mode.air` and the like count one by one. */
+/** Returns the names of settings that differ. Each mode counts separately, such as `by_mode.air`. */
 export function differences(one: Rule, other: Rule): readonly string[] {
   const [flat, otherFlat] = [flattenRule(one), flattenRule(other)];
   return [...new Set([...Object.keys(flat), ...Object.keys(otherFlat)])].filter(
@@ -67,9 +67,9 @@ export function flattenRule({ by_mode, ...plain }: Rule): Readonly<Record<string
 const nullIfEmpty = (hours: number | '') => (hours === '' ? null : hours);
 
 interface RuleText {
-  /** When the exception opens. */
+  /** Describes when the exception opens. */
   readonly description: string;
-  /** The event from which the hours count, if the rule has hours. */
+  /** Completes "24 h …" and "Hours …" for `after_hours`. Undefined if the rule has no such hours. */
   readonly after?: string;
   readonly before?: string;
 }
@@ -108,7 +108,7 @@ export const RULE_TEXTS: Readonly<Record<RuleType, RuleText>> = {
   invalid_container_number: { description: 'The check digit of a container number is wrong.' },
 };
 
-/** The label of a setting of a rule. */
+/** Returns the label of a rule's setting. */
 export function settingLabel(name: string): string {
   const labels: Readonly<Record<string, string>> = {
     enabled: 'Opens automatically',
@@ -128,13 +128,13 @@ export function settingValue(value: unknown): string {
 export type RequiredTypes = WorkspaceSettings['required_documents'];
 type Types = readonly string[];
 
-/** The modes whose required documents differ. */
+/** Returns the modes whose required documents differ. */
 export function changedModes(before: RequiredTypes, after: RequiredTypes): readonly Mode[] {
   const modes = [...new Set([...Object.keys(before), ...Object.keys(after)])] as Mode[];
   return modes.filter((mode) => !hasSameTypes(before[mode] ?? [], after[mode] ?? []));
 }
 
-/** The merge patch: null for a mode that has its default again; undefined if nothing differs. */
+/** Returns the merge patch: null for a mode that is back at its default. Undefined if nothing differs. */
 export function requiredPatch(
   before: RequiredTypes,
   after: RequiredTypes,
@@ -147,7 +147,7 @@ export function requiredPatch(
   );
 }
 
-/** Compares without regard to order. */
+/** Compares document types, ignoring their order. */
 function hasSameTypes(one: Types, other: Types): boolean {
   return one.length === other.length && one.every((type) => other.includes(type));
 }

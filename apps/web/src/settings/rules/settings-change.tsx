@@ -11,7 +11,10 @@ import { memberName, usersQuery } from '../team/team.ts';
 
 const RECHECK_POLL_MS = 2_000;
 
-/** The settings of the workspace, the same in both environments. Polled while open shipments are checked against a change. */
+/**
+ * Query of the workspace settings, which both environments share. Polls while open shipments are checked against a
+ * change.
+ */
 export const settingsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['settings', environment],
@@ -56,7 +59,7 @@ export function useSettingsWrite(
     error: isOutdated(write.error) ? null : write.error,
     isPending: write.isPending,
     forgetError: write.reset,
-    /** @param over the version to replace: the form's, or the current one */
+    /** @param over the version to replace: the one in the form or the current one */
     save: (patch: SettingsPatch, over = known) => write.mutate({ patch, version: over.version }),
   };
 }
@@ -68,10 +71,10 @@ interface Difference {
 }
 interface Props {
   readonly concurrentSettings: WorkspaceSettings;
-  /** The header of the first column, such as "Mode". */
+  /** Header of the first column, such as "Mode". */
   readonly of: string;
   readonly differences: readonly Difference[];
-  /** Shown if others changed only other settings. */
+  /** Text shown if other users changed only other settings. */
   readonly unrelatedNote: string;
   readonly isPending: boolean;
   /** The failure to write the user's choice. */
@@ -134,7 +137,7 @@ export function SettingsConflict({
   );
 }
 
-/** The reason why the settings were not changed; nothing without an error. */
+/** Shows why the settings were not saved. Renders nothing without an error. */
 export function SaveError({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
@@ -144,7 +147,7 @@ export function SaveError({ error }: { readonly error: Error | null }) {
   );
 }
 
-/** The time and author of the last change, and the progress of checking open shipments. */
+/** Shows the time and author of the last change, and the progress of checking open shipments. */
 export function LastChange({ settings }: { readonly settings: WorkspaceSettings }) {
   const by = useLastEditor(settings);
   const { updated_at, recheck } = settings;
@@ -178,7 +181,7 @@ export function LastChange({ settings }: { readonly settings: WorkspaceSettings 
   );
 }
 
-/** The name of the user who changed the settings last. */
+/** Returns the name of the user who changed the settings last. */
 function useLastEditor({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
   const { user } = useSession();
   const users = useQuery(usersQuery(useEnvironment()));

@@ -9,7 +9,7 @@ import { CreateKey, Keys, RotateKey } from '../api-keys/api-keys-page.tsx';
 import { type ApiKey, type ServiceAccount, keysQuery, canHaveKeys, keyState } from '../api-keys/key-queries.ts';
 
 interface Props {
-  /** The account whose keys are shown; the dialog is closed without one. */
+  /** The account whose keys are shown. The dialog is closed without one. */
   readonly account: ServiceAccount | undefined;
   readonly onClose: () => void;
 }

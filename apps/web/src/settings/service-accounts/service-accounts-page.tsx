@@ -43,7 +43,7 @@ function ServiceAccounts() {
   const { account: shownId } = useSearch({ from: '/signed-in/settings/service-accounts' });
   const navigate = useNavigate({ from: '/settings/service-accounts' });
   const show = (account?: string) => void navigate({ search: (now) => ({ ...now, account }) });
-  /** The account to change; a new one if left out. */
+  /** The account to edit. A new account if left out. */
   const [form, setForm] = useState<{ readonly account?: ServiceAccount }>();
   const closeForm = () => setForm(undefined);
   return (
@@ -109,7 +109,7 @@ function Accounts({ accounts, onKeys, onChange }: Props) {
   const keys = useQuery(keysQuery(useEnvironment()));
   const mayChange = useHasPermission('workspace:admin');
   const keysOf = (account: ServiceAccount) => {
-    // Only those who may change administrators see their keys.
+    // Only users who may change administrators see the keys of administrators.
     if (keys.data === undefined || (account.role === 'admin' && !mayChange)) return '—';
     return keys.data.filter((key) => key.owner.id === account.id && keyState(key, Date.now()) === 'active').length;
   };
@@ -209,7 +209,7 @@ function Actions({ account, onChange }: ActionsProps) {
 }
 
 interface AccountFormProps {
-  /** The account to change; a new one if left out. */
+  /** The account to edit. A new account if left out. */
   readonly account?: ServiceAccount;
   readonly onClose: () => void;
   readonly onCreated: (account: ServiceAccount) => void;

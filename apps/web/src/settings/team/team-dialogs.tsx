@@ -52,7 +52,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
 export function ChangeRole({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const [role, setRole] = useState(member.role);
-  // The member as last read. A change by another administrator is shown before it is overwritten.
+  // The member as last read. A concurrent change by another administrator is shown before it is overwritten.
   const [known, setKnown] = useState(member);
   const change = useWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
@@ -96,7 +96,7 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
   );
 }
 
-/** Makes a new invitation for a member who has not joined, or a link to a new password for any other. */
+/** Creates a new invitation for a member who has not joined, or a password reset link for any other member. */
 export function NewLink({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const createLink = useWrite({ write: () => client.users.resetPassword(member.id), invalidates: [['users']] });
@@ -132,7 +132,7 @@ export function NewLink({ member, onClose }: { readonly member: Member; readonly
 interface Props {
   readonly email: string;
   readonly url: string;
-  /** When the link expires. */
+  /** Expiry time of the link. */
   readonly until: string;
   readonly onClose: () => void;
 }

@@ -192,7 +192,7 @@ function Actions({ member, onOpenDialog }: { readonly member: Member; readonly o
     invalidates: touches,
     onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
       if (url !== null && until !== null) onOpenDialog({ kind: 'invited', member, url, until });
-      // The link is shown once, so it is not kept here.
+      // The link is a one-time secret, so the mutation does not keep it.
       restore.reset();
     },
   });

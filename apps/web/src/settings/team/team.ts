@@ -11,7 +11,7 @@ export const usersQuery = (environment: Environment) =>
 export type Member = Awaited<ReturnType<ReturnType<typeof api>['users']['get']>>;
 
 export interface TeamSearch {
-  /** A part of a name or e-mail address. */
+  /** Part of a name or e-mail address. */
   readonly q?: string | undefined;
   /** True to show removed members too. */
   readonly removed?: boolean | undefined;
@@ -31,7 +31,7 @@ export const MEMBER_STATUS_LABELS: Readonly<Record<Member['status'], string>> = 
   deactivated: 'Removed',
 };
 
-/** The members that match the search, ordered by name. */
+/** Returns the members that match the search, sorted by name. */
 export function findMembers(members: readonly Member[], { q = '', removed = false }: TeamSearch): readonly Member[] {
   const part = q.trim().toLowerCase();
   return members
@@ -40,7 +40,7 @@ export function findMembers(members: readonly Member[], { q = '', removed = fals
     .toSorted((one, other) => memberName(one).localeCompare(memberName(other)));
 }
 
-/** A member who has not joined has no name. */
+/** Returns the member's name, or the e-mail address of a member who has not joined. */
 export function memberName({ name, email }: Pick<Member, 'name' | 'email'>): string {
   return name ?? email;
 }

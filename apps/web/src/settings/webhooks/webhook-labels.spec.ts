@@ -21,10 +21,10 @@ const REPLAY: WebhookReplay = {
 };
 
 describe('a replay', () => {
-  it('covers failed and missed events of all types and times by default', () =>
+  it('covers dead letters and missed events of all types and times by default', () =>
     expect(replayBody(DEFAULT_REPLAY)).toEqual({ statuses: ['dead_lettered', 'missed'] }));
 
-  it('covers what the user chose', () => {
+  it('covers the selection of the user', () => {
     const since = '2026-11-22T00:00:00.000Z';
     expect(
       replayBody({ ...DEFAULT_REPLAY, since, event_types: ['shipment.created'], statuses: ['succeeded'] }),
@@ -40,9 +40,11 @@ describe('a replay', () => {
       { matched: 8, done: 4, failed: 2 },
       { done: 50, failed: 25 },
     ],
-  ] as const)('has the progress of %j', (so, far) => expect(progressPercentages({ ...REPLAY, ...so })).toEqual(far));
+  ] as const)('computes the progress of %j', (so, far) =>
+    expect(progressPercentages({ ...REPLAY, ...so })).toEqual(far),
+  );
 
-  it('is described in words', () => {
+  it('is described by statuses, times and event types', () => {
     expect(describeReplay(REPLAY)).toMatch(/^dead letters, missed; to /);
     expect(describeReplay({ ...REPLAY, delivery_ids: ['dlv_1', 'dlv_2'] })).toBe('2 chosen');
     const narrowed = describeReplay({ ...REPLAY, event_types: ['shipment.created'], reasons: ['timeout'] });

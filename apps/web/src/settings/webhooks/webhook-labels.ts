@@ -41,7 +41,7 @@ export const FAILURE_REASONS: Readonly<Record<FailureReason, string>> = {
   invalid_response: 'Invalid response',
 };
 
-/** Reasons of challenges, and of dead letters whose reason is unknown. */
+/** Labels of verification failures, and of dead letters without a known reason. */
 const OTHER_REASONS: Readonly<Record<string, string>> = {
   challenge_mismatch: 'Response without the token',
   unknown: 'Unknown reason',
@@ -64,7 +64,7 @@ export const REPLAYED_STATUSES: Readonly<Record<WebhookReplay['statuses'][number
   succeeded: 'Succeeded: sent again',
 };
 
-/** Options of a select. */
+/** Converts labels to options of a select. */
 export const toOptions = <Value extends string>(words: Readonly<Record<Value, StatusLabel | string>>) =>
   (Object.entries(words) as [Value, StatusLabel | string][]).map(([value, text]) => ({
     value,
@@ -73,7 +73,7 @@ export const toOptions = <Value extends string>(words: Readonly<Record<Value, St
 
 export type ReplayedStatus = WebhookReplay['statuses'][number];
 
-/** The values of the replay form; empty lists mean all. */
+/** Values of the replay form. Empty lists mean all. */
 export interface ReplayValues {
   since: string | undefined;
   until: string | undefined;
@@ -97,7 +97,7 @@ export function replayBody({ since, until, event_types, statuses }: ReplayValues
   };
 }
 
-/** Percentages for a progress bar. A completed replay of nothing is done. */
+/** Returns the percentages for a progress bar. A completed replay without deliveries counts as 100 %. */
 export function progressPercentages({ status, matched, done, failed }: WebhookReplay): {
   done: number;
   failed: number;

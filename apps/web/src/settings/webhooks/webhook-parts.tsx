@@ -30,12 +30,12 @@ export function EndpointBadge({ status }: Pick<WebhookEndpoint, 'status'>) {
   return <StatusBadge words={ENDPOINT_STATUSES[status]} />;
 }
 
-/** Facts side by side if there is room. */
+/** A grid of labeled values. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return <div className={classes['facts']}>{children}</div>;
 }
 
-/** A value below its label. */
+/** A value with its label above. */
 export function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className={classes['fact']}>
@@ -52,14 +52,14 @@ export function Fact({ label, children }: { readonly label: string; readonly chi
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 interface Props {
-  /** Epoch milliseconds. */
+  /** Time of the last update, in epoch milliseconds. */
   readonly at: number;
   readonly isFetching: boolean;
   readonly everyMs: number;
   readonly refetch: () => unknown;
 }
 
-/** The age of polled data, with a button to read it again. */
+/** The time of the last update of polled data, with a refresh button. */
 export function LastUpdated({ at, isFetching, everyMs, refetch }: Props) {
   if (at === 0) return null;
   return (
@@ -91,7 +91,7 @@ export function DeliveryLink({ delivery }: { readonly delivery: Pick<WebhookDeli
   );
 }
 
-/** The result of the last challenge, with the endpoint's response if it was wrong. */
+/** The result of the last verification, with the endpoint's response if it failed. */
 export function ChallengeOutcome({ verification }: { readonly verification: WebhookEndpoint['last_verification'] }) {
   if (verification === null) return null;
   const { at, ok, error } = verification;
@@ -113,5 +113,5 @@ export function ChallengeOutcome({ verification }: { readonly verification: Webh
   );
 }
 
-/** Makes a table without focusable content scrollable by keys. */
+/** Makes a table without focusable content scrollable by keyboard. */
 export const KEYBOARD_SCROLLABLE = { viewportProps: { tabIndex: 0 } };

@@ -5,13 +5,13 @@ const delivery = (id: string, version: number, status: WebhookDelivery['status']
   ({ id, version, status }) as WebhookDelivery;
 
 describe('polled deliveries', () => {
-  it('change in place, and new ones are counted', () => {
+  it('update in place, and new ones are counted', () => {
     const read = [delivery('b', 1), delivery('a', 1)];
     const newest = [delivery('c', 1), delivery('b', 2, 'succeeded'), delivery('a', 1)];
     expect(mergeNewest(read, newest)).toEqual({ rows: [delivery('b', 2, 'succeeded'), delivery('a', 1)], newer: 1 });
   });
 
-  it('never return to an older state', () => {
+  it('never revert to an older state', () => {
     const read = [delivery('a', 3, 'succeeded')];
     expect(mergeNewest(read, [delivery('a', 2)])).toEqual({ rows: read, newer: 0 });
   });

@@ -5,12 +5,12 @@ import { useEnvironment } from '../../session/session.ts';
 import { statsSince } from './endpoints/stats-series.ts';
 import { type DeliverySearch, type StatsWindow, parseStatuses } from './webhook-search.ts';
 
-/** Polling interval of deliveries and endpoints, which have no events. Stops while the tab is hidden. */
+/** Polling interval of deliveries and endpoints, which have no events. Polling stops while the tab is hidden. */
 export const POLL_MS = 5_000;
 const STATS_POLL_MS = 30_000;
 const PAGE_SIZE = 50;
 
-/** The queries that a write to an endpoint changes. */
+/** Keys of the queries to refetch after a change to an endpoint. */
 export const ENDPOINT_QUERY_KEYS = [['webhook-endpoints'], ['webhook-endpoint'], ['webhook-stats']];
 export const DELIVERY_QUERY_KEYS = [
   ...['webhook-deliveries', 'webhook-deliveries-newest', 'webhook-delivery', 'webhook-dead-letters'].map((kind) => [
@@ -19,7 +19,7 @@ export const DELIVERY_QUERY_KEYS = [
   ...[['webhook-stats'], ['webhook-replays']],
 ];
 
-/** An environment has at most 50 endpoints. */
+/** Query of all endpoints. An environment has at most 50. */
 export const endpointsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['webhook-endpoints', environment],
@@ -27,7 +27,10 @@ export const endpointsQuery = (environment: Environment) =>
     refetchInterval: STATS_POLL_MS,
   });
 
-/** Returns the name of an endpoint by its id; undefined if the endpoint was deleted or is not read yet. */
+/**
+ * Returns a function that looks up the name of an endpoint by id. Undefined if the endpoint was deleted or is not
+ * loaded yet.
+ */
 export function useEndpointNames(isEnabled = true): (id: string) => string | undefined {
   const endpoints = useQuery({ ...endpointsQuery(useEnvironment()), enabled: isEnabled });
   return (id) => {
@@ -57,7 +60,7 @@ const deliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listWeb
   ...(status !== undefined && { status: parseStatuses(status) }),
 });
 
-/** Deliveries in pages as they were read; {@link newestDeliveriesQuery} has later changes. */
+/** Deliveries in pages as first read. {@link newestDeliveriesQuery} provides later changes. */
 export function deliveriesQuery(environment: Environment, search: DeliverySearch) {
   return infiniteQueryOptions({
     queryKey: ['webhook-deliveries', environment, search],
@@ -65,7 +68,7 @@ export function deliveriesQuery(environment: Environment, search: DeliverySearch
       api(environment).webhookDeliveries.list(deliveryFilter(search), { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    // Rows never appear under the pointer by themselves.
+    // Rows never appear automatically under the pointer.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -93,7 +96,7 @@ export const deadLettersQuery = (environment: Environment, search: QueryOf<'summ
     refetchInterval: POLL_MS,
   });
 
-/** The newest 50 replays of one endpoint, or of all. */
+/** The newest 50 replays of one endpoint, or of all endpoints. */
 export const replaysQuery = (environment: Environment, endpointId: string | undefined) =>
   queryOptions({
     queryKey: ['webhook-replays', environment, endpointId ?? 'all'],
@@ -107,11 +110,11 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
 
 interface MergedDeliveries {
   readonly rows: readonly WebhookDelivery[];
-  /** Number of deliveries that the rows lack. */
+  /** Number of new deliveries that the rows do not include. */
   readonly newer: number;
 }
 
-/** Updates the rows in place with the newest deliveries: no row moves under the pointer. */
+/** Updates the rows in place with the newest deliveries. No row moves under the pointer. */
 export function mergeNewest(read: readonly WebhookDelivery[], newest: readonly WebhookDelivery[]): MergedDeliveries {
   const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
   const known = new Set(read.map(({ id }) => id));

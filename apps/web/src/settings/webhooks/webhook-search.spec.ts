@@ -8,8 +8,8 @@ import {
 import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-labels.ts';
 
 describe('delivery search', () => {
-  describe('an address of deliveries', () => {
-    it('is read back as it was', () => {
+  describe('delivery filters in the URL', () => {
+    it('are read back unchanged', () => {
       const search = {
         endpoint_id: 'whe_1',
         event_type: 'milestone.recorded',
@@ -35,7 +35,7 @@ describe('delivery search', () => {
       { anything: 'else' },
     ])('ignores invalid parts, %j', (search) => expect(readDeliverySearch(search)).toEqual({}));
 
-    it('leaves out an unknown status of several', () =>
+    it('ignores an unknown status among several', () =>
       expect(readDeliverySearch({ status: 'lost,succeeded' })).toEqual({ status: 'succeeded' }));
   });
 });
@@ -43,11 +43,11 @@ describe('delivery search', () => {
 describe('dead letter search', () => {
   const SEARCH = { endpoint_id: 'whe_1', event_type: 'shipment.created', reason: 'timeout' } as const;
 
-  describe('dead letters', () => {
-    it('are filtered by the address, except by status', () =>
+  describe('a bulk operation on dead letters', () => {
+    it('applies the filters of the URL, except the status', () =>
       expect(readDeadLetterSearch({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
 
-    it('are all that match without a selection', () => {
+    it('covers all matching dead letters without a selection', () => {
       expect(toSelection({}, new Set())).toEqual({});
       expect(toSelection({ ...SEARCH, since: '2026-11-23T09:30:00.000Z' }, new Set())).toEqual({
         ...{ endpoint_id: 'whe_1', event_types: ['shipment.created'], reasons: ['timeout'] },
@@ -55,7 +55,7 @@ describe('dead letter search', () => {
       });
     });
 
-    it('are only the selected ones', () =>
+    it('covers only the selected dead letters', () =>
       expect(toSelection(SEARCH, new Set(['dlv_1', 'dlv_2']))).toEqual({ delivery_ids: ['dlv_1', 'dlv_2'] }));
   });
 });

@@ -2,15 +2,15 @@ import type { BodyOf, QueryOf, WebhookDelivery } from '@tracking/client';
 import { EVENT_TYPES, type EventType } from '../../values/event-types.ts';
 import { readTime } from '../../values/zones.ts';
 
-/** The filters of a list of deliveries as the address holds them. */
+/** Filters of the list of deliveries in the URL. */
 export interface DeliverySearch {
   readonly endpoint_id?: string | undefined;
   readonly event_id?: string | undefined;
   readonly event_type?: EventType | undefined;
-  /** Separated by commas. */
+  /** Comma-separated statuses. */
   readonly status?: string | undefined;
   readonly reason?: FailureReason | undefined;
-  /** ISO 8601; when the events were created. */
+  /** Start of the period in which the events were created, ISO 8601. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -19,13 +19,13 @@ const parseId = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
 const findValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
-/** The known statuses in a comma-separated text. */
+/** Returns the known statuses in a comma-separated list. */
 export function parseStatuses(named: unknown): readonly DeliveryStatus[] {
   const names = typeof named === 'string' ? named.split(',') : [];
   return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
 }
 
-/** Reads an address; invalid parts are ignored. */
+/** Reads the filters from the URL. Invalid values are ignored. */
 export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch {
   const status = parseStatuses(raw['status']);
   const values: DeliverySearch = {
@@ -40,7 +40,7 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** The filters of the dead letters as the address holds them. */
+/** Filters of the dead letters in the URL. */
 export type DeadLetterSearch = Omit<DeliverySearch, 'status' | 'event_id'>;
 
 export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSearch {
@@ -48,10 +48,10 @@ export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSe
   return search;
 }
 
-/** The query of the summary. */
+/** Converts the filters to the query of the summary. */
 export const summaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
 
-/** The selected deliveries, or all that match. */
+/** Returns the selected deliveries, or filters for all that match. */
 export function toSelection(search: DeadLetterSearch, chosen: ReadonlySet<string>): BodyOf<'replayWebhookDeadLetters'> {
   if (chosen.size > 0) return { delivery_ids: [...chosen] };
   const { event_type, reason, ...same } = search;
@@ -65,11 +65,11 @@ export function toSelection(search: DeadLetterSearch, chosen: ReadonlySet<string
 const ENDPOINT_TABS = ['overview', 'deliveries', 'replays', 'configuration'] as const;
 export type EndpointTab = (typeof ENDPOINT_TABS)[number];
 
-/** The state of an endpoint's page as the address holds it: the tab and the filters of its deliveries. */
+/** State of an endpoint's page in the URL: the tab and the filters of its deliveries. */
 export interface EndpointSearch extends Omit<DeliverySearch, 'endpoint_id'> {
-  /** The overview if left out. */
+  /** Defaults to the overview. */
   readonly tab?: EndpointTab | undefined;
-  /** A day if left out. */
+  /** Defaults to a day. */
   readonly window?: StatsWindow | undefined;
 }
 
@@ -80,7 +80,7 @@ export function readEndpointSearch(raw: Record<string, unknown>): EndpointSearch
   return { ...deliveries, ...(tab && { tab }), ...(window && { window }) };
 }
 
-/** The length of each window and the hours of a column. */
+/** Length of each time window and of its columns, in hours. */
 export const WINDOWS = {
   day: { label: '24 hours', hours: 24, hoursPerColumn: 1 },
   week: { label: '7 days', hours: 168, hoursPerColumn: 6 },
@@ -95,7 +95,7 @@ export const STATS_WINDOWS = (Object.keys(WINDOWS) as StatsWindow[]).map((value)
 export type DeliveryStatus = WebhookDelivery['status'];
 export type FailureReason = Extract<NonNullable<QueryOf<'listWebhookDeliveries'>['reason']>, string>;
 
-/** The statuses that addresses may name. Every page loads this list, so labels are kept elsewhere. */
+/** Statuses that are valid in a URL. Every page loads this list, so the labels are in another file. */
 export const DELIVERY_STATUS_NAMES: readonly DeliveryStatus[] = [
   'pending',
   'retrying',

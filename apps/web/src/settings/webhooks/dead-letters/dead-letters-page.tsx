@@ -74,11 +74,11 @@ interface SummaryRow {
   readonly label: string;
   readonly count: number;
   readonly isExact: boolean;
-  /** The search for this kind alone; undefined if there is none. */
+  /** The filters that select these dead letters. Undefined if no filter does. */
   readonly narrowed?: DeadLetterSearch;
 }
 
-/** The number of each kind, with a link to show that kind alone. */
+/** Counts of dead letters by reason, endpoint and event type. Each count filters the list when clicked. */
 function DeadLetterSummary({ summary, search, onChange }: Props) {
   const endpointName = useEndpointNames();
   const parts: readonly (readonly [string, readonly SummaryRow[]])[] = [
@@ -135,7 +135,7 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
   );
 }
 
-/** Checks that there are none for certain: an incomplete count may miss some. */
+/** Checks that there are certainly no dead letters. An inexact count may miss some. */
 function isCertainlyEmpty({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
   return count === 0 && is_exact;
 }
@@ -146,7 +146,7 @@ function countLabel(count: number, isExact: boolean): string {
 
 const StartedReplays = onDemand(async () => (await import('../replays/replays-page.tsx')).StartedReplays);
 
-/** Deliveries that one request may name. */
+/** Maximum number of deliveries in one request. */
 const MAX_SELECTED = 200;
 
 interface DeadLetterActionsProps {
@@ -156,7 +156,10 @@ interface DeadLetterActionsProps {
   readonly onDone: () => void;
 }
 
-/** Replays or discards the selected dead letters, or all that match. Both continue in the background and are followed here. */
+/**
+ * Replays or discards the selected dead letters, or all that match. The operations continue in the background, and
+ * their progress is shown here.
+ */
 function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterActionsProps) {
   const client = useApi();
   const parts = { touches: DELIVERY_QUERY_KEYS, onDone };

@@ -35,7 +35,7 @@ interface Props {
   readonly isSingleEndpoint?: boolean;
 }
 
-/** The newest deliveries in pages. Changes appear in place; new deliveries wait until the user asks for them. */
+/** The newest deliveries in pages. Changes appear in place. New deliveries are added when the user asks for them. */
 export function Deliveries({ search, onChange, isSingleEndpoint = false }: Props) {
   const isNarrowed = Object.keys(search).length > (isSingleEndpoint ? 1 : 0);
   const { list, newest, rows, newer, readAgain: reread } = useDeliveries(search);
@@ -88,9 +88,9 @@ export function useDeliveries(search: DeliverySearch) {
   const list = useInfiniteQuery(deliveriesQuery(environment, search));
   const newest = useQuery(newestDeliveriesQuery(environment, search));
   const read = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  // Most events are sent to an endpoint a moment later.
+  // Most events are sent to an endpoint shortly after they happen.
   useLiveRefetch(() => void newest.refetch());
-  // An empty list may change by itself, since no row moves.
+  // An empty list can update automatically because no row moves.
   const { rows, newer } = mergeNewest(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
   const reread = () => Promise.all([list.refetch(), newest.refetch()]);
   return { list, newest, rows, newer, readAgain: reread };
@@ -104,7 +104,7 @@ export interface Selection {
 interface DeliveryRowsProps {
   readonly rows: readonly WebhookDelivery[];
   readonly showsEndpoint: boolean;
-  /** Present if several rows can be selected. */
+  /** Set if rows can be selected. */
   readonly selection?: Selection;
 }
 

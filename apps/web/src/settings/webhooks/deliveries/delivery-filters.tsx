@@ -14,7 +14,7 @@ const REASONS = toOptions(FAILURE_REASONS);
 interface Props {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
-  /** Filters to leave out, since all rows have the same value. */
+  /** Filters to hide because all rows have the same value. */
   readonly hiddenFilters?: readonly ('endpoint' | 'status' | 'event')[];
 }
 
@@ -57,7 +57,7 @@ export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props)
       />
       {!hiddenFilters.includes('event') && (
         <TextInput
-          // Resets the text when the address changes.
+          // Resets the text when the URL changes.
           key={search.event_id ?? ''}
           size="xs"
           label="Event"
@@ -88,7 +88,7 @@ function EndpointSelect({ value, onChange }: EndpointSelectProps) {
       size="xs"
       label="Endpoint"
       placeholder="Any"
-      // Deliveries of deleted endpoints stay.
+      // Deliveries of deleted endpoints remain in the list.
       data={isDeleted ? [...known, { value, label: value }] : known}
       value={value ?? null}
       onChange={(id) => onChange(id ?? undefined)}

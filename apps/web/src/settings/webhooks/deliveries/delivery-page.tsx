@@ -104,7 +104,7 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
   );
 }
 
-/** The headers of the request. A value that is secret or differs for each attempt is described instead. */
+/** Returns the headers of the request. A value that is secret or differs for each attempt is described instead. */
 function requestHeaders(
   { event_id, event_type }: Pick<WebhookDelivery, 'event_id' | 'event_type'>,
   endpoint: Pick<WebhookEndpoint, 'headers'> | undefined,

@@ -10,7 +10,7 @@ import { reasonLabel } from '../webhook-labels.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
 
-/** The attempts with the endpoint's responses, the latest first. */
+/** The attempts with the endpoint's responses, latest first. */
 export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
   return (
     <Stack gap="md" component="ol" m={0} p={0} className="plain-list">
@@ -86,7 +86,7 @@ export function Headers({ headers }: { readonly headers: Readonly<Record<string,
   );
 }
 
-/** A delivered delivery can be neither retried nor discarded; one that is over cannot be discarded again. */
+/** Checks if a delivery can be discarded. A succeeded or already discarded delivery cannot. */
 export const canDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
   status !== 'succeeded' && status !== 'discarded';
 
@@ -121,7 +121,7 @@ export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelive
   );
 }
 
-/** Retries or discards a delivery. */
+/** Returns mutations that retry or discard a delivery. */
 export function useDeliveryWrites() {
   const client = useApi();
   const retry = useWrite({

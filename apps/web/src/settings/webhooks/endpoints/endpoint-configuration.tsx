@@ -98,7 +98,7 @@ interface Props {
 
 function EditEndpoint({ endpoint, onClose }: Props) {
   const client = useApi();
-  // The endpoint when the form was opened: the page keeps reading it.
+  // The endpoint when the form was opened. The page keeps refetching the endpoint.
   const [base, setBase] = useState(endpoint);
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
   const form = useEndpointForm(toFormValues(base));
@@ -202,7 +202,7 @@ function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
 type Dialog = 'rotate' | 'reveal';
 const TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate secret', reveal: 'Reveal secret' };
 
-/** The signing secrets. A secret is in the page only while its dialog is open. */
+/** The signing secrets. The page holds a secret only while its dialog is open. */
 function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);

@@ -33,7 +33,7 @@ describe('endpoint fields', () => {
   const header = (name: string, value: string, hasStoredValue = false) => ({ key: 7, name, value, hasStoredValue });
 
   describe('the endpoint form', () => {
-    it('changes nothing if nothing is entered', () => {
+    it('sends no changes if nothing was entered', () => {
       const values = toFormValues(ENDPOINT);
       expect(toEndpointPatch(ENDPOINT, values)).toEqual({});
       expect(toEndpointPatch(ENDPOINT, { ...values, event_types: ['milestone.recorded', 'shipment.created'] })).toEqual(
@@ -46,7 +46,7 @@ describe('endpoint fields', () => {
       expect(toEndpointPatch(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
     });
 
-    it('keeps header values that it does not know', () => {
+    it('keeps stored header values', () => {
       const { headers } = toFormValues(ENDPOINT);
       const more = { ...toFormValues(ENDPOINT), headers: [...headers, header('X-Site', 'RTM')] };
       expect(toEndpointPatch(ENDPOINT, more)).toEqual({ headers: { Authorization: MASKED_VALUE, 'X-Site': 'RTM' } });
@@ -67,11 +67,11 @@ describe('endpoint fields', () => {
       [{ headers: [header(' ', 'x')] }, 'headers'],
       [{ headers: [header('X-A', '')] }, 'headers'],
       [{ headers: [header('X-A', '1'), header('x-a ', '2')] }, 'headers'],
-    ])('finds the fault of %j', (wrong, field) => {
+    ])('finds an error in %j', (wrong, field) => {
       expect(Object.keys(validateEndpoint({ ...NEW_ENDPOINT, url: 'https://a.example', ...wrong }))).toEqual([field]);
     });
 
-    it('finds no fault otherwise', () =>
+    it('finds no error in valid values', () =>
       expect(validateEndpoint({ ...toFormValues(ENDPOINT), headers: [header('Authorization', '', true)] })).toEqual(
         {},
       ));
@@ -80,24 +80,24 @@ describe('endpoint fields', () => {
 
 describe('event type choice', () => {
   describe('a subscription', () => {
-    it('to a star is to the standard types', () => {
+    it('with a star covers the standard types', () => {
       expect(isSubscribed(['*'], 'shipment.created')).toBe(true);
       expect(isSubscribed(['*'], 'document.rejected')).toBe(false);
     });
 
-    it('has other types beside the star', () => {
+    it('can contain other types besides the star', () => {
       expect(setSubscribed(['*'], ['document.rejected', 'shipment.created'], true)).toEqual(['*', 'document.rejected']);
       expect(setSubscribed(['*', 'document.rejected'], ['document.rejected'], false)).toEqual(['*']);
     });
 
-    it('lists its types once a standard one is left out', () => {
+    it('lists its types once a standard type is removed', () => {
       const left = setSubscribed(['*', 'document.rejected'], ['shipment.created'], false);
       expect([...left].sort()).toEqual(
         [...STANDARD_EVENT_TYPES.filter((type) => type !== 'shipment.created'), 'document.rejected'].sort(),
       );
     });
 
-    it('is the same with a star and without, until a release adds a type', () => {
+    it('has the same types with and without a star until a release adds a type', () => {
       const named = setStandardSubscribed(['*', 'exception.updated'], false);
       expect(named).toEqual([...STANDARD_EVENT_TYPES, 'exception.updated']);
       expect(setStandardSubscribed(named, true)).toEqual(['*', 'exception.updated']);

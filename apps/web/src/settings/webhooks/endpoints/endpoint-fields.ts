@@ -1,7 +1,7 @@
 import type { BodyOf, WebhookEndpoint } from '@tracking/client';
 import { type EventType, STANDARD_EVENT_TYPES, eventLabel } from '../../../values/event-types.ts';
 
-/** The API's placeholder for a secret value. */
+/** The API's placeholder for a secret header value. */
 export const MASKED_VALUE = '********';
 
 type ApiVersion = WebhookEndpoint['api_version'];
@@ -14,7 +14,7 @@ const NEWEST_API_VERSION = API_VERSIONS.reduce((newest, version) => (version > n
 export const MAX_CONCURRENCY = 100;
 
 export interface HeaderRow {
-  /** Identifies the row while it is edited. */
+  /** Identifies the row in the form. */
   readonly key: number;
   readonly name: string;
   readonly value: string;
@@ -22,14 +22,14 @@ export interface HeaderRow {
   readonly hasStoredValue: boolean;
 }
 
-/** The values of the endpoint form. */
+/** Values of the endpoint form. */
 export interface EndpointValues {
   url: string;
   description: string;
   event_types: Subscription;
   headers: HeaderRow[];
   api_version: ApiVersion;
-  /** Null if empty. */
+  /** Null if the field is empty. */
   max_concurrency: number | null;
 }
 
@@ -53,7 +53,7 @@ export function toFormValues(endpoint: WebhookEndpoint): EndpointValues {
   };
 }
 
-/** The body of a request. A stored header without a new value is sent back as its placeholder. */
+/** Converts the form's values to a request body. A stored header without a new value is sent as its placeholder. */
 export function toRequestBody(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
   const headers = values.headers
     .filter(({ name }) => name.trim() !== '')
@@ -68,14 +68,14 @@ export function toRequestBody(values: EndpointValues): BodyOf<'createWebhookEndp
   };
 }
 
-/** The fields that differ from what was read, so that other changes by other users stay. */
+/** Returns only the fields that the user changed, so that concurrent changes to other fields are kept. */
 export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
   const [was, is] = [toRequestBody(toFormValues(before)), toRequestBody(values)];
   const differs = (name: keyof typeof is) => JSON.stringify(sorted(was[name])) !== JSON.stringify(sorted(is[name]));
   return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
 }
 
-/** The faults that can be found without the service. */
+/** Returns the errors that can be detected before sending. */
 export function validateEndpoint({
   url,
   event_types,
@@ -107,19 +107,19 @@ function headersError(headers: readonly HeaderRow[], names: readonly string[]): 
     : undefined;
 }
 
-/** The order of types is irrelevant. */
+/** Sorts lists for comparison, because the order of event types does not matter. */
 function sorted(value: unknown): unknown {
   return Array.isArray(value) ? value.map(String).sort() : value;
 }
 
-/** The subscribed types; `*` means all standard types, also those of later releases. */
+/** The subscribed event types. `*` means all standard types, including those of later releases. */
 export type Subscription = WebhookEndpoint['event_types'];
 
 export function isSubscribed(subscription: Subscription, type: EventType): boolean {
   return subscription.includes(type) || (subscription.includes('*') && STANDARD_EVENT_TYPES.includes(type));
 }
 
-/** Adds or removes types. Removing a standard type replaces `*` by the other standard types. */
+/** Adds or removes event types. Removing a standard type replaces `*` by the other standard types. */
 export function setSubscribed(subscription: Subscription, types: readonly EventType[], chosen: boolean): Subscription {
   if (chosen) return [...subscription, ...types.filter((type) => !isSubscribed(subscription, type))];
   const removesStandard = subscription.includes('*') && types.some((type) => STANDARD_EVENT_TYPES.includes(type));
@@ -129,7 +129,7 @@ export function setSubscribed(subscription: Subscription, types: readonly EventT
   return [...new Set(named)].filter((type) => type === '*' || !types.includes(type));
 }
 
-/** Subscribes to all standard types, or to none of them. */
+/** Subscribes to all current and future standard types, or lists the current ones. */
 export function setStandardSubscribed(subscription: Subscription, chosen: boolean): Subscription {
   const others = subscription.filter((type) => type !== '*' && !STANDARD_EVENT_TYPES.includes(type));
   return chosen ? ['*', ...others] : [...STANDARD_EVENT_TYPES, ...others];

@@ -36,7 +36,7 @@ export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
   return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: validateEndpoint });
 }
 
-/** Shows the service's errors at their fields, such as `event_types[0]` and `headers.X-Site`. */
+/** Shows errors of the service at their fields, for params such as `event_types[0]` and `headers.X-Site`. */
 export function showFieldErrors(form: EndpointForm, error: unknown): void {
   const faults = Object.entries(fieldErrors(error) ?? {});
   form.setErrors(Object.fromEntries(faults.map(([param, message]) => [topLevelField(param), message])));
@@ -93,7 +93,7 @@ interface Props {
   readonly error?: React.ReactNode;
 }
 
-/** Chooses event types by group or search. */
+/** Selects event types, by group and with a search. */
 function EventTypePicker({ value, onChange, error }: Props) {
   const [search, setSearch] = useState('');
   const groups = eventGroups(search);
@@ -171,7 +171,7 @@ interface HeaderFieldsProps {
   readonly error?: React.ReactNode;
 }
 
-/** The endpoint's own headers. The service never returns their values. */
+/** Custom headers of the endpoint. The service never returns their values. */
 function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
   const nextKey = Math.max(-1, ...value.map(({ key }) => key)) + 1;
   const change = (key: number, change: Partial<HeaderRow>) =>

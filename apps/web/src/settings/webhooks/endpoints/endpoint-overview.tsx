@@ -33,7 +33,7 @@ import {
   sumTotals,
 } from './stats-series.ts';
 
-/** Needed once per endpoint. */
+/** Loaded on demand because the setup is shown once per endpoint. */
 const EndpointSetup = lazyWithRetry(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));
 
 interface Props {
@@ -58,7 +58,7 @@ export function EndpointOverview({ endpoint, window, onWindow }: Props) {
   );
 }
 
-/** Loads recharts only when a chart is shown. */
+/** Loaded on demand because recharts is large. */
 const StatsChart = lazyWithRetry(() => import('./stats-chart.tsx'));
 
 interface EndpointStatsProps {
@@ -138,7 +138,7 @@ function Stats({ stats, window }: { readonly stats: EndpointStats; readonly wind
   );
 }
 
-/** The numbers of the chart as a table. */
+/** The chart's data as a table. */
 function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);

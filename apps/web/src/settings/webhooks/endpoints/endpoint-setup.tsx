@@ -8,7 +8,7 @@ import { ChallengeOutcome } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import { SendTest } from './send-test.tsx';
 
-/** The steps from a new endpoint to live events: challenge, test event, enabling. */
+/** The steps from a new endpoint to live events: verification, test event, enabling. */
 export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const client = useApi();
   const { id, status } = endpoint;

@@ -11,7 +11,7 @@ interface Props {
   readonly window: StatsWindow;
 }
 
-/** Successful and failed attempts, stacked. The table below the chart holds the same numbers. */
+/** Stacked chart of succeeded and failed attempts. The table below the chart contains the same data. */
 export default function StatsChart({ columns, window }: Props) {
   const format = window === 'day' ? HOUR : DAY;
   const data = columns.map(({ at, succeeded, failed }) => ({

@@ -18,19 +18,19 @@ describe('stats series', () => {
     };
   }
 
-  describe('columns of statistics', () => {
+  describe('columns of the chart', () => {
     it.each([
       ['day', 24, '2026-11-22T10:00:00.000Z', '2026-11-23T09:00:00.000Z'],
       ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
       ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
-    ] as const)('for a %s are %i without a gap', (window, count, first, last) => {
+    ] as const)('cover a %s with %i columns without a gap', (window, count, first, last) => {
       const columns = toColumns({ hours: [] }, window, NOW);
       expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
       expect(statsSince(window, NOW)).toBe(first);
       expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
     });
 
-    it('sum up their hours and keep the slowest', () => {
+    it('sum their hours and keep the slowest latency', () => {
       const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
       expect(toColumns({ hours }, 'week', NOW).at(-1)).toEqual({
         ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, deadLettered: 1, p50: 90, p95: 90 },
@@ -103,6 +103,6 @@ describe('endpoint health', () => {
       ['unsteady', 'enabled', stats(LATE, EARLY, [18, 1])],
       ['failing', 'enabled', stats(EARLY, LATE, [99, 1])],
       ['failing', 'enabled', stats(null, LATE, [0, 1])],
-    ] as const)('is %s, %s', (health, status, of) => expect(endpointHealth({ status }, of)).toBe(health));
+    ] as const)('%s: %s', (health, status, of) => expect(endpointHealth({ status }, of)).toBe(health));
   });
 });

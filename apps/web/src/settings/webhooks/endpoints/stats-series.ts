@@ -5,24 +5,27 @@ export type EndpointStats = AnswerOf<'getWebhookEndpointStats'>;
 type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
-/** The attempts of a column, which begins at `at`. */
+/** Attempts in one column of the chart. */
 export interface Column {
-  /** ISO 8601, UTC. */
+  /** Start of the column, ISO 8601 in UTC. */
   readonly at: string;
   readonly succeeded: number;
   readonly failed: number;
   readonly deadLettered: number;
-  /** Milliseconds, of the slowest hour; null without attempts. */
+  /** Latency of the slowest hour in milliseconds. Null without attempts. */
   readonly p50: number | null;
   readonly p95: number | null;
 }
 
-/** @param now epoch milliseconds */
+/**
+ * Returns the start of the first column, ISO 8601.
+ * @param now epoch milliseconds
+ */
 export function statsSince(window: StatsWindow, now: number): string {
   return new Date(columnStart(window, now) - (columnCount(window) - 1) * columnMs(window)).toISOString();
 }
 
-/** All columns of the window, also empty ones, the oldest first. */
+/** Returns all columns of the window, including empty ones, oldest first. */
 export function toColumns(stats: Pick<EndpointStats, 'hours'>, window: StatsWindow, now: number): readonly Column[] {
   const byColumn = Map.groupBy(stats.hours, ({ hour }) => columnStart(window, Date.parse(hour)));
   const first = Date.parse(statsSince(window, now));
@@ -52,9 +55,9 @@ interface Totals {
   readonly attempts: number;
   readonly failed: number;
   readonly deadLettered: number;
-  /** Share of successful attempts, 0 to 1; undefined without attempts. */
+  /** Success rate, 0 to 1. Undefined without attempts. */
   readonly success: number | undefined;
-  /** Milliseconds, of the slowest hour. */
+  /** Latency of the slowest hour in milliseconds. */
   readonly p95: number | null;
   readonly isExact: boolean;
 }
@@ -80,8 +83,8 @@ const columnCount = (window: StatsWindow) => WINDOWS[window].hours / WINDOWS[win
 const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(window));
 
 /**
- * `off`: receives nothing at the moment, as its status explains. `failing`: the latest attempt failed. `unsteady`: responds,
- * but more than one in twenty attempts failed. `idle`: nothing was sent.
+ * Health of an endpoint. `off`: receives no events, as its status explains. `failing`: the latest attempt failed.
+ * `unsteady`: responds, but more than one in 20 attempts failed. `idle`: no attempts yet.
  */
 type Health = 'off' | 'idle' | 'healthy' | 'unsteady' | 'failing';
 

@@ -22,7 +22,7 @@ export function ReplaysPage() {
   );
 }
 
-/** The replays of one endpoint, or of all. */
+/** The replays of one endpoint, or of all endpoints. */
 export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
   const [isCreating, { open, close }] = useDisclosure(false);
   const replays = useQuery(replaysQuery(useEnvironment(), endpoint?.id));
@@ -125,7 +125,7 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
   );
 }
 
-/** The progress of a replay, with buttons to stop or resume it. */
+/** The progress of a replay, with a button to cancel or resume it. */
 function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   const client = useApi();
   const { id, status, matched, done, failed, action } = replay;
@@ -173,7 +173,7 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   );
 }
 
-/** The progress of replays that were just begun, and the endpoints for which none was. */
+/** The progress of replays that were just started, and the endpoints that rejected one. */
 export function StartedReplays({ started }: { readonly started: AnswerOf<'replayWebhookDeadLetters'> }) {
   const endpointName = useEndpointNames();
   const { data: latest = [] } = useQuery(replaysQuery(useEnvironment(), undefined));
