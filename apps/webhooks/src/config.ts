@@ -21,11 +21,11 @@ import {
 
 /** Settings of the webhooks service; docs/reference/settings.md lists them. */
 export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
-  /** `host:port` where requests of the gateway are taken. */
+  /** Address `host:port` that listens for requests from the gateway. */
   readonly address: string;
   readonly token: string;
   readonly tls?: GrpcServerTls;
-  /** Where the replicas of the shipments service are, and how they are called. */
+  /** Addresses of the shipments service's replicas, and the connection settings for them. */
   readonly shipments: { readonly services: { readonly shipments: string }; readonly tls?: true | GrpcTls };
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
@@ -33,12 +33,12 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
   readonly webhooks: WebhookConfig;
 }
 
-/** @throws ConfigError naming the variable that is wrong */
+/** @throws ConfigError that names the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): WebhooksConfig {
   const read = new ConfigReader(env);
-  const server = readServerTls(read);
-  // A service that accepts calls over TLS only makes no calls in plain text.
-  const { tls = server.tls && true } = readClientTls(read);
+  const server = serverTls(read);
+  // A service that accepts only TLS calls makes no plain-text calls.
+  const { tls = server.tls && true } = callerTls(read);
   return {
     ...readServiceSettings(read),
     address: `${read.get('HOST')}:${read.get('PORT', '4002')}`,

@@ -7,15 +7,17 @@ import { type ShipmentOperations, remoteEventMaker } from '@tracking/shipments';
 import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
-/** Deadline of a question to shipments: shorter than the callers here wait. */
+/** Deadline of a request to the shipments service. Shorter than the callers' own deadlines. */
 const HEAD_DEADLINE_MS = 5_000;
 
-/** Events from Kafka to the clients' endpoints; every outbound call of the system leaves from here. */
+/**
+ * The webhooks service: sends events from Kafka to the clients' endpoints. It makes all outbound calls of the system.
+ */
 export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const service = await Service.start('webhooks', config);
   const { logger, metrics, clock, shutdown } = service;
 
-  // Engines
+  // Storage engines
   const { documentStore, leases } = openMongo(service, config.mongo);
   const broker = openKafka(service, config.kafka);
   const channel = new GrpcServiceChannel({ ...config.shipments, token: config.token, logger, metrics });
@@ -29,7 +31,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
     service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost));
   const secretsKey = await openSealingKey(config, use);
 
-  // Events that replays find missed
+  // Log in which replays find missed events
   const readModels = await ReadModels.start({
     ...{ eventStore: events, documentStore, leases, clock, logger, metrics },
     project: false,

@@ -3,12 +3,12 @@ import { BlockList, isIP } from 'node:net';
 type Subnets = readonly (readonly [kind: string, ...subnets: string[]])[];
 
 /**
- * Addresses that no receiver on the public internet has. Sources: the IANA registries of special-purpose IPv4 and IPv6
- * addresses (RFC 6890), and the addresses under which cloud providers show machines their own metadata. The first
- * entry that holds an address names it.
+ * IP addresses that no receiver on the public internet has. Sources: the IANA registries of special-purpose IPv4 and
+ * IPv6 addresses (RFC 6890), and the metadata addresses of cloud providers. The first entry that contains an address
+ * determines its kind.
  */
 const NON_PUBLIC_V4: Subnets = [
-  // Azure's is an ordinary public address by its number; Alibaba's lies in the carrier-grade NAT range.
+  // Azure's metadata address is in a public range; Alibaba's is in the carrier-grade NAT range.
   ['cloud metadata', '169.254.169.254/32', '169.254.170.2/32', '168.63.129.16/32', '100.100.100.200/32'],
   ['unspecified', '0.0.0.0/8'],
   ['private', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
@@ -34,7 +34,7 @@ const NON_PUBLIC_V6: Subnets = [
   ['cloud metadata', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
   ['unspecified', '::/128'],
   ['loopback', '::1/128'],
-  // Forms that carry an IPv4 address. None is needed to reach a public receiver, and each is a way around the table above.
+  // Addresses that embed an IPv4 address. No public receiver needs them, and each could bypass the table above.
   ['IPv4-mapped', '::ffff:0:0/96'],
   ['IPv4-translated', '::ffff:0:0:0/96'],
   ['IPv4-compatible', '::/96'],
@@ -50,24 +50,28 @@ const NON_PUBLIC_V6: Subnets = [
   ['multicast', 'ff00::/8'],
 ];
 
-/** The only part of the IPv6 space from which public addresses are given out. */
+/** The only IPv6 range from which public addresses are assigned. */
 const GLOBAL_UNICAST_V6 = createBlockList(['2000::/3']);
 
 const V4_BLOCK_LISTS = NON_PUBLIC_V4.map(([kind, ...subnets]) => ({ kind, list: createBlockList(subnets) }));
 const V6_BLOCK_LISTS = NON_PUBLIC_V6.map(([kind, ...subnets]) => ({ kind, list: createBlockList(subnets) }));
 
-/** Decides which addresses may be connected to. */
+/** Decides which IP addresses may be connected to. */
 export interface AddressPolicy {
-  /** Why this IP address is not public, such as `loopback`; undefined if it is, or if the operator allowed it. */
+  /**
+   * Returns the kind of a non-public IP address, such as `loopback`; undefined if the address is public or the operator
+   * allowed it.
+   */
   refuses(address: string): string | undefined;
-  /** Whether the address lies inside the operator's own CIDRs. */
+  /** Returns true if the address is in one of the operator's allowed CIDRs. */
   isAllowedByOperator(address: string): boolean;
 }
 
 /**
- * @param allowedCidrs as `10.0.0.0/8` or `fd00::/8`; an address alone means itself. An IPv6 form that carries an IPv4
- * address is allowed by IPv6 CIDRs only.
- * @throws Error naming an entry that is no CIDR
+ * Creates the policy.
+ * @param allowedCidrs ranges such as `10.0.0.0/8` or `fd00::/8`; an address without a prefix is a range of one. An IPv6
+ *   address that embeds an IPv4 address is allowed by IPv6 CIDRs only.
+ * @throws Error naming an entry that is not a CIDR
  */
 export function createAddressPolicy(allowedCidrs: readonly string[]): AddressPolicy {
   const isV6 = (cidr: string) => cidr.includes(':');
@@ -90,7 +94,7 @@ export function createAddressPolicy(allowedCidrs: readonly string[]): AddressPol
 }
 
 function addressKind(address: string): string | undefined {
-  // A zone id names a network interface of this machine: never a public address.
+  // A zone id names a network interface of this machine, so the address is never public.
   if (address.includes('%')) return 'link-local';
   switch (isIP(address)) {
     case 4:
@@ -105,7 +109,10 @@ function addressKind(address: string): string | undefined {
   }
 }
 
-/** One list per family: a mixed one also matches an IPv4 address by the IPv6 form that carries it, and the reverse. */
+/**
+ * Creates a block list for one address family. A list with both would also match IPv4 addresses embedded in IPv6
+ * addresses, and the reverse.
+ */
 function createBlockList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {

@@ -33,7 +33,7 @@ const schemes: readonly [string, ReceiverOptions][] = [
   ['http', {}],
   ['https', { tls: issueCertificate({ issuer: authority }) }],
 ];
-const tooLong = { kind: 'failure', code: 'invalid_response', message: 'the answer did not end within 64 KiB' };
+const tooLong = { kind: 'failure', code: 'invalid_response', message: 'the answer is longer than 64 KiB' };
 const post = (http: OutboundHttp, { origin }: RawReceiver, timeoutMs = 60_000): Promise<OutboundOutcome> =>
   http.post({ url: origin, headers: {}, body: '{}', timeoutMs });
 

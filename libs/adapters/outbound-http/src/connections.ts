@@ -3,33 +3,33 @@ import { Client, type Dispatcher } from 'undici';
 import type { Connector } from './connector.ts';
 
 export interface ConnectionSettings {
-  /** Open at once to one origin; further requests wait for one of them. */
+  /** Maximum number of open connections to one origin. Further requests wait. */
   readonly maxConnectionsPerOrigin: number;
-  /** Kept open without a request, of all origins together; beyond it the one that rested longest is closed. */
+  /** Maximum number of idle connections of all origins together. If exceeded, the one idle longest is closed. */
   readonly maxIdleConnections: number;
-  /** How long a connection is kept without a request, in milliseconds; a receiver's own `Keep-Alive` can only shorten it. */
+  /** Time for which an idle connection is kept, in milliseconds. A receiver's own `Keep-Alive` can only shorten it. */
   readonly keepAliveMs: number;
-  /** After this age, in milliseconds, a connection takes no further request: a name that moved is followed. */
+  /** Age, in milliseconds, after which a connection accepts no further request, so that DNS changes take effect. */
   readonly maxConnectionAgeMs: number;
 }
 
 /**
- * Read of one answer at most, whatever it consists of: status lines and headers, also those of 1xx answers, chunks with
- * their extensions, trailers. Headers and body that are kept are half of it at most.
+ * Maximum bytes read of one answer, including status lines, headers (also of 1xx answers), chunk extensions and
+ * trailers. The headers and body that are kept are at most half of it.
  */
 export const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Read at once at most. The parser looks at all that it is given, also behind what made it give up, and undici makes an
- * error of each further header there.
+ * Maximum bytes given to the parser at once. The parser reads everything that it is given, even after an error, and
+ * undici reports an error for each further header.
  */
 const MAX_CHUNK_BYTES = 512;
-/** Taken off a receiver's `Keep-Alive: timeout=…`, in milliseconds, for the way there. */
+/** Margin subtracted from a receiver's `Keep-Alive: timeout=…` for the network delay. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /**
- * Limit of one response over the network. TLS can add any number of bytes to what it encrypts (tickets, new keys,
- * new handshakes), which no reader sees: they are counted from time to time.
+ * Maximum bytes of one response on the network. TLS can add any number of bytes that no reader sees (tickets, key
+ * updates, handshakes), so they are counted at intervals.
  */
 const MAX_NETWORK_BYTES = 2 * MAX_ANSWER_BYTES;
 const NETWORK_CHECK_INTERVAL_MS = 50;
@@ -40,14 +40,14 @@ export interface ConnectionWaiter {
   run(connection: ReceiverConnection): void;
 }
 
-/** A connection to an origin, with at most one request on it. */
+/** A connection to an origin, with at most one request at a time. */
 export class ReceiverConnection {
-  /** Answers that came whole over the present socket. */
+  /** Number of complete answers on the current socket. */
   answers = 0;
-  /** When the present socket began to open, by the monotonic clock. */
+  /** Time at which the current socket began to open, on the monotonic clock. */
   openedAt = 0;
   readonly #client: Client;
-  /** As the network sees it, without TLS. */
+  /** The TCP socket, beneath TLS. */
   #socket: Socket | undefined;
   #bytesBefore = 0;
   readonly #bound = new AnswerLimiter();
@@ -68,7 +68,7 @@ export class ReceiverConnection {
           callback(...opened);
         });
       },
-      // One deadline for everything is kept by the request itself.
+      // The request itself keeps one deadline for all phases.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: keepAliveMs,
@@ -86,13 +86,13 @@ export class ReceiverConnection {
     this.#client.dispatch(request, handler);
   }
 
-  /** Closes it where more came over the network than any answer needs. */
+  /** Closes the connection if more bytes were received than any answer needs. */
   checkNetworkBytes(): void {
     const bytes = (this.#socket?.bytesRead ?? 0) - this.#bytesBefore;
     if (bytes > MAX_NETWORK_BYTES) this.destroy(new AnswerTooLong());
   }
 
-  /** Closes the socket, also one that is still being opened; a request on it fails. */
+  /** Closes the socket, even while it is being opened. A request on it fails. */
   destroy(reason: Error | null = null): void {
     void this.#client.destroy(reason);
     this.#socket?.destroy();
@@ -100,17 +100,17 @@ export class ReceiverConnection {
 }
 
 interface OriginConnections {
-  /** The most recently used last: that one is used next, so that the others can grow old. */
+  /** Idle connections, most recently used last. The last one is used next, so that the others can expire. */
   readonly idle: ReceiverConnection[];
   open: number;
-  /** In the order of asking. */
+  /** Waiters, in order of arrival. */
   readonly waiting: Set<ConnectionWaiter>;
 }
 
-/** The connections of all origins. An origin is forgotten with its last connection. */
+/** Connections of all origins. An origin is removed with its last connection. */
 export class Connections {
   readonly #origins = new Map<string, OriginConnections>();
-  /** Idle connections of all origins, the one that was idle longest first. */
+  /** Idle connections of all origins, the one idle longest first. */
   readonly #idle = new Set<ReceiverConnection>();
   readonly #open = new Set<ReceiverConnection>();
   #check: NodeJS.Timeout | undefined;
@@ -127,7 +127,7 @@ export class Connections {
     return this.#idle.size;
   }
 
-  /** Runs the waiter on a connection: now, or when one is free. */
+  /** Runs the waiter on a connection: immediately, or as soon as one is free. */
   acquire(waiter: ConnectionWaiter): void {
     const origin = this.#origins.get(waiter.origin);
     const idle = origin?.idle.pop();
@@ -141,12 +141,12 @@ export class Connections {
     }
   }
 
-  /** For a waiter that gave up before it ran. */
+  /** Removes a waiter that was canceled before it ran. */
   forget(waiter: ConnectionWaiter): void {
     this.#origins.get(waiter.origin)?.waiting.delete(waiter);
   }
 
-  /** Gives back a connection after an answer that came whole. */
+  /** Returns a connection to the pool after a complete answer. */
   release(connection: ReceiverConnection): void {
     connection.answers += 1;
     const origin = this.#origins.get(connection.origin);
@@ -181,7 +181,7 @@ export class Connections {
     return this.#openTo(connection.origin);
   }
 
-  /** Closes what is idle. */
+  /** Closes the idle connections. */
   close(): void {
     for (const connection of this.#idle) this.#dropIdle(connection);
   }
@@ -239,21 +239,21 @@ export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
-/** Lets so many bytes of an answer through to its parser, and closes the socket where it wants more. */
+/** Limits the bytes of an answer that its parser may read, and closes the socket if the parser reads more. */
 class AnswerLimiter {
   #left = MAX_ANSWER_BYTES;
 
-  /** Starts the count of another response. */
+  /** Resets the count for the next response. */
   begin(): void {
     this.#left = MAX_ANSWER_BYTES;
   }
 
-  /** Applies from now on to what is read of this socket, decrypted. */
+  /** Limits the decrypted bytes read from this socket from now on. */
   watch(socket: Socket): void {
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
     let rest: Buffer | null = null;
     socket.read = (size?: number) => {
-      // Not earlier: what came within the bound may be all that is wanted of the answer.
+      // The socket is destroyed only at the next read, because the bytes within the limit may already suffice.
       if (this.#left < 0) socket.destroy(new AnswerTooLong());
       if (socket.destroyed) return null;
       const bytes = rest ?? read(size);

@@ -11,28 +11,28 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Answers the socket that it begins to open, and calls back with one that may be written to: the same or, over TLS, another
- * on top. Destroying the first, at any time, ends both.
+ * Begins to open a socket and returns it. The callback gets the socket that may be written to: the same one or, with
+ * TLS, another on top. Destroying the first one, at any time, ends both.
  */
 export type Connector = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
 interface ConnectorOptions {
   readonly addresses: AddressPolicy;
   readonly lookup: Lookup;
-  /** Trusted instead of Node's own store. */
+  /** Trusted certificate authorities, instead of Node's own store. */
   readonly ca?: string | Buffer;
 }
 
-/** How long one of several addresses may keep the next one waiting. */
+/** Time after which the next of several addresses is tried in parallel. */
 const ADDRESS_ATTEMPT_MS = 500;
-/** After this long without traffic the system asks whether the other side is still there. */
+/** Idle time after which the operating system probes whether the peer is still reachable. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /**
- * Every connection resolves its name itself, drops the addresses that are refused, and hands the rest to the socket as
- * numbers: no second resolution can put another address in between (DNS rebinding), and a connection that is used again
- * was checked when it was opened. Only the address is taken from the answer; host header, server name and certificate
- * check stay with the URL's host.
+ * Creates the connector. Every connection resolves its host name itself, drops refused addresses, and passes the rest
+ * to the socket as numbers. No second resolution can therefore substitute another address (DNS rebinding), and a reused
+ * connection was checked when it was opened. The Host header, server name and certificate check still use the URL's
+ * host.
  */
 export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Connector {
   const checkedLookup = (protocol: string): LookupFunction => {
@@ -41,7 +41,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
       if (found.length === 0) throw new NameNotResolved('the host name has no address');
       const refusals = found.map((address) => addressRefusal(address, protocol, addresses));
       const usable = found.filter((_, index) => refusals[index] === undefined);
-      // Without the address: what a name means inside the operator's network is not for the client to learn.
+      // The message omits the address, because clients must not learn how names resolve in the operator's network.
       if (usable.length === 0) throw new AddressRefused(`the host is ${refusals[0]}`);
       return usable.map((address) => ({ address, family: isIP(address) }));
     };
@@ -53,8 +53,8 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
     };
   };
   const lookups = { 'http:': checkedLookup('http:'), 'https:': checkedLookup('https:') };
-  // Made once: reading the trust store costs more than a handshake. Sessions are not resumed, so that every connection
-  // sees the receiver's present certificate.
+  // Created once, because reading the trust store costs more than a handshake. Sessions are not resumed, so that every
+  // connection checks the receiver's current certificate.
   const secureContext = createSecureContext(ca === undefined ? {} : { ca });
 
   return ({ protocol, hostname, port }, callback) => {
@@ -62,7 +62,7 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
     const socket = connectTcp({
       host: hostname,
       port: Number(port) || (plain ? 80 : 443),
-      // Asked for names only: a host given as an address was judged with its URL.
+      // Called for names only. A host given as an address is checked with its URL.
       lookup: lookups[plain ? 'http:' : 'https:'],
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
@@ -75,10 +75,10 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
         socket,
         host: hostname,
         secureContext,
-        // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
+        // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
         rejectUnauthorized: true,
         ALPNProtocols: ['http/1.1'],
-        // A server name is never an address (RFC 6066).
+        // A TLS server name is never an IP address (RFC 6066).
         ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
       });
     let waiting = true;
@@ -94,13 +94,13 @@ export function createConnector({ addresses, lookup, ca }: ConnectorOptions): Co
       tls.once('secureConnect', () => settle(null, tls));
       tls.on('error', settle);
     });
-    // Both stay for the socket's life, so that no late error is ever unhandled.
+    // Both error handlers stay for the socket's life, so that no late error is unhandled.
     socket.on('error', settle);
     return socket;
   };
 }
 
-/** The addresses of a host name, in the order in which to try them. Rejects with `NameNotResolved`. */
+/** Resolves a host name to its addresses, in the order in which to try them. Rejects with `NameNotResolved`. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 export class NameNotResolved extends Error {
@@ -108,19 +108,20 @@ export class NameNotResolved extends Error {
 }
 
 const NOT_FOUND_CODES = new Set(['ENOTFOUND', 'ENODATA']);
-/** How long the IPv6 answer is waited for once the IPv4 one is there (RFC 8305 says 50 ms for the reverse). */
+/**
+ * Time to wait for IPv6 addresses after the IPv4 addresses have arrived. RFC 8305 recommends 50 ms for the reverse
+ * order.
+ */
 const IPV6_WAIT_MS = 100;
-/** After this long the system's list of name servers is read again. */
+/** Age after which the system's list of name servers is read again. */
 const SERVER_LIST_MAX_AGE_MS = 60_000;
 
 /**
- * Asks the name servers directly instead of through the system's `getaddrinfo`: that one holds one of the process's few
- * threads per question, so that two names whose servers never answer would keep every other receiver from being
- * resolved.
- *
- * @param systemNames also ask the system (hosts file) for names that the name servers do not know: for receivers in the
- * operator's own networks
- * @param servers as `address:port`, in place of the system's list of name servers
+ * Queries the name servers directly instead of using `getaddrinfo`, which occupies one of the process's few threads for
+ * each query: two names with unresponsive servers would block the resolution of all other receivers.
+ * ¶ @param systemNames also use the system's hosts file for names that the name servers do not know; for receivers in
+ * the operator's own networks
+ * @param servers name servers as `address:port`, instead of the system's list
  */
 export function createLookup(systemNames: boolean, servers?: readonly string[]): Lookup {
   const running = new Map<string, Promise<readonly string[]>>();
@@ -144,7 +145,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
       v4.addresses.length > 0
         ? await Promise.race([six, delay(IPV6_WAIT_MS, NO_ADDRESSES, { ref: false })])
         : await six;
-    // IPv4 first: a machine without a way to IPv6 is more common than one without a way to IPv4.
+    // IPv4 first, because machines without an IPv6 route are more common than machines without an IPv4 route.
     const found = [...v4.addresses, ...v6.addresses];
     if (found.length > 0) return found;
 
@@ -156,7 +157,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
     throw new NameNotResolved(
       NOT_FOUND_CODES.has(code)
         ? 'the host name has no address'
-        : `the name servers gave no answer for the host name (${code})`,
+        : `the name servers did not answer for the host name (${code})`,
     );
   }
 
@@ -172,7 +173,7 @@ export function createLookup(systemNames: boolean, servers?: readonly string[]):
 
 interface DnsAnswer {
   readonly addresses: readonly string[];
-  /** Why there are none, as c-ares names it. */
+  /** Reason for an empty result, as a c-ares code. */
   readonly code: string;
 }
 const NO_ADDRESSES: DnsAnswer = { addresses: [], code: 'ENODATA' };

@@ -14,21 +14,24 @@ const PHASE_DESCRIPTIONS: Readonly<Record<Exclude<Phase, 'over'>, string>> = {
   reading: 'reading the answer',
 };
 
-/** One POST, from asking for a connection to the one outcome that it settles with. */
+/** One POST, from acquiring a connection to its single outcome. */
 export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   readonly origin: string;
   readonly #startedAt = performance.now();
   #deadline: NodeJS.Timeout | undefined;
   #phase: Phase = 'queued';
-  /** Ours until the answer is complete or given up; what undici reports afterwards is of no interest. */
+  /**
+   * The connection while the request uses it. Undefined once the answer is complete or the request is canceled; later
+   * callbacks of undici are ignored.
+   */
   #connection: ReceiverConnection | undefined;
-  /** How often the bytes went out. */
+  /** Number of times that the request was sent. */
   #sent = 0;
   #statusCode = 0;
   #headers: Readonly<Record<string, string>> = {};
   #body = new ResponseBody(undefined);
 
-  /** @param target with the headers to send in place of the request's, names and values in turn */
+  /** @param target with the headers to send instead of the request's, as alternating names and values */
   constructor(
     private readonly request: OutboundRequest,
     private readonly target: Target & { readonly headers: string[] },
@@ -39,7 +42,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    // One timer for everything: those of one duration share a list in Node, so that it costs half a microsecond.
+    // One timer for all phases. Node keeps timers of the same duration in one list, so each costs half a microsecond.
     this.#deadline = setTimeout(expireExchange, this.request.timeoutMs, this);
     this.request.signal?.addEventListener('abort', this.#giveUp, { once: true });
     this.connections.acquire(this);
@@ -60,13 +63,13 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.request.mayBeSent?.() === false) this.#giveUp();
-    if (this.#connection === undefined) return controller.abort(new Error('given up'));
+    if (this.#connection === undefined) return controller.abort(new Error('canceled'));
     this.#phase = 'waiting';
     this.#sent += 1;
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: ReceivedHeaders): void {
-    // After a 1xx the answer is still to come.
+    // After a 1xx response, the final response follows.
     if (this.#connection === undefined || statusCode < 200) return;
     this.#phase = 'reading';
     this.#statusCode = statusCode;
@@ -91,9 +94,9 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const connection = this.#connection;
     if (connection === undefined) return;
-    // A receiver may close a resting connection just when the next request is on its way. Such a request was not
-    // answered and, as a rule, not seen; deliveries are at-least-once, so it goes out once more, on a new
-    // connection, which has answered nothing: there is no third time.
+    // A receiver may close an idle connection just when the next request is sent. Such a request was not answered and
+    // usually not received. Because deliveries are at-least-once, it is sent once more, on a new connection. That
+    // connection has answered nothing yet, so there is no third time.
     if (this.#phase !== 'reading' && connection.answers > 0 && isConnectionLoss(error)) {
       this.run(this.connections.renew(connection));
       return;
@@ -102,7 +105,7 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
   }
 
   readonly #giveUp = (): void => {
-    this.#fail({ code: 'aborted', message: 'given up before an answer came' });
+    this.#fail({ code: 'aborted', message: 'canceled before an answer arrived' });
   };
 
   #answer(): void {

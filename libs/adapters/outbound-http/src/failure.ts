@@ -5,7 +5,7 @@ import { AddressRefused, NameNotResolved } from './connector.ts';
 
 export interface FailureReason {
   readonly code: OutboundErrorCode;
-  /** One line for people, in our own words: never an address of the operator's network, nor text that the receiver chose. */
+  /** Error message in one line. Never contains an address of the operator's network or text that the receiver chose. */
   readonly message: string;
 }
 
@@ -15,22 +15,22 @@ const CERTIFICATE_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   CERT_REVOKED: 'the certificate was revoked',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain ends in an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'the certificate chain is incomplete or its authority not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate chain is incomplete or its authority not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete or its authority not trusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain ends in an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'the certificate chain is incomplete or its authority is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate chain is incomplete or its authority is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate chain is incomplete or its authority is not trusted',
 };
 
 const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
-  ENETUNREACH: 'no route to the network of the receiver',
+  ENETUNREACH: "no route to the receiver's network",
   EHOSTUNREACH: 'no route to the receiver',
-  ETIMEDOUT: 'the receiver did not take the connection',
+  ETIMEDOUT: 'the receiver did not accept the connection in time',
   UND_ERR_INVALID_ARG: 'the request has a header that HTTP does not allow',
 };
 
 /**
- * Translates an error of undici, the socket or TLS.
- * @param opened whether the connection was open (for https: its handshake done) when it happened
+ * Converts an error of undici, the socket or TLS to a failure.
+ * @param opened true if the connection was open (for https: its handshake was done) when the error occurred
  */
 export function toFailure(thrown: Error, opened: boolean): FailureReason {
   const error = firstError(thrown);
@@ -41,12 +41,12 @@ export function toFailure(thrown: Error, opened: boolean): FailureReason {
   );
 }
 
-/** Translates the errors that this adapter throws itself. */
+/** Converts errors that this adapter throws itself. */
 function adapterFailure(error: Error): FailureReason | undefined {
   if (error instanceof AddressRefused) return { code: 'address_not_allowed', message: error.message };
   if (error instanceof NameNotResolved) return { code: 'dns_failed', message: error.message };
   if (!(error instanceof AnswerTooLong)) return undefined;
-  return { code: 'invalid_response', message: `the answer did not end within ${MAX_ANSWER_BYTES / 1024} KiB` };
+  return { code: 'invalid_response', message: `the answer is longer than ${MAX_ANSWER_BYTES / 1024} KiB` };
 }
 
 function connectionLossFailure(error: Error, opened: boolean): FailureReason | undefined {
@@ -57,7 +57,7 @@ function connectionLossFailure(error: Error, opened: boolean): FailureReason | u
 
 function answerFailure(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name } = error;
-  // An answer may also break undici's own assumptions about answers, as a status of 099 does.
+  // An answer may also violate assertions of undici, as a status of 099 does.
   const isInvalid =
     error instanceof errors.UndiciError || error instanceof errors.HTTPParserError || code === 'ERR_ASSERTION';
   return isInvalid ? { code: 'invalid_response', message: invalidAnswerMessage(code, error) } : connectionFailure(code);
@@ -65,7 +65,7 @@ function answerFailure(error: NodeJS.ErrnoException): FailureReason {
 
 function openingFailure(error: NodeJS.ErrnoException): FailureReason {
   const { code = error.name, syscall } = error;
-  // The system's errors name the call that failed; what else happens before a connection is open comes from TLS.
+  // Errors of the operating system name the failed system call. Other errors before a connection is open come from TLS.
   const isSystem = syscall !== undefined && code !== 'EPROTO';
   if (isSystem || error instanceof errors.UndiciError) return connectionFailure(code);
   return { code: 'tls_failed', message: CERTIFICATE_ERROR_MESSAGES[code] ?? `the TLS handshake failed (${code})` };
@@ -76,24 +76,24 @@ function connectionFailure(code: string): FailureReason {
   return { code: 'connection_failed', message: CONNECT_ERROR_MESSAGES[code] ?? `the connection failed (${code})` };
 }
 
-/** Whether the other side went away, rather than answered something wrong. */
+/** Returns true if the peer closed the connection, rather than sending an invalid answer. */
 export function isConnectionLoss(error: Error): boolean {
   const { code } = firstError(error);
   if (code === 'ECONNRESET' || code === 'EPIPE') return true;
-  // undici's code for both; answers out of turn are told by their words.
+  // undici uses this code for both cases; unexpected answers are distinguished by their message.
   return code === 'UND_ERR_SOCKET' && !error.message.startsWith('bad ');
 }
 
 function invalidAnswerMessage(code: string, error: Error): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'the headers of the answer are too large';
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the answer is not as long as it says';
-  if (code === 'UND_ERR_SOCKET') return 'the answer begins with a status that was not asked for (100 or 101)';
-  // llhttp's reasons are constants.
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the length of the answer differs from its Content-Length';
+  if (code === 'UND_ERR_SOCKET') return 'the answer begins with an unexpected status (100 or 101)';
+  // The reasons of llhttp are constants, not text of the receiver.
   const reason = /\(([\w /,'-]{1,80})\)$/.exec(error.message)?.[1];
   return `the answer is not valid HTTP/1.1${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-/** Where several addresses were tried, the first one's error. */
+/** Returns the first error if several addresses were tried. */
 function firstError(error: Error): NodeJS.ErrnoException {
   return 'errors' in error && Array.isArray(error.errors) ? (error.errors[0] as Error) : error;
 }

@@ -51,7 +51,7 @@ describe('names of receivers', () => {
       await expect(lookup(name)).rejects.toThrow('the host name has no address');
     }
     await expect(lookup('refused.example')).rejects.toThrow(
-      'the name servers gave no answer for the host name (EREFUSED)',
+      'the name servers did not answer for the host name (EREFUSED)',
     );
   });
 

@@ -9,18 +9,18 @@ import {
 } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 
-/** Kept of an answer's body, after decompression. */
+/** Maximum bytes kept of an answer's body, after decompression. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * Most compressed bytes read. No coding needs more for `MAX_BODY_BYTES` of output: incompressible data is stored as it is, with
- * a few bytes of header.
+ * Maximum compressed bytes read. No coding needs more for `MAX_BODY_BYTES` of output: incompressible data is stored as it
+ * is, with a few bytes of header.
  */
 const MAX_COMPRESSED_BYTES = MAX_BODY_BYTES + 1024;
 
 type Coding = 'gzip' | 'deflate' | 'br' | 'identity' | 'unknown';
 
-/** The beginning of an answer's body: never more than the limit in memory, whatever the receiver sends or declares. */
+/** The beginning of an answer's body. Never holds more than the limit in memory, whatever the receiver sends. */
 export class ResponseBody {
   readonly #coding: Coding;
   readonly #limit: number;
@@ -32,7 +32,7 @@ export class ResponseBody {
     this.#limit = this.#coding === 'identity' ? MAX_BODY_BYTES : MAX_COMPRESSED_BYTES;
   }
 
-  /** Whether there is more than is kept: nothing further need be read. */
+  /** True if the body is longer than the limit, so that no more has to be read. */
   get isFull(): boolean {
     return this.#size > this.#limit;
   }
@@ -43,8 +43,8 @@ export class ResponseBody {
   }
 
   /**
-   * What is kept, as text: at once unless it was compressed. What a broken stream gave until it broke; nothing where the
-   * coding is not known. Never rejects.
+   * Returns the kept part as text, synchronously unless it was compressed. A broken stream yields the part before the
+   * error; an unknown content coding yields an empty text. Never rejects.
    */
   text(): string | Promise<string> {
     const [first] = this.#chunks;
@@ -72,7 +72,10 @@ function parseCoding(contentEncoding: string | undefined): Coding {
   }
 }
 
-/** Stops at the first full chunk of output, which is as long as the limit: a bomb never unfolds. */
+/**
+ * Decompresses up to the limit. Stops at the first full chunk of output, which is as long as the limit, so that a
+ * decompression bomb does not expand.
+ */
 function inflate(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<string> {
   return new Promise((resolve) => {
     const stream = createDecoder(bytes, coding);
@@ -94,12 +97,13 @@ function inflate(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<stri
 }
 
 function createDecoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip | BrotliDecompress {
-  // The final flush makes a stream that was cut short give what it has.
+  // The final flush makes a truncated stream return its data.
   if (coding === 'br')
     return createBrotliDecompress({ chunkSize: MAX_BODY_BYTES, finishFlush: constants.BROTLI_OPERATION_FLUSH });
   const options = { chunkSize: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
   if (coding === 'gzip') return createGunzip(options);
-  // "deflate" is the zlib format (RFC 9110, section 8.4.1.2), but some send it bare: the first byte tells.
+  // "deflate" is the zlib format (RFC 9110, section 8.4.1.2), but some servers send raw deflate. The first byte shows
+  // the format.
   return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(options) : createInflateRaw(options);
 }
 
@@ -107,7 +111,7 @@ export type ReceivedHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler[
 
 /**
  * Headers that frame the message, name the host or control the connection. Callers cannot set them: owners of endpoints
- * choose headers, and a `Host` of theirs would also choose the name that the certificate is checked against.
+ * choose headers, and their `Host` would also determine the name that the certificate is checked against.
  */
 const OWN_HEADERS = new Set([
   'host',
@@ -122,12 +126,15 @@ const OWN_HEADERS = new Set([
   'expect',
 ]);
 
-/** Kept of an answer; the parser bounds their size to 16 KiB in all. */
+/** Maximum number of headers kept of an answer. The parser limits their total size to 16 KiB. */
 const MAX_HEADERS = 64;
 
-/** Names and values in turn, as undici takes them fastest. Headers that are ours to set are left out. */
+/**
+ * Returns the request headers as alternating names and values, undici's fastest format. Headers that callers cannot set
+ * are dropped.
+ */
 export function requestHeaders(given: Readonly<Record<string, string>>, userAgent: string): string[] {
-  // The kept body is small and read by people: compression would only cost.
+  // The kept body is small and read by people, so compression would only cost time.
   const defaults: Record<string, string> = { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': 'identity' };
   const headers: string[] = [];
   for (const name in given) {
@@ -140,7 +147,7 @@ export function requestHeaders(given: Readonly<Record<string, string>>, userAgen
   return headers;
 }
 
-/** Names in lower case, several values of one name joined with commas. */
+/** Returns the headers with names in lower case and multiple values joined by commas. */
 export function responseHeaders(received: ReceivedHeaders): Readonly<Record<string, string>> {
   const entries = Object.entries(received).slice(0, MAX_HEADERS);
   return Object.fromEntries(

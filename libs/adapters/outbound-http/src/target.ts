@@ -2,17 +2,17 @@ import { isIP } from 'node:net';
 import type { OutboundErrorCode } from '@tracking/ports';
 import type { AddressPolicy } from './addresses.ts';
 
-/** Where a request goes, read from its URL once: nothing later parses the text again. */
+/** Target of a request. Its URL is parsed once; nothing parses the text again. */
 export interface Target {
-  /** `https://host:port`, the key of its connections. */
+  /** `https://host:port`, by which connections are pooled. */
   readonly origin: string;
-  /** Path and query. */
+  /** Path and query of the URL. */
   readonly path: string;
 }
 
 interface TargetRefusal {
   readonly code: OutboundErrorCode;
-  /** One line for people. */
+  /** Error message in one line. */
   readonly message: string;
 }
 
@@ -21,12 +21,12 @@ interface TargetRules {
   readonly allowHttp: boolean;
 }
 
-/** As long as browsers, proxies and servers take it. */
+/** Maximum length of a URL that browsers, proxies and servers commonly accept. */
 const MAX_URL_LENGTH = 2048;
 
 /**
- * Ports of services that speak other protocols and may act on what looks like theirs. The list is the Fetch Standard's
- * ("port blocking"), which every browser follows: no receiver can have been used there before. All others are allowed.
+ * Ports of other protocols, whose services may act on a request. The list is the Fetch Standard's "bad ports", which
+ * every browser blocks, so no receiver can have been used there. All other ports are allowed.
  */
 const BLOCKED_PORTS = new Set(
   (
@@ -37,13 +37,13 @@ const BLOCKED_PORTS = new Set(
 );
 
 /**
- * Reads a receiver's URL. A host given as an address, in whatever notation (decimal, octal, hexadecimal, full-width),
- * is judged here in its canonical form; a name is judged when it is resolved for a connection.
+ * Parses and checks a receiver's URL. A host given as an address, in any notation (decimal, octal, hexadecimal,
+ * full-width), is checked here in its canonical form; a host name is checked when it is resolved for a connection.
  */
 export function readTarget(text: string, rules: TargetRules): Target | TargetRefusal {
   const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
   if (url === null) return urlNotAllowed(`not an absolute URL of at most ${MAX_URL_LENGTH} characters`);
-  // A final dot would be taken into the TLS server name, where it is forbidden (RFC 6066).
+  // A trailing dot would become part of the TLS server name, where it is forbidden (RFC 6066).
   const host = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
   const refused = checkUrlForm(url, rules.allowHttp) ?? checkHost(host, url.protocol, rules.addresses);
   if (refused !== undefined) return refused;
@@ -54,9 +54,9 @@ export function readTarget(text: string, rules: TargetRules): Target | TargetRef
 function checkUrlForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
   const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && allowHttp);
   if (!isAllowed) return urlNotAllowed('the URL must begin with https://');
-  if (url.username !== '' || url.password !== '') return urlNotAllowed('the URL must not carry credentials');
-  if (url.href.includes('#')) return urlNotAllowed('the URL must not carry a fragment');
-  return BLOCKED_PORTS.has(url.port) ? urlNotAllowed(`port ${url.port} belongs to another protocol`) : undefined;
+  if (url.username !== '' || url.password !== '') return urlNotAllowed('the URL must not contain credentials');
+  if (url.href.includes('#')) return urlNotAllowed('the URL must not contain a fragment');
+  return BLOCKED_PORTS.has(url.port) ? urlNotAllowed(`port ${url.port} is reserved for another protocol`) : undefined;
 }
 
 function checkHost(host: string, protocol: string, addresses: AddressPolicy): TargetRefusal | undefined {
@@ -71,22 +71,30 @@ function checkHost(host: string, protocol: string, addresses: AddressPolicy): Ta
   return isThisMachine ? { code: 'address_not_allowed', message: 'the host is this machine' } : undefined;
 }
 
-/** Why a connection to this address would be refused, as the end of a sentence; undefined when it would not. */
+/**
+ * Returns the reason why a connection to this address is refused, as the end of a sentence; undefined if it is allowed.
+ */
 export function addressRefusal(address: string, protocol: string, addresses: AddressPolicy): string | undefined {
   const kind = addresses.refuses(address);
   if (kind !== undefined) return `not a public address (${kind})`;
   return protocol === 'http:' && !addresses.isAllowedByOperator(address)
-    ? 'reached over plain http: outside the networks that the operator allowed'
+    ? 'reached over plain http, outside the networks that the operator allowed'
     : undefined;
 }
 
-/** RFC 6761, section 6.3: these names mean loopback, whatever a name server says. */
+/**
+ * Loopback addresses. Names ending in `localhost` always resolve to them, regardless of name servers (RFC 6761, section
+ * 6.3).
+ */
 export const LOOPBACK_ADDRESSES: readonly string[] = ['127.0.0.1', '::1'];
 export function isLocalhost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-/** Letters, digits, hyphens and (as private names have them) underscores, in labels of 1 to 63. */
+/**
+ * Returns true for a host name of labels with 1 to 63 letters, digits, hyphens or underscores. Underscores occur in
+ * private names.
+ */
 function isHostName(host: string): boolean {
   return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
 }

@@ -8,15 +8,18 @@ import { requestHeaders } from './response-body.ts';
 import { readTarget } from './target.ts';
 
 export interface OutboundHttpOptions extends Partial<ConnectionSettings> {
-  /** CIDRs (IPv4 or IPv6) that may be reached although they are not public; an address alone means itself. */
+  /**
+   * CIDRs (IPv4 or IPv6) that may be reached although they are not public. An address without a prefix is a range of
+   * one.
+   */
   readonly allowedCidrs: readonly string[];
-  /** Whether `http:` may be used, inside `allowedCidrs` only. */
+  /** True if `http:` is allowed, within `allowedCidrs` only. */
   readonly allowHttp: boolean;
-  /** Sent unless a request brings its own. */
+  /** Default `User-Agent` header of requests. */
   readonly userAgent?: string;
-  /** In place of the name servers. */
+  /** Name resolution to use instead of the name servers. */
   readonly lookup?: Lookup;
-  /** PEM, trusted instead of Node's own store (to which `NODE_EXTRA_CA_CERTS` adds). */
+  /** Trusted certificate authorities in PEM, instead of Node's own store (to which `NODE_EXTRA_CA_CERTS` adds). */
   readonly ca?: string | Buffer;
   readonly metrics?: Metrics;
 }
@@ -46,19 +49,24 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
 
   const inFlight = new Set<Exchange>();
   let closing: PromiseWithResolvers<void> | undefined;
-  // Requests without a connection wait for one. The callers' own limits bound their number.
-  options.metrics?.gauge('outbound_requests_in_flight', 'POSTs not settled yet', [], () => inFlight.size);
+  // Requests without a connection wait for one. Callers limit the number of their requests.
+  options.metrics?.gauge('outbound_requests_in_flight', 'POST requests in progress', [], () => inFlight.size);
   options.metrics?.gauge(
     'outbound_connections_open',
-    'Connections to receivers, those being opened included',
+    'Open connections to receivers, including those being opened',
     [],
     () => connections.open,
   );
-  options.metrics?.gauge('outbound_connections_idle', 'Of these, kept for a next request', [], () => connections.idle);
+  options.metrics?.gauge(
+    'outbound_connections_idle',
+    'Idle connections kept for further requests',
+    [],
+    () => connections.idle,
+  );
 
   function post(request: OutboundRequest): Promise<OutboundOutcome> {
     if (closing !== undefined) return failed({ code: 'aborted', message: 'shutting down' });
-    if (request.signal?.aborted === true) return failed({ code: 'aborted', message: 'given up before it began' });
+    if (request.signal?.aborted === true) return failed({ code: 'aborted', message: 'canceled before it began' });
     const target = readTarget(request.url, rules);
     if ('code' in target) return failed(target);
     return new Promise((resolve) => {

@@ -37,7 +37,7 @@ export interface WebhookEndpoints {
   /** Creates an endpoint, without sending anything to it. @throws validation_failed, limit_exceeded */
   create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
   /** Lists endpoints, oldest first. */
-  list(request: ListEndpoints): Promise<PageOf<WebhookEndpoint>>;
+  list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /** Changes an endpoint. A changed URL has to be verified again. @throws validation_failed */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
@@ -114,7 +114,7 @@ export interface WebhookStatistics {
 
 /** Operations on parked messages: messages of the topic that are not valid events. */
 export interface ParkedMessages {
-  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<PageOf<ParkedMessage>>;
+  list(request: { readonly limit: number; readonly after?: readonly string[] }): Promise<ItemPage<ParkedMessage>>;
   /** Consumes the message again, as if it were new. `recorded` is true if the message is now a valid event. */
   retry(request: { readonly id: string }): Promise<{ readonly recorded: boolean }>;
 }

@@ -12,11 +12,13 @@ import type {
 import type { FastifyRequest } from 'fastify';
 
 /*
- * Commands of webhooks with their audit entries, for clients and for operators. Call them in a handler that is `@Audited`, or
- * within `AuditTrail.during`.
+ * Commands of webhooks with their audit entries, for clients and for operators. Call them in a handler that is
+ * `@Audited`, or within `AuditTrail.during`.
  */
 
-/** Begins to replay or discard dead letters. The entry has the filter, the count and the ids of the replays. */
+/**
+ * Starts to replay or discard dead letters. The audit entry contains the filter, the count and the ids of the replays.
+ */
 export async function replayOrDiscardDeadLetters(
   request: FastifyRequest,
   deadLetters: WebhookOperations['deadLetters'],
@@ -25,7 +27,8 @@ export async function replayOrDiscardDeadLetters(
 ): Promise<DeadLettersResult> {
   const { workspace_id, environment, filter } = command;
   const { delivery_ids, ...others } = filter;
-  // Counted before, because discarded deliveries are no longer dead letters. Named deliveries are listed one by one.
+  // Dead letters are counted first, because they are no longer dead letters after a discard. Deliveries selected by id
+  // are listed instead.
   const counted =
     delivery_ids === undefined && (await deadLetters.summary({ workspace_id, environment, filter: others }));
   const settled = await deadLetters[action](command);
@@ -41,7 +44,7 @@ export async function replayOrDiscardDeadLetters(
   return settled;
 }
 
-/** Begins a replay. The entry has its filter. */
+/** Starts a replay. The audit entry contains its filter. */
 export async function createReplay(
   request: FastifyRequest,
   replays: WebhookOperations['replays'],
@@ -54,7 +57,7 @@ export async function createReplay(
   return replay;
 }
 
-/** Cancels or resumes a replay. There is no entry if it had that status already. */
+/** Cancels or resumes a replay. Nothing is audited if the replay already had that status. */
 export async function changeReplay(
   request: FastifyRequest,
   replays: WebhookOperations['replays'],
@@ -72,7 +75,7 @@ export async function changeReplay(
   return replay;
 }
 
-/** Discards a delivery. There is no entry if it was discarded already. */
+/** Discards a delivery. Nothing is audited if the delivery was already discarded. */
 export async function discardDelivery(
   request: FastifyRequest,
   deliveries: WebhookOperations['deliveries'],

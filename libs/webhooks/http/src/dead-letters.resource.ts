@@ -10,20 +10,20 @@ import type {
 } from '@tracking/webhooks';
 import { ReplayResource } from './replay.resource.ts';
 
-/** Deliveries that one request may name. */
+/** Maximum number of delivery ids in one request. */
 const MAX_DELIVERY_IDS = 200;
 
 class CountResource implements DeadLetterCount {
-  @ApiProperty({ type: 'integer', description: 'How many.', example: 120 })
+  @ApiProperty({ type: 'integer', description: 'Number of dead letters.', example: 120 })
   readonly count!: number;
-  @ApiProperty({ description: 'Otherwise there are at least so many: no more were counted.', example: true })
+  @ApiProperty({ description: 'False if counting stopped at a limit: there are at least this many.', example: true })
   readonly is_exact!: boolean;
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersByReason' })
 class ReasonResource extends CountResource {
   @ApiProperty({
-    description: 'Code of their `last_error`.',
+    description: 'Error code of the dead letters (`last_error.code`).',
     example: 'timeout',
     enum: [...DELIVERY_ERROR_CODES, 'unknown'],
   })
@@ -32,17 +32,17 @@ class ReasonResource extends CountResource {
 
 @ApiSchema({ name: 'WebhookDeadLettersByEndpoint' })
 class EndpointCountResource extends CountResource {
-  @ApiProperty({ description: 'Where they were to go.' })
+  @ApiProperty({ description: 'Endpoint of the dead letters.' })
   readonly endpoint_id!: string;
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Its URL as it is now.',
+    description: 'Current URL of the endpoint; null if the endpoint is no longer stored.',
     example: 'https://tms.example.com/webhooks',
   })
   readonly url!: string | null;
   @ApiProperty({
-    description: 'They are delivered again where it is `enabled`.',
+    description: 'Status of the endpoint. Dead letters can only be delivered again to an `enabled` endpoint.',
     enum: ['pending_verification', 'verified', 'enabled', 'disabled', 'deleted'],
     example: 'enabled',
   })
@@ -51,34 +51,37 @@ class EndpointCountResource extends CountResource {
 
 @ApiSchema({ name: 'WebhookDeadLettersByEventType' })
 class EventTypeResource extends CountResource {
-  @ApiProperty({ description: 'Type of their events.', enum: EVENT_TYPES })
+  @ApiProperty({ description: 'Event type of the dead letters.', enum: EVENT_TYPES })
   readonly event_type!: string;
 }
 
 @ApiSchema({ name: 'WebhookDeadLetterSummary' })
 export class DeadLetterSummaryResource extends CountResource implements DeadLetterSummary {
-  @ApiProperty({ type: [ReasonResource], description: 'The largest count first, as in the other two.' })
+  @ApiProperty({ type: [ReasonResource], description: 'Counts by error code, largest first.' })
   readonly by_reason!: ReasonResource[];
-  @ApiProperty({ type: [EndpointCountResource], description: 'By endpoint, deleted ones too.' })
+  @ApiProperty({
+    type: [EndpointCountResource],
+    description: 'Counts by endpoint, including deleted endpoints, largest first.',
+  })
   readonly by_endpoint!: EndpointCountResource[];
-  @ApiProperty({ type: [EventTypeResource], description: 'By type of the event.' })
+  @ApiProperty({ type: [EventTypeResource], description: 'Counts by event type, largest first.' })
   readonly by_event_type!: EventTypeResource[];
 }
 
 @ApiSchema({ name: 'WebhookDeadLettersRefused' })
 class RefusedEndpointResource {
-  @ApiProperty({ description: 'The endpoint.' })
+  @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
-  @ApiProperty({ description: 'Stable code.', example: 'endpoint_not_enabled' })
+  @ApiProperty({ description: 'Stable error code.', example: 'endpoint_not_enabled' })
   readonly code!: string;
   @ApiProperty({
-    description: 'For people.',
+    description: 'Human-readable message.',
     example: 'The endpoint is not enabled. Enable it first.',
   })
   readonly message!: string;
 }
 
-/** The replays that a request began, and the endpoints that were refused. */
+/** Replays started by a request, and the endpoints that were refused. */
 export interface StartedReplays {
   readonly data: DeadLettersResult['replays'];
   readonly refused: DeadLettersResult['refused'];
@@ -88,62 +91,66 @@ export interface StartedReplays {
 export class StartedReplaysResource extends WithWarnings implements StartedReplays {
   @ApiProperty({
     type: [ReplayResource],
-    description: 'One for each endpoint that has such; get each for how far it is.',
+    description: 'Started replays, one for each endpoint with matching dead letters. Get a replay to see its progress.',
   })
   readonly data!: ReplayResource[];
   @ApiProperty({
     type: [RefusedEndpointResource],
-    description: 'Endpoints that have such, and why none was begun for them.',
+    description: 'Endpoints with matching dead letters for which no replay was started, and the reason.',
   })
   readonly refused!: RefusedEndpointResource[];
 }
 
 export class DeadLetterSummaryDto {
-  @QueryId('whe', { description: 'Only those of this endpoint.' })
+  @QueryId('whe', { description: 'Only dead letters of this endpoint.' })
   endpoint_id?: string;
 
-  @QueryEnumList(EVENT_TYPES, { description: 'Only those of such events; several separated by commas.' })
+  @QueryEnumList(EVENT_TYPES, { description: 'Only dead letters of these event types, separated by commas.' })
   event_type?: string;
 
   @QueryEnumList(DELIVERY_ERROR_CODES, {
-    description: 'Only those with such a code of their `last_error`; several separated by commas.',
+    description: 'Only dead letters with one of these error codes (`last_error.code`), separated by commas.',
     example: 'timeout',
   })
   reason?: string;
 
-  @QueryTime({ description: 'Only those of events created at this time or later.' })
+  @QueryTime({ description: 'Only events created at this time or later.' })
   since?: string;
 
-  @QueryTime({ description: 'Only those of events created at this time or earlier.' })
+  @QueryTime({ description: 'Only events created at this time or earlier.' })
   until?: string;
 }
 
 @ApiSchema({ name: 'WebhookDeadLetters' })
 export class DeadLettersDto {
-  @Id('whe', { description: 'Only those of this endpoint.', nullable: true })
+  @Id('whe', { description: 'Only dead letters of this endpoint.', nullable: true })
   endpoint_id?: string | null;
 
-  @EnumList(EVENT_TYPES, { description: 'Only those of such events.', example: ['shipment.updated'], nullable: true })
+  @EnumList(EVENT_TYPES, {
+    description: 'Only dead letters of these event types.',
+    example: ['shipment.updated'],
+    nullable: true,
+  })
   event_types?: string[] | null;
 
   @EnumList(DELIVERY_ERROR_CODES, {
-    description: 'Only those with such a code of their `last_error`.',
+    description: 'Only dead letters with one of these error codes (`last_error.code`).',
     example: ['timeout', 'connection_refused'],
     nullable: true,
   })
   reasons?: string[] | null;
 
-  @Timestamp({ description: 'Only those of events created at this time or later.', nullable: true })
+  @Timestamp({ description: 'Only events created at this time or later.', nullable: true })
   since?: string | null;
 
   @Timestamp({
-    description: 'Only those of events created at this time or earlier; all that there are, unless told.',
+    description: 'Only events created at this time or earlier. Defaults to the time of the request.',
     nullable: true,
   })
   until?: string | null;
 
   @TextList(MAX_DELIVERY_IDS, {
-    description: 'Only these deliveries.',
+    description: 'Only the deliveries with these ids.',
     example: ['dlv_9c1e2k7qv3n5xw6yz2aabbccdd'],
     nullable: true,
   })

@@ -17,31 +17,35 @@ import { WebhookErrorResource } from './endpoint.resource.ts';
 @ApiSchema({ name: 'WebhookDelivery' })
 class DeliveryResource implements WebhookDelivery {
   @ApiProperty({
-    description: 'Service-assigned identifier: one for an event and an endpoint.',
+    description: 'Service-assigned identifier. An event has one delivery for each endpoint.',
     example: 'dlv_9c1e2k7qv3n5xw6yz2aabbccdd',
   })
   readonly id!: string;
-  @ApiProperty({ description: 'Where it goes.' })
+  @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
-  @ApiProperty({ description: 'What it brings.' })
+  @ApiProperty({ description: 'Id of the event.' })
   readonly event_id!: string;
   @ApiProperty({ description: 'Type of the event.', enum: EVENT_TYPES })
   readonly event_type!: string;
-  @ApiProperty({ description: 'How far it is.', enum: DELIVERY_STATUSES })
+  @ApiProperty({ description: 'Status of the delivery.', enum: DELIVERY_STATUSES })
   readonly status!: WebhookDelivery['status'];
-  @ApiProperty({ description: 'Whether the event was made for a test.' })
+  @ApiProperty({ description: 'True for a sandbox event, sent by a test.' })
   readonly sandbox!: boolean;
-  @ApiProperty({ ...TIME, description: 'When it was recorded. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the delivery was recorded. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, nullable: true, description: 'The next attempt by the schedule. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the next scheduled attempt. UTC with milliseconds.' })
   readonly next_attempt_at!: string | null;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When it came to its end. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time at which the delivery ended. UTC with milliseconds.' })
   readonly completed_at!: string | null;
-  @ApiProperty({ type: 'integer', description: 'Attempts made.' })
+  @ApiProperty({ type: 'integer', description: 'Number of attempts made.' })
   readonly attempts_count!: number;
-  @ApiProperty({ type: WebhookErrorResource, nullable: true, description: 'Why the last attempt failed.' })
+  @ApiProperty({
+    type: WebhookErrorResource,
+    nullable: true,
+    description: 'Error of the last attempt; null if it succeeded.',
+  })
   readonly last_error!: WebhookErrorResource | null;
-  @ApiProperty({ type: 'integer', description: 'Grows with every change, attempts among them.' })
+  @ApiProperty({ type: 'integer', description: 'Increases with every change, including attempts.' })
   readonly version!: number;
 }
 
@@ -52,33 +56,44 @@ export class DeliveryWrittenResource extends IntersectionType(DeliveryResource, 
 class ResponseResource {
   @ApiProperty({
     type: 'object',
-    description: 'Headers, names in lower case.',
+    description: 'Response headers, with names in lower case.',
     additionalProperties: { type: 'string' },
   })
   readonly headers!: Record<string, string>;
-  @ApiProperty({ description: 'The body, at most 16 KiB of it.' })
+  @ApiProperty({ description: 'Response body, cut to 16 KiB.' })
   readonly body!: string;
 }
 
 @ApiSchema({ name: 'WebhookAttempt' })
 class AttemptResource implements WebhookAttempt {
-  @ApiProperty({ type: 'integer', description: 'From 1. Of very many the first and the latest fifty are kept.' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of the attempt, from 1. The first 50 and the latest 50 attempts are kept.',
+  })
   readonly number!: number;
-  @ApiProperty({ ...TIME, description: 'When it began. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Start of the attempt. UTC with milliseconds.' })
   readonly at!: string;
-  @ApiProperty({ type: 'integer', description: 'From name resolution to the last byte, in milliseconds.' })
+  @ApiProperty({ type: 'integer', description: 'Duration in milliseconds, from name resolution to the last byte.' })
   readonly duration_ms!: number;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'What the endpoint answered with.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Status code of the response; null if there was none.' })
   readonly status_code!: number | null;
-  @ApiProperty({ type: WebhookErrorResource, nullable: true, description: 'Why it failed.' })
+  @ApiProperty({
+    type: WebhookErrorResource,
+    nullable: true,
+    description: 'Error of the attempt; null if it succeeded.',
+  })
   readonly error!: WebhookErrorResource | null;
-  @ApiProperty({ type: ResponseResource, nullable: true, description: 'What the endpoint answered.' })
+  @ApiProperty({
+    type: ResponseResource,
+    nullable: true,
+    description: 'Response of the endpoint; null if there was none.',
+  })
   readonly response!: ResponseResource | null;
-  @ApiProperty({ description: 'Whether a person asked for it.' })
+  @ApiProperty({ description: 'True if a person requested the attempt.' })
   readonly manual!: boolean;
   @ApiProperty({
     type: Boolean,
-    description: 'Its kept-alive connection was found closed, and it was sent once more on a new one; else not there.',
+    description: 'Present if the kept-alive connection was found closed and the request was sent again on a new one.',
     required: false,
     enum: [true],
   })
@@ -90,43 +105,43 @@ export class DeliveryDetailResource extends DeliveryResource implements WebhookD
   @ApiProperty({
     type: 'object',
     nullable: true,
-    description: 'The body, as it was and will be sent.',
+    description: 'Body of the request, the same for every attempt.',
     additionalProperties: true,
   })
   readonly payload!: JsonValue;
-  @ApiProperty({ type: [AttemptResource], description: 'Every attempt.' })
+  @ApiProperty({ type: [AttemptResource], description: 'Attempts made, oldest first.' })
   readonly attempts!: AttemptResource[];
 }
 
 @ApiSchema({ name: 'WebhookDeliveryPage' })
-export class DeliveryPageResource extends PageType(DeliveryResource, 'The deliveries of this page.') {}
+export class DeliveryPageResource extends PageType(DeliveryResource, 'Deliveries of this page.') {}
 
 export class ListDeliveriesDto extends PageDto {
-  @QueryId('whe', { description: 'Only those to this endpoint.' })
+  @QueryId('whe', { description: 'Only deliveries to this endpoint.' })
   endpoint_id?: string;
 
-  @QueryId('evt', { description: 'Only those of this event.' })
+  @QueryId('evt', { description: 'Only deliveries of this event.' })
   event_id?: string;
 
-  @QueryOneOf(EVENT_TYPES, { description: 'Only those of events of this type.', example: 'milestone.recorded' })
+  @QueryOneOf(EVENT_TYPES, { description: 'Only deliveries of events of this type.', example: 'milestone.recorded' })
   event_type?: string;
 
   @QueryEnumList(DELIVERY_STATUSES, {
-    description: `One or more of ${DELIVERY_STATUSES.join(', ')}, separated by commas.`,
+    description: `One or more statuses, separated by commas: ${DELIVERY_STATUSES.join(', ')}.`,
     example: 'retrying',
   })
   status?: string;
 
   @QueryOneOf(DELIVERY_ERROR_CODES, {
-    description: 'Only dead letters with this code of their `last_error`.',
+    description: 'Only dead letters with this error code (`last_error.code`).',
     example: 'timeout',
   })
   reason?: string;
 
-  @QueryTime({ description: 'Only those of events created at this time or later.' })
+  @QueryTime({ description: 'Only events created at this time or later.' })
   since?: string;
 
-  @QueryTime({ description: 'Only those of events created at this time or earlier.' })
+  @QueryTime({ description: 'Only events created at this time or earlier.' })
   until?: string;
 }
 

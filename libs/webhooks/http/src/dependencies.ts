@@ -2,14 +2,14 @@ import type { HttpDependencies } from '@tracking/http';
 import type { Position } from '@tracking/ports';
 import type { WebhookOperations } from '@tracking/webhooks';
 
-/** Injection tokens of single {@link WebhooksHttpDependencies}. */
+/** Injection tokens of single fields of {@link WebhooksHttpDependencies}. */
 export const WEBHOOKS = Symbol('webhooks');
 export const LOG_HEAD = Symbol('head of the event store');
 
-/** Dependencies of the routes about webhooks. */
+/** Dependencies of the webhook routes. */
 export interface WebhooksHttpDependencies extends HttpDependencies {
-  /** The webhooks feature, in this process or behind the service channel. */
+  /** The webhooks feature, in this process or in the webhooks service. */
   readonly webhooks: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'replays' | 'deadLetters' | 'stats'>;
-  /** The end of the event store's log. @throws Unavailable */
+  /** Returns the head of the event store's log. @throws Unavailable */
   readonly head: () => Promise<Position | undefined>;
 }

@@ -7,101 +7,111 @@ import { WebhookErrorResource } from './endpoint.resource.ts';
 class AttemptCountsResource {
   @ApiProperty({ type: 'integer', description: 'Answered 2xx.' })
   readonly succeeded!: number;
-  @ApiProperty({ type: 'integer', description: 'All others.' })
+  @ApiProperty({ type: 'integer', description: 'Attempts with any other result.' })
   readonly failed!: number;
 }
 
 @ApiSchema({ name: 'WebhookHourDeliveries' })
 class DeliveryCountsResource {
-  @ApiProperty({ type: 'integer', description: 'Delivered by an attempt of the hour.' })
+  @ApiProperty({ type: 'integer', description: 'Deliveries that succeeded by an attempt of the hour.' })
   readonly succeeded!: number;
-  @ApiProperty({ type: 'integer', description: 'Made a dead letter by an attempt of the hour.' })
+  @ApiProperty({ type: 'integer', description: 'Deliveries that became dead letters by an attempt of the hour.' })
   readonly dead_lettered!: number;
-  @ApiProperty({ type: 'integer', description: 'Given up by a person within the hour.' })
+  @ApiProperty({ type: 'integer', description: 'Deliveries that a person discarded within the hour.' })
   readonly discarded!: number;
 }
 
 @ApiSchema({ name: 'WebhookLatency' })
 class LatencyResource {
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Half of the attempts took no longer.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: '50th percentile (median).' })
   readonly p50!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true, description: '95 of 100 took no longer.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: '95th percentile.' })
   readonly p95!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true, description: '99 of 100 took no longer.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: '99th percentile.' })
   readonly p99!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'The longest.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Longest duration.' })
   readonly max!: number | null;
 }
 
 @ApiSchema({ name: 'WebhookHour' })
 class HourResource implements WebhookHour {
-  @ApiProperty({ ...TIME, description: 'Its begin, in UTC. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Start of the hour. UTC with milliseconds.' })
   readonly hour!: string;
-  @ApiProperty({ type: AttemptCountsResource, description: 'Attempts that began within the hour.' })
+  @ApiProperty({ type: AttemptCountsResource, description: 'Attempts that started within the hour.' })
   readonly attempts!: AttemptCountsResource;
-  @ApiProperty({ type: DeliveryCountsResource, description: 'Deliveries that came to an end.' })
+  @ApiProperty({ type: DeliveryCountsResource, description: 'Deliveries that ended within the hour.' })
   readonly deliveries!: DeliveryCountsResource;
   @ApiProperty({
     type: LatencyResource,
-    description: 'How long attempts took, in milliseconds: at most an eighth more than they did, `max` exactly.',
+    description: 'Duration of attempts, in milliseconds. Percentiles are at most 12.5% too high; `max` is exact.',
   })
   readonly latency_ms!: LatencyResource;
-  @ApiProperty({ description: 'False where some of it may not be counted, until it is counted anew from the log.' })
+  @ApiProperty({
+    description: 'False if some attempts or discards may not be counted until the hour is recounted from the log.',
+  })
   readonly is_exact!: boolean;
 }
 
 @ApiSchema({ name: 'WebhookWaiting' })
 class WaitingResource {
-  @ApiProperty({ type: 'integer', description: 'Deliveries with attempts to come, counted up to 1,000.' })
+  @ApiProperty({ type: 'integer', description: 'Number of deliveries with attempts left, counted up to 1,000.' })
   readonly count!: number;
-  @ApiProperty({ description: 'Whether there may be more.' })
+  @ApiProperty({ description: 'True if counting stopped at 1,000 and there may be more.' })
   readonly is_at_least!: boolean;
-  @ApiProperty({ ...TIME, nullable: true, description: 'When the oldest of them was recorded. UTC with milliseconds.' })
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Time at which the oldest of these deliveries was recorded. UTC with milliseconds.',
+  })
   readonly oldest_at!: string | null;
 }
 
 @ApiSchema({ name: 'WebhookLastError' })
 class LastErrorResource extends WebhookErrorResource {
-  @ApiProperty({ ...TIME, description: 'When the attempt began. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Start of the attempt. UTC with milliseconds.' })
   readonly at!: string;
-  @ApiProperty({ type: 'integer', nullable: true, description: 'What the endpoint answered with.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Status code of the response; null if there was none.' })
   readonly status_code!: number | null;
 }
 
 @ApiSchema({ name: 'WebhookEndpointStats' })
 export class EndpointStatsResource implements WebhookStats {
-  @ApiProperty({ description: 'The endpoint.' })
+  @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
-  @ApiProperty({ ...TIME, description: 'Begin of the time that was asked for. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Start of the requested period. UTC with milliseconds.' })
   readonly since!: string;
-  @ApiProperty({ ...TIME, description: 'Its end. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'End of the requested period. UTC with milliseconds.' })
   readonly until!: string;
-  @ApiProperty({ type: [HourResource], description: 'The hours in which anything happened, the oldest first.' })
+  @ApiProperty({ type: [HourResource], description: 'Hours with attempts or discards, oldest first.' })
   readonly hours!: HourResource[];
-  @ApiProperty({ type: WaitingResource, description: 'What waits at the moment.' })
+  @ApiProperty({ type: WaitingResource, description: 'Pending deliveries.' })
   readonly waiting!: WaitingResource;
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'Begin of the last attempt that succeeded, also before `since`. UTC with milliseconds.',
+    description: 'Start of the last successful attempt, even if it was before `since`. UTC with milliseconds.',
   })
   readonly last_success_at!: string | null;
   @ApiProperty({
     type: LastErrorResource,
     nullable: true,
-    description: 'The last attempt that failed, also before `since`.',
+    description: 'Last failed attempt, even if it was before `since`.',
   })
   readonly last_error!: LastErrorResource | null;
 }
 
 export class EndpointStatsDto {
   @QueryTime({
-    description: 'From the hour on in which this lies; a day before `until` by default, at most 30 days before it.',
+    description:
+      'Start of the period; the whole hour is included. Defaults to one day before `until`; at most 30 days before it.',
     example: '2026-11-21T09:30:00Z',
   })
   since?: string;
 
-  @QueryTime({ description: 'Hours that begin before; now by default.', example: '2026-11-22T09:30:00Z' })
+  @QueryTime({
+    description: 'End of the period: only hours that begin before it. Defaults to the current time.',
+    example: '2026-11-22T09:30:00Z',
+  })
   until?: string;
 }
 

@@ -21,19 +21,23 @@ const eventType = inLowerCase(EVENT_TYPES);
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
-  @ApiProperty({ description: 'Stable code.', example: 'timeout' })
+  @ApiProperty({ description: 'Stable error code.', example: 'timeout' })
   readonly code!: string;
-  @ApiProperty({ description: 'What went wrong, for people.' })
+  @ApiProperty({ description: 'Human-readable message.' })
   readonly message!: string;
 }
 
 @ApiSchema({ name: 'WebhookVerification' })
 class VerificationResource {
-  @ApiProperty({ ...TIME, description: 'When the challenge was sent. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the challenge was sent. UTC with milliseconds.' })
   readonly at!: string;
-  @ApiProperty({ description: 'Whether the endpoint answered with the token.' })
+  @ApiProperty({ description: 'True if the endpoint answered with the token.' })
   readonly ok!: boolean;
-  @ApiProperty({ type: WebhookErrorResource, nullable: true, description: 'Why it counts as failed.' })
+  @ApiProperty({
+    type: WebhookErrorResource,
+    nullable: true,
+    description: 'Error of the verification; null if it succeeded.',
+  })
   readonly error!: WebhookErrorResource | null;
 }
 
@@ -44,7 +48,8 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
   @Forwarded(
     { type: String, format: 'uri', maxLength: MAX_TEXT },
     {
-      description: 'Where events are posted to: https, without credentials or a fragment. A new one is to be verified.',
+      description:
+        'URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.',
       example: 'https://tms.example.com/webhooks',
     },
     { answer: { format: undefined } as unknown as ApiPropertyOptions },
@@ -52,52 +57,60 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
   readonly url!: string;
   @Forwarded(
     { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
-    { description: 'What it gets; `*` is the six standard types.', example: ['*'] },
+    { description: 'Subscribed event types. `*` includes the six standard types.', example: ['*'] },
     { normalise: (types) => (Array.isArray(types) ? types.map(eventType) : types) },
   )
   readonly event_types!: string[];
-  @Forwarded({ type: String, maxLength: MAX_TEXT }, { description: 'For people.', nullable: true })
+  @Forwarded({ type: String, maxLength: MAX_TEXT }, { description: 'Description for people.', nullable: true })
   readonly description!: string | null;
   @Forwarded(
     { type: String, enum: [...API_VERSIONS] },
-    { description: 'Version of the payloads; the newest when the endpoint is made, unless told.' },
+    { description: 'Version of the payloads. Defaults to the newest version when the endpoint is created.' },
   )
   readonly api_version!: ApiVersion;
-  @ApiProperty({ description: 'Whose events it gets.', enum: ENVIRONMENTS })
+  @ApiProperty({ description: 'Environment whose events the endpoint receives.', enum: ENVIRONMENTS })
   readonly environment!: Environment;
   @ApiProperty({
-    description: 'Only an enabled one gets live events.',
+    description: 'Status of the endpoint. Only an `enabled` endpoint receives live events.',
     enum: ['pending_verification', 'verified', 'enabled', 'disabled'],
   })
   readonly status!: WebhookEndpoint['status'];
-  @ApiProperty({ nullable: true, description: '`manual`, or `gone`: it answered 410.', enum: ['manual', 'gone'] })
+  @ApiProperty({
+    nullable: true,
+    description: 'Reason for the status `disabled`: `manual`, or `gone` if the endpoint answered 410.',
+    enum: ['manual', 'gone'],
+  })
   readonly disabled_reason!: WebhookEndpoint['disabled_reason'];
   @ApiProperty({
     type: VerificationResource,
     nullable: true,
-    description: 'Outcome of the last challenge to this URL.',
+    description: 'Result of the last challenge to the current URL.',
   })
   readonly last_verification!: VerificationResource | null;
   @Forwarded(
     { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_TEXT }, maxProperties: 20 },
     {
-      description: 'Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.',
+      description:
+        'Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.',
       example: { 'x-token': 'secret' },
     },
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
   )
   readonly headers!: Record<string, string>;
-  @Forwarded({ type: 'integer', minimum: 1, maximum: 100 }, { description: 'Most attempts at once; 16 unless told.' })
+  @Forwarded(
+    { type: 'integer', minimum: 1, maximum: 100 },
+    { description: 'Maximum number of concurrent attempts. Defaults to 16.' },
+  )
   readonly max_concurrency!: number;
-  @ApiProperty({ ...TIME, description: 'When it was made. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the endpoint was created. UTC with milliseconds.' })
   readonly created_at!: string;
-  @ApiProperty({ ...TIME, description: 'When it last changed. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time of the last change. UTC with milliseconds.' })
   readonly updated_at!: string;
-  @ApiProperty({ type: 'integer', description: 'Grows with every change.' })
+  @ApiProperty({ type: 'integer', description: 'Increases with every change.' })
   readonly version!: number;
 }
 
-/** The fields that clients set. The webhooks library checks them, because only it knows which URLs are allowed. */
+/** Fields that clients set. The webhooks library checks them, because only it knows which URLs are allowed. */
 @ApiSchema({ name: 'WebhookEndpointFields' })
 export class EndpointDto extends InputType(EndpointResource, {
   required: ['url', 'event_types'],
@@ -105,7 +118,7 @@ export class EndpointDto extends InputType(EndpointResource, {
   kept: ['api_version', 'headers', 'max_concurrency'],
 }) {}
 
-/** Omitted fields stay as they are. */
+/** Changes to an endpoint. Omitted fields stay unchanged. */
 @ApiSchema({ name: 'WebhookEndpointChanges' })
 export class EndpointChangesDto extends PartialType(EndpointDto) {}
 
@@ -128,7 +141,8 @@ const EXAMPLE_SECRET = 'whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=';
 @ApiSchema({ name: 'WebhookEndpointCreated' })
 export class EndpointCreatedResource extends EndpointWrittenResource implements NewWebhookEndpoint {
   @ApiProperty({
-    description: 'Signs every request to it: the whole string is the HMAC key. No read shows it.',
+    description:
+      'Secret that signs every request to the endpoint. The whole string is the HMAC key. Reads never return it.',
     example: EXAMPLE_SECRET,
   })
   readonly secret!: string;
@@ -136,7 +150,7 @@ export class EndpointCreatedResource extends EndpointWrittenResource implements 
 
 @ApiSchema({ name: 'WebhookEndpointDeleted' })
 export class EndpointDeletedResource extends WithWarnings {
-  @ApiProperty({ description: 'The endpoint that was.' })
+  @ApiProperty({ description: 'Id of the deleted endpoint.' })
   readonly id!: string;
   @ApiProperty({ type: Boolean, description: 'Always true.', enum: [true] })
   readonly deleted!: true;
@@ -145,8 +159,8 @@ export class EndpointDeletedResource extends WithWarnings {
 @ApiSchema({ name: 'WebhookEndpointPage' })
 export class EndpointPageResource extends PageType(
   EndpointResource,
-  'The endpoints of this page.',
-  'Send it as `cursor` for the next page.',
+  'Endpoints of this page.',
+  'Cursor of the next page. Send it as `cursor`.',
 ) {}
 
 export const ENDPOINT_BODY = new PlainBodyPipe(EndpointDto, EndpointCreatedResource);
@@ -155,21 +169,21 @@ const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
 @ApiSchema({ name: 'WebhookPreviousSecret' })
 class PreviousSecretResource {
-  @ApiProperty({ description: 'Signs beside the newest one.', example: EXAMPLE_SECRET })
+  @ApiProperty({ description: 'Secret that signs requests in addition to the newest one.', example: EXAMPLE_SECRET })
   readonly secret!: string;
-  @ApiProperty({ ...TIME, description: 'From then on it signs nothing. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the secret stops signing. UTC with milliseconds.' })
   readonly expires_at!: string;
 }
 
 @ApiSchema({ name: 'WebhookSecrets' })
 export class EndpointSecretsResource extends WithWarnings implements RevealedSecret {
-  @ApiProperty({ description: 'The endpoint.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
+  @ApiProperty({ description: 'Id of the endpoint.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @ApiProperty({ description: 'The newest: the whole string is the HMAC key.', example: EXAMPLE_SECRET })
+  @ApiProperty({ description: 'Newest secret. The whole string is the HMAC key.', example: EXAMPLE_SECRET })
   readonly secret!: string;
   @ApiProperty({
     type: [PreviousSecretResource],
-    description: 'Those that a rotation left valid, the newest first; four at most.',
+    description: 'Older secrets that are still valid after rotations, newest first; at most four.',
   })
   readonly previous_secrets!: PreviousSecretResource[];
 }
@@ -177,7 +191,7 @@ export class EndpointSecretsResource extends WithWarnings implements RevealedSec
 @ApiSchema({ name: 'WebhookSecretRotation' })
 export class RotateSecretDto {
   @WholeNumber(0, MAX_OVERLAP_SECONDS, {
-    description: 'How long the old secret signs beside the new one; 86,400, a day, unless told.',
+    description: 'Seconds for which the old secret signs in addition to the new one. Defaults to 86,400 (one day).',
     example: 86_400,
     nullable: true,
   })

@@ -15,41 +15,43 @@ import {
 import { DEFAULT_REPLAYED_STATUSES, REPLAYED_STATUSES, REPLAY_ACTIONS, REPLAY_STATUSES } from '@tracking/webhooks';
 import type { CreateReplay, WebhookReplay } from '@tracking/webhooks';
 
-/** Error codes that one request may name. */
+/** Maximum number of error codes in one request. */
 const MAX_REASONS = 50;
 
 @ApiSchema({ name: 'WebhookReplay' })
 export class ReplayResource extends Resource implements WebhookReplay {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'rpl_7d2a9c1e7qv3n5xw6yz2aabbcc' })
   readonly id!: string;
-  @ApiProperty({ description: 'Whose deliveries they are.' })
+  @ApiProperty({ description: 'Id of the endpoint.' })
   readonly endpoint_id!: string;
-  @ApiProperty({ description: '`discard` gives them up instead of sending them again.', enum: REPLAY_ACTIONS })
+  @ApiProperty({ description: '`replay` sends deliveries again; `discard` discards them.', enum: REPLAY_ACTIONS })
   readonly action!: WebhookReplay['action'];
   @Timestamp({
-    description: 'Only of events created at this time or later; from the first one kept on where null.',
+    description: 'Only events created at this time or later. If null, starts at the first event kept.',
     example: '2026-11-21T09:30:00Z',
     nullable: true,
   })
   readonly since!: string | null;
   @Timestamp({
-    description: 'Only of events created at this time or earlier; all that there are, unless told, and no later ones.',
+    description:
+      'Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value.',
     example: '2026-11-22T09:30:00Z',
   })
   readonly until!: string;
   @EnumList(EVENT_TYPES, {
-    description: 'Only of events of these types; of all that the endpoint subscribes to where null.',
+    description: 'Only events of these types. If null, all types that the endpoint subscribes to.',
     example: ['milestone.recorded'],
     nullable: true,
   })
   readonly event_types!: readonly string[] | null;
   @EnumList(REPLAYED_STATUSES, {
-    description: `What came to one of these ends; \`missed\` is what was never recorded for the endpoint, from before it was made too. ${DEFAULT_REPLAYED_STATUSES.join(' and ')}, unless told.`,
+    description: `Statuses of deliveries to include. \`missed\` stands for events that were never recorded for the endpoint, including events from before its creation. Defaults to ${DEFAULT_REPLAYED_STATUSES.join(' and ')}.`,
     example: [...DEFAULT_REPLAYED_STATUSES],
   })
   readonly statuses!: WebhookReplay['statuses'];
   @TextList(MAX_REASONS, {
-    description: 'Only those whose `last_error` has one of these codes; what was missed has none. All where null.',
+    description:
+      'Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.',
     example: ['timeout'],
     nullable: true,
   })
@@ -57,33 +59,36 @@ export class ReplayResource extends Resource implements WebhookReplay {
   @ApiProperty({
     type: [String],
     nullable: true,
-    description: 'Only these deliveries; null where what else is said decides.',
+    description: 'Ids of the only deliveries to include; null if the other fields select them.',
   })
   readonly delivery_ids!: readonly string[] | null;
-  @ApiProperty({ description: 'How far it is.', enum: REPLAY_STATUSES })
+  @ApiProperty({ description: 'Status of the replay.', enum: REPLAY_STATUSES })
   readonly status!: WebhookReplay['status'];
-  @ApiProperty({ type: 'integer', description: 'Found so far; all of them once it is completed.' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of deliveries found so far; the total once the replay is completed.',
+  })
   readonly matched!: number;
-  @ApiProperty({ type: 'integer', description: 'Of these, delivered since, or discarded.' })
+  @ApiProperty({ type: 'integer', description: 'Number of found deliveries that were since delivered, or discarded.' })
   readonly done!: number;
   @ApiProperty({
     type: 'integer',
-    description: 'Of these, those whose first attempt failed again: they go on by their new schedule.',
+    description: 'Number of found deliveries whose first attempt failed again. They continue on their new schedule.',
   })
   readonly failed!: number;
-  @ApiProperty({ ...TIME, description: 'When it was asked for. UTC with milliseconds.' })
+  @ApiProperty({ ...TIME, description: 'Time at which the replay was requested. UTC with milliseconds.' })
   readonly created_at!: string;
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'When it came to its end, or was canceled. UTC with milliseconds.',
+    description: 'Time at which the replay was completed or canceled. UTC with milliseconds.',
   })
   readonly completed_at!: string | null;
-  @ApiProperty({ type: 'integer', description: 'Grows with every change, progress among them.' })
+  @ApiProperty({ type: 'integer', description: 'Increases with every change, including progress.' })
   readonly version!: number;
 }
 
-/** The deliveries to send again; every field may be left out. */
+/** Filter for the deliveries to send again. All fields are optional. */
 @ApiSchema({ name: 'WebhookReplayFilter' })
 export class ReplayFilterDto extends InputType(ReplayResource, {
   optional: ['since', 'until', 'event_types', 'statuses', 'reasons'],
@@ -93,9 +98,9 @@ export class ReplayFilterDto extends InputType(ReplayResource, {
 export class ReplayWrittenResource extends IntersectionType(ReplayResource, WithWarnings) {}
 
 @ApiSchema({ name: 'WebhookReplayPage' })
-export class ReplayPageResource extends PageType(ReplayResource, 'The replays of this page.') {}
+export class ReplayPageResource extends PageType(ReplayResource, 'Replays of this page.') {}
 
-/** Lists are in one order, without repetitions. A part that is absent or null has its default. */
+/** Returns the filter with sorted lists and without duplicates. A field that is absent or null has its default. */
 export function replayFilter({
   since,
   until,
@@ -113,6 +118,6 @@ export function replayFilter({
 }
 
 export class ListReplaysDto extends PageDto {
-  @QueryId('whe', { description: 'Only those of this endpoint.' })
+  @QueryId('whe', { description: 'Only replays of this endpoint.' })
   endpoint_id?: string;
 }

@@ -5,7 +5,7 @@ import { withUnknownOutcome } from '@tracking/ports';
 import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyRequest } from 'fastify';
 
-/** Parameter of a handler: the {@link WebhookCommand} that the request asks for. */
+/** Handler parameter decorator: the {@link WebhookCommand} of the request. */
 export const WebhookCommandOf = createParamDecorator((_data: unknown, context: ExecutionContext): WebhookCommand => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { request_id, traceparent, actor: _actor, strict: _strict, ...command } = commandContext(request);
@@ -14,9 +14,9 @@ export const WebhookCommandOf = createParamDecorator((_data: unknown, context: E
 });
 
 /**
- * For changes that are not `@Audited`; the audit trail does the same for the others. A change of webhooks writes several
- * documents and calls another process, so an error that proves that its last step did nothing proves nothing about the
- * steps before it.
+ * Reports an unknown outcome for errors of changes that are not `@Audited`; the audit trail does so for the others. A
+ * change of webhooks writes several documents and calls another process. An error that proves that its last step did
+ * nothing therefore proves nothing about earlier steps.
  * @throws the error, or `Unavailable` in place of such an error
  */
 export function asUnknownOutcome(error: unknown): never {

@@ -20,7 +20,7 @@ import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const DEAD_LETTERS_BODY = new BodyPipe(DeadLettersDto, StartedReplaysResource);
-const NotFound = () => refusal(404, 'No such endpoint or delivery in this workspace and environment.');
+const NotFound = () => refusal(404, 'This endpoint or delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook dead letters')
 @Controller('v1/webhook_dead_letters')
@@ -32,10 +32,10 @@ export class WebhookDeadLettersController {
 
   @Get('summary')
   @Operation('summarizeWebhookDeadLetters', {
-    summary: 'Count what failed for good, by reason, endpoint and event type',
+    summary: 'Count dead letters by error code, endpoint and event type',
     query: DeadLetterSummaryDto,
   })
-  @ApiResponse({ status: 200, description: 'The counts.', type: DeadLetterSummaryResource })
+  @ApiResponse({ status: 200, description: 'Counts of the matching dead letters.', type: DeadLetterSummaryResource })
   summary(@Query() query: DeadLetterSummaryDto, @CurrentScope() scope: Scope): Promise<DeadLetterSummary> {
     return this.webhooks.deadLetters.summary({ ...scope, filter: summaryFilter(query) });
   }
@@ -43,13 +43,14 @@ export class WebhookDeadLettersController {
   @Post('replay')
   @HttpCode(202)
   @Operation('replayWebhookDeadLetters', {
-    summary: 'Deliver again what failed for good: all of it, or what is asked for',
-    description: 'A replay for each endpoint that has such, the oldest first, each with a new schedule.',
+    summary: 'Counts of the matching dead letters.',
+    description:
+      'Starts a replay for each endpoint with matching dead letters. Deliveries get a new schedule and are sent oldest first. Without a filter, all dead letters are replayed.',
     body: DeadLettersDto,
   })
-  @ApiResponse({ status: 202, description: 'The replays that were begun.', type: StartedReplaysResource })
+  @ApiResponse({ status: 202, description: 'The replays that were started.', type: StartedReplaysResource })
   @NotFound()
-  @refusal(409, 'The one endpoint that is asked for is not enabled, or a replay runs for it.')
+  @refusal(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
   @Audited('webhook_dead_letters.replayed')
   async replay(
     @SentBody(DEAD_LETTERS_BODY) { value, warnings }: ReadBody<DeadLettersDto>,
@@ -62,11 +63,12 @@ export class WebhookDeadLettersController {
   @Post('discard')
   @HttpCode(202)
   @Operation('discardWebhookDeadLetters', {
-    summary: 'Give up what failed for good: all of it, or what is asked for',
-    description: 'A job for each endpoint that has such, deleted ones too; seen and canceled like a replay.',
+    summary: 'Discard dead letters',
+    description:
+      'Starts a job for each endpoint with matching dead letters, including deleted endpoints. Jobs are listed and canceled like replays. Without a filter, all dead letters are discarded.',
     body: DeadLettersDto,
   })
-  @ApiResponse({ status: 202, description: 'The jobs that were begun.', type: StartedReplaysResource })
+  @ApiResponse({ status: 202, description: 'The jobs that were started.', type: StartedReplaysResource })
   @NotFound()
   @Audited('webhook_dead_letters.discarded')
   async discard(

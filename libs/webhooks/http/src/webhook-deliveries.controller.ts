@@ -27,7 +27,7 @@ import { WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
 import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const NotFound = () => refusal(404, 'No such delivery in this workspace and environment.');
+const NotFound = () => refusal(404, 'This delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook deliveries')
 @Controller('v1/webhook_deliveries')
@@ -39,7 +39,7 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get()
-  @Operation('listWebhookDeliveries', { summary: 'List deliveries, the newest first', query: ListDeliveriesDto })
+  @Operation('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
   async list(@Query() query: ListDeliveriesDto, @CurrentScope() scope: Scope): Promise<Page<WebhookDelivery>> {
     const filter = deliveryFilter(query);
@@ -65,10 +65,10 @@ export class WebhookDeliveriesController {
 
   @Post(':id/retry')
   @HttpCode(202)
-  @Operation('retryWebhookDelivery', { summary: 'Attempt it once, beside its schedule', conditional: 'write' })
+  @Operation('retryWebhookDelivery', { summary: 'Request an extra attempt outside the schedule', conditional: 'write' })
   @ApiResponse({
     status: 202,
-    description: 'The delivery as it is before the attempt; get it for its outcome.',
+    description: 'The delivery before the attempt. Get it again for the outcome.',
     type: DeliveryWrittenResource,
   })
   @NotFound()
@@ -85,10 +85,10 @@ export class WebhookDeliveriesController {
 
   @Post(':id/discard')
   @HttpCode(200)
-  @Operation('discardWebhookDelivery', { summary: 'Send it no more', conditional: 'write' })
+  @Operation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @NotFound()
-  @refusal(409, 'It succeeded already.')
+  @refusal(409, 'The delivery already succeeded.')
   @Audited('webhook_delivery.discarded')
   async discard(
     @Param('id') delivery_id: string,

@@ -48,7 +48,7 @@ import {
 } from './endpoint.resource.ts';
 import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const NotFound = () => refusal(404, 'No such endpoint in this workspace and environment.');
+const NotFound = () => refusal(404, 'This endpoint does not exist in this workspace and environment.');
 const NotVerified = () => refusal(409, 'The endpoint is not verified.');
 
 @ApiTags('Webhook endpoints')
@@ -62,8 +62,15 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
-  @Operation('createWebhookEndpoint', { summary: 'Make an endpoint; nothing is sent to it yet', body: EndpointDto })
-  @ApiResponse({ status: 201, description: 'Made; the secret is shown here only.', type: EndpointCreatedResource })
+  @Operation('createWebhookEndpoint', {
+    summary: 'Create an endpoint, without sending anything to it',
+    body: EndpointDto,
+  })
+  @ApiResponse({
+    status: 201,
+    description: 'The created endpoint. Only this response contains the secret.',
+    type: EndpointCreatedResource,
+  })
   @Audited('webhook_endpoint.created')
   async create(
     @SentBody(ENDPOINT_BODY) { value: fields, warnings }: ReadBody<JsonObject>,
@@ -76,7 +83,7 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @Operation('listWebhookEndpoints', { summary: 'List endpoints, the oldest first', query: PageDto })
+  @Operation('listWebhookEndpoints', { summary: 'List endpoints, oldest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
   async list(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<WebhookEndpoint>> {
     const listing = { list: 'webhook endpoints', scope, filter: {}, sort: 'created_at' };
@@ -85,7 +92,7 @@ export class WebhookEndpointsController {
 
   @Get(':id')
   @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
-  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
+  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointResource })
   @NotFound()
   async get(
     @Param('id') endpoint_id: string,
@@ -99,10 +106,10 @@ export class WebhookEndpointsController {
 
   @Get(':id/stats')
   @Operation('getWebhookEndpointStats', {
-    summary: 'What became of what was sent to it, hour by hour',
+    summary: 'Get the delivery statistics of an endpoint, hour by hour',
     query: EndpointStatsDto,
   })
-  @ApiResponse({ status: 200, description: 'Its statistics.', type: EndpointStatsResource })
+  @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
   @NotFound()
   stats(
     @Param('id') endpoint_id: string,
@@ -114,11 +121,11 @@ export class WebhookEndpointsController {
 
   @Patch(':id')
   @Operation('changeWebhookEndpoint', {
-    summary: 'Change an endpoint; another URL is to be verified',
+    summary: 'Change an endpoint; a new URL has to be verified',
     body: EndpointChangesDto,
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
+  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointWrittenResource })
   @NotFound()
   @Audited('webhook_endpoint.changed')
   async change(
@@ -134,7 +141,7 @@ export class WebhookEndpointsController {
 
   @Delete(':id')
   @Operation('deleteWebhookEndpoint', {
-    summary: 'Delete an endpoint: what is pending is discarded, its log stays',
+    summary: 'Delete an endpoint and discard its pending deliveries',
     conditional: 'write',
     hasEtag: false,
   })
@@ -154,10 +161,10 @@ export class WebhookEndpointsController {
 
   @Post(':id/verify')
   @HttpCode(200)
-  @Operation('verifyWebhookEndpoint', { summary: 'Send the challenge', conditional: 'write' })
+  @Operation('verifyWebhookEndpoint', { summary: 'Verify an endpoint by sending a challenge', conditional: 'write' })
   @ApiResponse({
     status: 200,
-    description: 'The endpoint; `last_verification` tells the outcome.',
+    description: 'Id of the endpoint. `last_verification` contains the result.',
     type: EndpointWrittenResource,
   })
   @NotFound()
@@ -179,10 +186,10 @@ export class WebhookEndpointsController {
   @Post(':id/enable')
   @HttpCode(200)
   @Operation('enableWebhookEndpoint', {
-    summary: 'Send live events to it, and what waits for it',
+    summary: 'Enable an endpoint: send live events and pending deliveries',
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
+  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointWrittenResource })
   @NotFound()
   @NotVerified()
   @Audited('webhook_endpoint.enabled')
@@ -200,10 +207,10 @@ export class WebhookEndpointsController {
   @Post(':id/disable')
   @HttpCode(200)
   @Operation('disableWebhookEndpoint', {
-    summary: 'Send it no live events; what is pending is held',
+    summary: 'Disable an endpoint and hold its pending deliveries',
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
+  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointWrittenResource })
   @NotFound()
   @Audited('webhook_endpoint.disabled')
   async disable(
@@ -220,10 +227,14 @@ export class WebhookEndpointsController {
   @Post(':id/test')
   @HttpCode(202)
   @Operation('testWebhookEndpoint', {
-    summary: 'Send it a sandbox event: one attempt, subscribed or not',
+    summary: 'Send a sandbox event to an endpoint, with one attempt',
     body: TestEndpointDto,
   })
-  @ApiResponse({ status: 202, description: 'The delivery; get it for its outcome.', type: DeliveryWrittenResource })
+  @ApiResponse({
+    status: 202,
+    description: 'The delivery. Get it again for the outcome.',
+    type: DeliveryWrittenResource,
+  })
   @NotFound()
   @NotVerified()
   async test(
@@ -237,18 +248,19 @@ export class WebhookEndpointsController {
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
-  // The audit entries of the next two have no fields, because they must not hold the secret.
+  // The audit entries of the next two operations have no fields, because they must not contain the secret.
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
   @Operation('rotateWebhookSecret', {
-    summary: 'Make a new signing secret; the old one stays valid for a while',
-    description: 'Until then every request is signed with both. Of secrets that are valid there are at most five.',
+    summary: 'Rotate the signing secret; the old one stays valid for a while',
+    description:
+      'Until the old secret expires, every request is signed with both. At most five secrets are valid at a time.',
     body: RotateSecretDto,
     bodyMayBeOmitted: true,
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'The endpoint, with the new secret.', type: EndpointCreatedResource })
+  @ApiResponse({ status: 200, description: 'The endpoint with its new secret.', type: EndpointCreatedResource })
   @NotFound()
   @Audited('webhook_endpoint.secret_rotated')
   async rotate(
@@ -265,12 +277,12 @@ export class WebhookEndpointsController {
   @Post(':id/reveal_secret')
   @HttpCode(200)
   @Operation('revealWebhookSecret', {
-    summary: 'Show the signing secrets that are valid now',
-    description: 'Each time is an entry of the audit log.',
+    summary: 'Get the valid signing secrets',
+    description: 'Every call is recorded in the audit log.',
   })
-  @ApiResponse({ status: 200, description: 'The secrets.', type: EndpointSecretsResource })
+  @ApiResponse({ status: 200, description: 'The valid secrets.', type: EndpointSecretsResource })
   @NotFound()
-  @refusal(409, 'They were stored under a key that is lost.')
+  @refusal(409, 'The secrets were stored under a key that is lost.')
   @Audited('webhook_endpoint.secret_revealed')
   async reveal(
     @Param('id') endpoint_id: string,
@@ -283,14 +295,17 @@ export class WebhookEndpointsController {
   }
 
   /**
-   * Returns a position before all later events, for the response to a change that takes effect in the log. Undefined if the
-   * log cannot be reached, because then no later event is stored either.
+   * Returns a log position before all later events, for the response to a change that takes effect in the log.
+   * Undefined if the log cannot be reached, because then no later event is stored either.
    */
   private endOfLog(): Promise<Position | undefined> {
     return this.head().catch(() => undefined);
   }
 
-  /** Reports the change of an endpoint. A concurrent change between the read and the write would be part of it. */
+  /**
+   * Makes a change and reports it to the audit trail. A concurrent change between the read and the write would be part
+   * of the report.
+   */
   private async audited<T extends object>(
     { request }: FastifyReply,
     endpoint_id: string,

@@ -31,7 +31,7 @@ import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const FILTER_BODY = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
-const NotFound = () => refusal(404, 'No such replay in this workspace and environment.');
+const NotFound = () => refusal(404, 'This replay does not exist in this workspace and environment.');
 
 @ApiTags('Webhook replays')
 @Controller('v1')
@@ -45,15 +45,19 @@ export class WebhookReplaysController {
   @Post('webhook_endpoints/:id/replay')
   @HttpCode(202)
   @Operation('createWebhookReplay', {
-    summary: 'Send an endpoint again what failed or was missed, the oldest first',
+    summary: 'Replay failed and missed events of an endpoint, oldest first',
     description:
-      'A job that goes as fast as the endpoint answers, beside live events. One runs for an endpoint at a time.',
+      'Starts a job that sends events as fast as the endpoint answers, without delaying live events. Only one can run for an endpoint at a time.',
     body: ReplayFilterDto,
     bodyMayBeOmitted: true,
   })
-  @ApiResponse({ status: 202, description: 'The replay; get it for how far it is.', type: ReplayWrittenResource })
-  @refusal(404, 'No such endpoint in this workspace and environment.')
-  @refusal(409, 'The endpoint is not enabled, or a replay runs for it.')
+  @ApiResponse({
+    status: 202,
+    description: 'The replay. Get it again to see its progress.',
+    type: ReplayWrittenResource,
+  })
+  @refusal(404, 'This endpoint does not exist in this workspace and environment.')
+  @refusal(409, 'The endpoint is not enabled, or a replay of it is already running.')
   @Audited('webhook_endpoint.replayed')
   async create(
     @Param('id') endpoint_id: string,
@@ -67,7 +71,7 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays')
-  @Operation('listWebhookReplays', { summary: 'List replays, the newest first', query: ListReplaysDto })
+  @Operation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
   @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
   async list(@Query() query: ListReplaysDto, @CurrentScope() scope: Scope): Promise<Page<WebhookReplay>> {
     const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
@@ -78,7 +82,7 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays/:id')
-  @Operation('getWebhookReplay', { summary: 'Get a replay: how far it is', conditional: 'read' })
+  @Operation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
   @NotFound()
   async get(
@@ -94,7 +98,7 @@ export class WebhookReplaysController {
   @Post('webhook_replays/:id/cancel')
   @HttpCode(200)
   @Operation('cancelWebhookReplay', {
-    summary: 'Begin no more of it; what was begun goes on by its schedule',
+    summary: 'Cancel a replay; deliveries already taken continue',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
@@ -112,10 +116,10 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/resume')
   @HttpCode(200)
-  @Operation('resumeWebhookReplay', { summary: 'Go on where it was canceled', conditional: 'write' })
+  @Operation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
   @NotFound()
-  @refusal(409, 'It is completed; or the endpoint is not enabled, or another replay runs for it.')
+  @refusal(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
   @Audited('webhook_replay.resumed')
   async resume(
     @Param('id') replay_id: string,

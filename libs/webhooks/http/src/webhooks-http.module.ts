@@ -6,7 +6,7 @@ import { WebhookDeliveriesController } from './webhook-deliveries.controller.ts'
 import { WebhookEndpointsController } from './webhook-endpoints.controller.ts';
 import { WebhookReplaysController } from './webhook-replays.controller.ts';
 
-/** Webhook endpoints with their deliveries, dead letters and replays. */
+/** HTTP routes of webhook endpoints, deliveries, dead letters and replays. */
 @Module({})
 export class WebhooksHttpModule {
   static readonly docs = DOCS;

@@ -16,7 +16,8 @@ import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurrency.ts';
 
 /**
- * Phase of the endpoint's current URL. The phase follows from two facts: is the URL's health known, and did the URL answer 410?
+ * Phase of the endpoint's current URL. The phase follows from two facts: is the URL's health known, and did the URL
+ * answer 410?
  *
  *     opening ─── setHealth ──► serving ─── answer 410 ──► gone
  *        ▲                         ▲                        │
@@ -25,8 +26,9 @@ import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurren
  *
  * - `opening`: the URL's stored health is not read yet. Nothing is sent.
  * - `serving`: deliveries are attempted when they are due.
- * - `gone`: the URL answered 410. Nothing is sent until the endpoint is disabled. An attempt that began at the former URL can
- *   also get a 410 while the phase is `opening`. After disabling, the phase is `opening` again until the health is read.
+ * - `gone`: the URL answered 410. Nothing is sent until the endpoint is disabled. An attempt that began at the former
+ *   URL can also get a 410 while the phase is `opening`. After disabling, the phase is `opening` again until the health
+ *   is read.
  */
 type UrlPhase = 'opening' | 'serving' | 'gone';
 

@@ -11,45 +11,46 @@ const header = (name: string, description: string, schema: object, example: stri
   example,
 });
 
-/** Headers of a request with an event of the type. */
+/** Returns the headers of a request with an event of this type. */
 function headersFor(type: string) {
   return [
     header(
       'Service-Event-Id',
-      'Id of the event: drop what you have seen.',
+      'Id of the event. Ignore events that you have already processed.',
       {},
       'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
     ),
     header('Service-Event-Type', 'Type of the event.', { const: type }, type),
     header(
       'Service-Signature',
-      '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.',
+      '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.',
       { pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
       `t=1795426200,v1=${'5f6a2b8637ac4b5c'.repeat(4)}`,
     ),
     header('webhook-id', 'Standard Webhooks: `Service-Event-Id`.', {}, 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11'),
-    header('webhook-timestamp', 'Standard Webhooks: when it was signed, in Unix seconds.', {}, '1795426200'),
+    header('webhook-timestamp', 'Standard Webhooks: time of signing, in Unix seconds.', {}, '1795426200'),
     header(
       'webhook-signature',
-      'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.',
+      'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.',
       { pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
       `v1,${'X2orhjesS1yX'.repeat(3)}X2orhjc=`,
     ),
-    header('traceparent', 'W3C trace context: that of the request which caused the event.', {}, TRACEPARENT),
+    header('traceparent', 'W3C trace context of the request that caused the event.', {}, TRACEPARENT),
   ];
 }
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-/** Responses of a receiver, and their effect. */
+/** Responses of a receiver and their effects. */
 const RECEIVER_RESPONSES = {
-  '2XX': { description: 'Delivered. Answer it only once the id of the event is stored.' },
-  '410': { description: 'The endpoint is gone: it is disabled, and the delivery a dead letter.' },
+  '2XX': { description: 'The event is delivered. Respond 2xx only after storing the event id.' },
+  '410': { description: 'The endpoint is gone: it is disabled, and the delivery becomes a dead letter.' },
   '429': {
-    description: 'Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h.',
+    description: 'Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h.',
   },
   '503': { description: 'As 429.' },
   default: {
-    description: 'Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter.',
+    description:
+      'The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter.',
   },
 };
 
@@ -68,7 +69,7 @@ const describeRequest = (type: string, summary: string, description: string, sch
 
 const CHALLENGE_SCHEMA = {
   type: 'object',
-  description: 'Asks an endpoint whether it wants what is posted to it.',
+  description: 'Challenge to verify that the receiver owns the endpoint.',
   properties: {
     id: { type: 'string' },
     type: { type: 'string', const: 'endpoint.verification' },
@@ -80,7 +81,7 @@ const CHALLENGE_SCHEMA = {
 };
 const CHALLENGE_RESPONSE = {
   description:
-    'The token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`: the URL is verified.',
+    'The token, within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified.',
   content: {
     'text/plain': { schema: { type: 'string' } },
     'application/json': {
@@ -95,11 +96,11 @@ const CHALLENGE_RESPONSE = {
 };
 
 const SHIPMENT_EVENT_DESCRIPTION =
-  'Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.';
+  'Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.';
 const ENDPOINT_EVENT_DESCRIPTION =
-  'Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.';
+  'Sent at least once to the enabled endpoints of the workspace and environment that subscribe to the type, except the endpoint that the event is about. `listEvents` does not return the event.';
 
-/** Describes the requests to webhook endpoints: the challenge and every event. */
+/** Describes the requests to webhook endpoints: the challenge, and one for each event type. */
 export function describeWebhooks(document: OpenAPIObject): void {
   const events = EVENT_TYPES.map((type) => [
     type,
@@ -114,10 +115,13 @@ export function describeWebhooks(document: OpenAPIObject): void {
   const challenge = describeRequest(
     'endpoint.verification',
     'Receive the challenge',
-    'Posted where `verifyWebhookEndpoint` is asked for.',
+    'Sent when `verifyWebhookEndpoint` is called.',
     schemaRef('EndpointVerification'),
   );
-  const responses = { '2XX': CHALLENGE_RESPONSE, default: { description: 'Not verified; ask for another challenge.' } };
+  const responses = {
+    '2XX': CHALLENGE_RESPONSE,
+    default: { description: 'The URL is not verified. Request another challenge.' },
+  };
   document.webhooks = Object.fromEntries([
     ...events,
     ['endpoint.verification', { post: { ...challenge.post, responses } }],

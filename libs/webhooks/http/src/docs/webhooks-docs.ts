@@ -6,44 +6,44 @@ import { webhooksPage } from './webhooks-page.ts';
 /** Error codes of webhooks. */
 const WEBHOOK_ERRORS = {
   endpoint_not_verified: entry(
-    'The URL of the webhook endpoint has not answered a challenge yet.',
+    'The URL of the webhook endpoint is not verified.',
     'POST /v1/webhook_endpoints/whe_…/enable',
     'The endpoint’s URL is not verified. Verify the endpoint first.',
-    'POST …/verify, and have the receiver answer with the token. last_verification tells why that failed.',
+    'Call POST …/verify, and have the receiver answer with the token. last_verification shows why a verification failed.',
   ),
   endpoint_not_enabled: entry(
-    'Deliveries are sent to enabled webhook endpoints only.',
+    'The webhook endpoint is not enabled.',
     'POST /v1/webhook_deliveries/dlv_…/retry',
     'The endpoint is not enabled. Enable it first.',
-    'POST …/enable, then try again. What waited is sent by itself then. A deleted endpoint cannot be enabled: make another one.',
+    'Call POST …/enable, then try again. Pending deliveries are then sent automatically. A deleted endpoint cannot be enabled: create another one.',
   ),
   secret_unreadable: entry(
-    'A secret was stored or made under a SECRETS_KEY that is lost.',
+    'A secret was stored or created under a SECRETS_KEY that is lost.',
     'POST /v1/webhook_endpoints/whe_…/test',
     'The endpoint’s signing secret or headers were stored under a key that is lost. Rotate the secret, and set the headers again.',
-    'Rotate the secret and set the headers again, or make another key. Who runs the service can bring the lost SECRETS_KEY back instead.',
+    'Rotate the secret and set the headers again, or create another key. Alternatively, the operator of the service can restore the lost SECRETS_KEY.',
   ),
   delivery_succeeded: entry(
-    'The delivery succeeded already, and what was delivered is not given up.',
+    'The delivery already succeeded, so it cannot be discarded.',
     'POST /v1/webhook_deliveries/dlv_…/discard',
     'The event was already delivered.',
     'Nothing.',
   ),
   replay_running: entry(
-    'A replay runs for this endpoint: one does at a time.',
+    'A replay of this endpoint is already running. Only one can run at a time.',
     'POST /v1/webhook_endpoints/whe_…/replay while another runs',
     'A replay of this endpoint is already running. Wait for it to end, or cancel it.',
-    'Read it at GET /v1/webhook_replays; wait for its end, or cancel it and ask again.',
+    'Get it from GET /v1/webhook_replays. Wait for it to end, or cancel it, and try again.',
   ),
   replay_completed: entry(
-    'The replay came to its end, so that there is nothing to go on with.',
+    'The replay is already completed, so it cannot be resumed.',
     'POST /v1/webhook_replays/rpl_…/resume',
     'The replay is already completed.',
-    'Make another replay where something is to be sent again.',
+    'To send deliveries again, create another replay.',
   ),
 } as const satisfies FeatureDocs['errors'];
 
-/** Codes with which operations refuse by rules of their own. */
+/** Error codes of operations that have rules of their own. */
 const WEBHOOK_REFUSALS = {
   createWebhookEndpoint: ['limit_exceeded'],
   verifyWebhookEndpoint: ['secret_unreadable'],
@@ -71,7 +71,7 @@ const EVENT = {
   data: sandboxData('milestone.recorded', samples),
 };
 
-/** Examples of schemas, by name. */
+/** Example resources, by schema name. */
 const SAMPLES = {
   WebhookEndpoint: {
     event_types: ['*'],
@@ -110,7 +110,7 @@ const SAMPLES = {
   },
 };
 
-/** Example values of fields, by name. */
+/** Example values, by field name. */
 const VALUES = {
   body: 'ok',
   challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u',
@@ -120,14 +120,14 @@ const VALUES = {
   url: 'https://tms.example.com/webhooks',
 };
 
-/** Noun and example id of a single resource, by the collection in its path. */
+/** Noun and example id of a resource, by the collection in its path. */
 const RESOURCES = {
   webhook_endpoints: ['webhook endpoint', 'whe_5f3c2k7qv3n5xw6yz2aabbccdd'],
   webhook_deliveries: ['webhook delivery', 'dlv_9c1e7qv3n5xw6yz2aabbccddee'],
   webhook_replays: ['webhook replay', 'rpl_7d2a9c1e7qv3n5xw6yz2aabbcc'],
 } as const satisfies FeatureDocs['resources'];
 
-/** The feature's part of the documentation. */
+/** The webhook part of the API documentation. */
 export const DOCS: FeatureDocs = {
   errors: WEBHOOK_ERRORS,
   refusals: WEBHOOK_REFUSALS,

@@ -10,10 +10,10 @@ import {
 import type { EventType, PublicAddresses } from '@tracking/contracts';
 import { documentationPage, jsonBlock } from '@tracking/http';
 
-/** The date of the example events. */
+/** Creation time of the example events. */
 const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
 
-/** `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
+/** Renders `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
 export function webhooksPage(addresses: PublicAddresses): string {
   const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
   return documentationPage('Webhooks', [rules, typesTable(), ...payloadSections(addresses)].join('\n\n'));
@@ -21,14 +21,14 @@ export function webhooksPage(addresses: PublicAddresses): string {
 
 function typesTable(): string {
   const rows = EVENT_TYPES.map((type) => {
-    const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no: name it';
+    const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no, subscribe by name';
     return `| \`${type}\` | ${describeTrigger(type)} | ${isStandard} |`;
   });
   return `## Types
 
 <div class="table">
 
-| type | sent when | in \`*\` |
+| type | sent when | included in \`*\` |
 | --- | --- | --- |
 ${rows.join('\n')}
 
