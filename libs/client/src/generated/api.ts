@@ -1221,8 +1221,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give up what failed for good: all of it, or what is asked for
-         * @description A job for each endpoint that has such, deleted ones too; seen and canceled like a replay.
+         * Discard dead letters
+         * @description Starts a job for each endpoint with matching dead letters, including deleted endpoints. Jobs are listed and canceled like replays. Without a filter, all dead letters are discarded.
          *
          *     Needs the permission `webhooks:manage`.
          */
@@ -1243,8 +1243,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver again what failed for good: all of it, or what is asked for
-         * @description A replay for each endpoint that has such, the oldest first, each with a new schedule.
+         * Counts of the matching dead letters.
+         * @description Starts a replay for each endpoint with matching dead letters. Deliveries get a new schedule and are sent oldest first. Without a filter, all dead letters are replayed.
          *
          *     Needs the permission `webhooks:manage`.
          */
@@ -1263,7 +1263,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count what failed for good, by reason, endpoint and event type
+         * Count dead letters by error code, endpoint and event type
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["summarizeWebhookDeadLetters"];
@@ -1283,7 +1283,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List deliveries, the newest first
+         * List deliveries, newest first
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["listWebhookDeliveries"];
@@ -1325,7 +1325,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send it no more
+         * Discard a delivery
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["discardWebhookDelivery"];
@@ -1345,7 +1345,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Attempt it once, beside its schedule
+         * Request an extra attempt outside the schedule
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["retryWebhookDelivery"];
@@ -1363,13 +1363,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List endpoints, the oldest first
+         * List endpoints, oldest first
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["listWebhookEndpoints"];
         put?: never;
         /**
-         * Make an endpoint; nothing is sent to it yet
+         * Create an endpoint, without sending anything to it
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["createWebhookEndpoint"];
@@ -1394,14 +1394,14 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete an endpoint: what is pending is discarded, its log stays
+         * Delete an endpoint and discard its pending deliveries
          * @description Needs the permission `webhooks:manage`.
          */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
         head?: never;
         /**
-         * Change an endpoint; another URL is to be verified
+         * Change an endpoint; a new URL has to be verified
          * @description Needs the permission `webhooks:manage`.
          */
         patch: operations["changeWebhookEndpoint"];
@@ -1417,7 +1417,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send it no live events; what is pending is held
+         * Disable an endpoint and hold its pending deliveries
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["disableWebhookEndpoint"];
@@ -1437,7 +1437,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send live events to it, and what waits for it
+         * Enable an endpoint: send live events and pending deliveries
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["enableWebhookEndpoint"];
@@ -1457,8 +1457,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send an endpoint again what failed or was missed, the oldest first
-         * @description A job that goes as fast as the endpoint answers, beside live events. One runs for an endpoint at a time.
+         * Replay failed and missed events of an endpoint, oldest first
+         * @description Starts a job that sends events as fast as the endpoint answers, without delaying live events. Only one can run for an endpoint at a time.
          *
          *     Needs the permission `webhooks:manage`.
          */
@@ -1479,8 +1479,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Show the signing secrets that are valid now
-         * @description Each time is an entry of the audit log.
+         * Get the valid signing secrets
+         * @description Every call is recorded in the audit log.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -1501,8 +1501,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a new signing secret; the old one stays valid for a while
-         * @description Until then every request is signed with both. Of secrets that are valid there are at most five.
+         * Rotate the signing secret; the old one stays valid for a while
+         * @description Until the old secret expires, every request is signed with both. At most five secrets are valid at a time.
          *
          *     Needs the permission `webhooks:manage`.
          */
@@ -1521,7 +1521,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of what was sent to it, hour by hour
+         * Get the delivery statistics of an endpoint, hour by hour
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["getWebhookEndpointStats"];
@@ -1543,7 +1543,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send it a sandbox event: one attempt, subscribed or not
+         * Send a sandbox event to an endpoint, with one attempt
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["testWebhookEndpoint"];
@@ -1563,7 +1563,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send the challenge
+         * Verify an endpoint by sending a challenge
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["verifyWebhookEndpoint"];
@@ -1581,7 +1581,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List replays, the newest first
+         * List replays, newest first
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["listWebhookReplays"];
@@ -1601,7 +1601,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a replay: how far it is
+         * Get a replay and its progress
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["getWebhookReplay"];
@@ -1623,7 +1623,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin no more of it; what was begun goes on by its schedule
+         * Cancel a replay; deliveries already taken continue
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["cancelWebhookReplay"];
@@ -1643,7 +1643,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go on where it was canceled
+         * Resume a canceled replay
          * @description Needs the permission `webhooks:manage`.
          */
         post: operations["resumeWebhookReplay"];
@@ -1666,7 +1666,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive document.approved
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_document_approved"];
         delete?: never;
@@ -1686,7 +1686,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive document.rejected
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_document_rejected"];
         delete?: never;
@@ -1706,7 +1706,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive document.uploaded
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_document_uploaded"];
         delete?: never;
@@ -1726,7 +1726,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive the challenge
-         * @description Posted where `verifyWebhookEndpoint` is asked for.
+         * @description Sent when `verifyWebhookEndpoint` is called.
          */
         post: operations["on_endpoint_verification"];
         delete?: never;
@@ -1746,7 +1746,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive exception.opened
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_exception_opened"];
         delete?: never;
@@ -1766,7 +1766,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive exception.resolved
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_exception_resolved"];
         delete?: never;
@@ -1786,7 +1786,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive exception.updated
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_exception_updated"];
         delete?: never;
@@ -1806,7 +1806,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive milestone.recorded
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_milestone_recorded"];
         delete?: never;
@@ -1826,7 +1826,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive milestone.retracted
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_milestone_retracted"];
         delete?: never;
@@ -1846,7 +1846,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive shipment.created
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_shipment_created"];
         delete?: never;
@@ -1866,7 +1866,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive shipment.updated
-         * @description Posted to enabled endpoints that name the type, at least once. Between attempts no order is promised: order by `data.shipment_version`.
+         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
          */
         post: operations["on_shipment_updated"];
         delete?: never;
@@ -1886,7 +1886,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive webhook_delivery.dead_lettered
-         * @description Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.
+         * @description Sent at least once to the enabled endpoints of the workspace and environment that subscribe to the type, except the endpoint that the event is about. `listEvents` does not return the event.
          */
         post: operations["on_webhook_delivery_dead_lettered"];
         delete?: never;
@@ -1906,7 +1906,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive webhook_endpoint.failing
-         * @description Posted at least once to the enabled endpoints of the workspace and environment that name the type, but not to the one that it is about. It is not in `listEvents`.
+         * @description Sent at least once to the enabled endpoints of the workspace and environment that subscribe to the type, except the endpoint that the event is about. `listEvents` does not return the event.
          */
         post: operations["on_webhook_endpoint_failing"];
         delete?: never;
@@ -2907,7 +2907,7 @@ export interface components {
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
-        /** @description Asks an endpoint whether it wants what is posted to it. */
+        /** @description Challenge to verify that the receiver owns the endpoint. */
         EndpointVerification: {
             api_version: string;
             /** Format: date-time */
@@ -5452,46 +5452,46 @@ export interface components {
         WebhookAttempt: {
             /**
              * Format: date-time
-             * @description When it began. UTC with milliseconds.
+             * @description Start of the attempt. UTC with milliseconds.
              */
             at: string;
-            /** @description From name resolution to the last byte, in milliseconds. */
+            /** @description Duration in milliseconds, from name resolution to the last byte. */
             duration_ms: number;
-            /** @description Why it failed. */
+            /** @description Error of the attempt; null if it succeeded. */
             error: components["schemas"]["WebhookError"] | null;
-            /** @description Whether a person asked for it. */
+            /** @description True if a person requested the attempt. */
             manual: boolean;
-            /** @description From 1. Of very many the first and the latest fifty are kept. */
+            /** @description Number of the attempt, from 1. The first 50 and the latest 50 attempts are kept. */
             number: number;
             /**
-             * @description Its kept-alive connection was found closed, and it was sent once more on a new one; else not there.
+             * @description Present if the kept-alive connection was found closed and the request was sent again on a new one.
              * @enum {boolean}
              */
             resent?: true;
-            /** @description What the endpoint answered. */
+            /** @description Response of the endpoint; null if there was none. */
             response: components["schemas"]["WebhookResponse"] | null;
-            /** @description What the endpoint answered with. */
+            /** @description Status code of the response; null if there was none. */
             status_code: number | null;
         };
         WebhookDeadLetters: {
             /**
-             * @description Only these deliveries.
+             * @description Only the deliveries with these ids.
              * @example [
              *       "dlv_9c1e2k7qv3n5xw6yz2aabbccdd"
              *     ]
              */
             delivery_ids?: string[] | null;
-            /** @description Only those of this endpoint. */
+            /** @description Only dead letters of this endpoint. */
             endpoint_id?: string | null;
             /**
-             * @description Only those of such events.
+             * @description Only dead letters of these event types.
              * @example [
              *       "shipment.updated"
              *     ]
              */
             event_types?: components["schemas"]["EventType"][] | null;
             /**
-             * @description Only those with such a code of their `last_error`.
+             * @description Only dead letters with one of these error codes (`last_error.code`).
              * @example [
              *       "timeout",
              *       "connection_refused"
@@ -5500,67 +5500,67 @@ export interface components {
             reasons?: ("unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response")[] | null;
             /**
              * Format: date-time
-             * @description Only those of events created at this time or later.
+             * @description Only events created at this time or later.
              */
             since?: string | null;
             /**
              * Format: date-time
-             * @description Only those of events created at this time or earlier; all that there are, unless told.
+             * @description Only events created at this time or earlier. Defaults to the time of the request.
              */
             until?: string | null;
         };
         WebhookDeadLettersByEndpoint: {
             /**
-             * @description How many.
+             * @description Number of dead letters.
              * @example 120
              */
             count: number;
-            /** @description Where they were to go. */
+            /** @description Endpoint of the dead letters. */
             endpoint_id: string;
             /**
-             * @description Otherwise there are at least so many: no more were counted.
+             * @description False if counting stopped at a limit: there are at least this many.
              * @example true
              */
             is_exact: boolean;
             /**
-             * @description They are delivered again where it is `enabled`.
+             * @description Status of the endpoint. Dead letters can only be delivered again to an `enabled` endpoint.
              * @example enabled
              * @enum {string}
              */
             status: "pending_verification" | "verified" | "enabled" | "disabled" | "deleted";
             /**
-             * @description Its URL as it is now.
+             * @description Current URL of the endpoint; null if the endpoint is no longer stored.
              * @example https://tms.example.com/webhooks
              */
             url: string | null;
         };
         WebhookDeadLettersByEventType: {
             /**
-             * @description How many.
+             * @description Number of dead letters.
              * @example 120
              */
             count: number;
-            /** @description Type of their events. */
+            /** @description Event type of the dead letters. */
             event_type: components["schemas"]["EventType"];
             /**
-             * @description Otherwise there are at least so many: no more were counted.
+             * @description False if counting stopped at a limit: there are at least this many.
              * @example true
              */
             is_exact: boolean;
         };
         WebhookDeadLettersByReason: {
             /**
-             * @description How many.
+             * @description Number of dead letters.
              * @example 120
              */
             count: number;
             /**
-             * @description Otherwise there are at least so many: no more were counted.
+             * @description False if counting stopped at a limit: there are at least this many.
              * @example true
              */
             is_exact: boolean;
             /**
-             * @description Code of their `last_error`.
+             * @description Error code of the dead letters (`last_error.code`).
              * @example timeout
              * @enum {string}
              */
@@ -5568,72 +5568,72 @@ export interface components {
         };
         WebhookDeadLettersRefused: {
             /**
-             * @description Stable code.
+             * @description Stable error code.
              * @example endpoint_not_enabled
              */
             code: string;
-            /** @description The endpoint. */
+            /** @description Id of the endpoint. */
             endpoint_id: string;
             /**
-             * @description For people.
-             * @example Deliveries are sent to enabled endpoints only: enable it first.
+             * @description Human-readable message.
+             * @example The endpoint is not enabled. Enable it first.
              */
             message: string;
         };
         WebhookDeadLetterSummary: {
-            /** @description By endpoint, deleted ones too. */
+            /** @description Counts by endpoint, including deleted endpoints, largest first. */
             by_endpoint: components["schemas"]["WebhookDeadLettersByEndpoint"][];
-            /** @description By type of the event. */
+            /** @description Counts by event type, largest first. */
             by_event_type: components["schemas"]["WebhookDeadLettersByEventType"][];
-            /** @description The largest count first, as in the other two. */
+            /** @description Counts by error code, largest first. */
             by_reason: components["schemas"]["WebhookDeadLettersByReason"][];
             /**
-             * @description How many.
+             * @description Number of dead letters.
              * @example 120
              */
             count: number;
             /**
-             * @description Otherwise there are at least so many: no more were counted.
+             * @description False if counting stopped at a limit: there are at least this many.
              * @example true
              */
             is_exact: boolean;
         };
         WebhookDelivery: {
-            /** @description Attempts made. */
+            /** @description Number of attempts made. */
             attempts_count: number;
             /**
              * Format: date-time
-             * @description When it came to its end. UTC with milliseconds.
+             * @description Time at which the delivery ended. UTC with milliseconds.
              */
             completed_at: string | null;
             /**
              * Format: date-time
-             * @description When it was recorded. UTC with milliseconds.
+             * @description Time at which the delivery was recorded. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Where it goes. */
+            /** @description Id of the endpoint. */
             endpoint_id: string;
-            /** @description What it brings. */
+            /** @description Id of the event. */
             event_id: string;
             /** @description Type of the event. */
             event_type: components["schemas"]["EventType"];
             /**
-             * @description Service-assigned identifier: one for an event and an endpoint.
+             * @description Service-assigned identifier. An event has one delivery for each endpoint.
              * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Why the last attempt failed. */
+            /** @description Error of the last attempt; null if it succeeded. */
             last_error: components["schemas"]["WebhookError"] | null;
             /**
              * Format: date-time
-             * @description The next attempt by the schedule. UTC with milliseconds.
+             * @description Time of the next scheduled attempt. UTC with milliseconds.
              */
             next_attempt_at: string | null;
-            /** @description Whether the event was made for a test. */
+            /** @description True for a sandbox event, sent by a test. */
             sandbox: boolean;
-            /** @description How far it is. */
+            /** @description Status of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Grows with every change, attempts among them. */
+            /** @description Increases with every change, including attempts. */
             version: number;
         };
         WebhookDeliveryDeadLetteredEvent: {
@@ -5676,51 +5676,51 @@ export interface components {
             workspace_id: string;
         };
         WebhookDeliveryDetail: {
-            /** @description Every attempt. */
+            /** @description Attempts made, oldest first. */
             attempts: components["schemas"]["WebhookAttempt"][];
-            /** @description Attempts made. */
+            /** @description Number of attempts made. */
             attempts_count: number;
             /**
              * Format: date-time
-             * @description When it came to its end. UTC with milliseconds.
+             * @description Time at which the delivery ended. UTC with milliseconds.
              */
             completed_at: string | null;
             /**
              * Format: date-time
-             * @description When it was recorded. UTC with milliseconds.
+             * @description Time at which the delivery was recorded. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Where it goes. */
+            /** @description Id of the endpoint. */
             endpoint_id: string;
-            /** @description What it brings. */
+            /** @description Id of the event. */
             event_id: string;
             /** @description Type of the event. */
             event_type: components["schemas"]["EventType"];
             /**
-             * @description Service-assigned identifier: one for an event and an endpoint.
+             * @description Service-assigned identifier. An event has one delivery for each endpoint.
              * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Why the last attempt failed. */
+            /** @description Error of the last attempt; null if it succeeded. */
             last_error: components["schemas"]["WebhookError"] | null;
             /**
              * Format: date-time
-             * @description The next attempt by the schedule. UTC with milliseconds.
+             * @description Time of the next scheduled attempt. UTC with milliseconds.
              */
             next_attempt_at: string | null;
-            /** @description The body, as it was and will be sent. */
+            /** @description Body of the request, the same for every attempt. */
             payload: {
                 [key: string]: unknown;
             } | null;
-            /** @description Whether the event was made for a test. */
+            /** @description True for a sandbox event, sent by a test. */
             sandbox: boolean;
-            /** @description How far it is. */
+            /** @description Status of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Grows with every change, attempts among them. */
+            /** @description Increases with every change, including attempts. */
             version: number;
         };
         WebhookDeliveryPage: {
-            /** @description The deliveries of this page. */
+            /** @description Deliveries of this page. */
             data: components["schemas"]["WebhookDelivery"][];
             /** @description True if there is a next page. */
             has_more: boolean;
@@ -5728,74 +5728,74 @@ export interface components {
             next_cursor: string | null;
         };
         WebhookDeliveryWritten: {
-            /** @description Attempts made. */
+            /** @description Number of attempts made. */
             attempts_count: number;
             /**
              * Format: date-time
-             * @description When it came to its end. UTC with milliseconds.
+             * @description Time at which the delivery ended. UTC with milliseconds.
              */
             completed_at: string | null;
             /**
              * Format: date-time
-             * @description When it was recorded. UTC with milliseconds.
+             * @description Time at which the delivery was recorded. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Where it goes. */
+            /** @description Id of the endpoint. */
             endpoint_id: string;
-            /** @description What it brings. */
+            /** @description Id of the event. */
             event_id: string;
             /** @description Type of the event. */
             event_type: components["schemas"]["EventType"];
             /**
-             * @description Service-assigned identifier: one for an event and an endpoint.
+             * @description Service-assigned identifier. An event has one delivery for each endpoint.
              * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Why the last attempt failed. */
+            /** @description Error of the last attempt; null if it succeeded. */
             last_error: components["schemas"]["WebhookError"] | null;
             /**
              * Format: date-time
-             * @description The next attempt by the schedule. UTC with milliseconds.
+             * @description Time of the next scheduled attempt. UTC with milliseconds.
              */
             next_attempt_at: string | null;
-            /** @description Whether the event was made for a test. */
+            /** @description True for a sandbox event, sent by a test. */
             sandbox: boolean;
-            /** @description How far it is. */
+            /** @description Status of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Grows with every change, attempts among them. */
+            /** @description Increases with every change, including attempts. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookEndpoint: {
             /**
-             * @description Version of the payloads; the newest when the endpoint is made, unless told.
+             * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time at which the endpoint was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description For people. */
+            /** @description Description for people. */
             description: string | null;
             /**
-             * @description `manual`, or `gone`: it answered 410.
+             * @description Reason for the status `disabled`: `manual`, or `gone` if the endpoint answered 410.
              * @enum {string|null}
              */
             disabled_reason: "manual" | "gone" | null;
-            /** @description Whose events it gets. */
+            /** @description Environment whose events the endpoint receives. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description What it gets; `*` is the six standard types.
+             * @description Subscribed event types. `*` includes the six standard types.
              * @example [
              *       "*"
              *     ]
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -5808,45 +5808,45 @@ export interface components {
              * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Outcome of the last challenge to this URL. */
+            /** @description Result of the last challenge to the current URL. */
             last_verification: components["schemas"]["WebhookVerification"] | null;
-            /** @description Most attempts at once; 16 unless told. */
+            /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency: number;
             /**
-             * @description Only an enabled one gets live events.
+             * @description Status of the endpoint. Only an `enabled` endpoint receives live events.
              * @enum {string}
              */
             status: "pending_verification" | "verified" | "enabled" | "disabled";
             /**
              * Format: date-time
-             * @description When it last changed. UTC with milliseconds.
+             * @description Time of the last change. UTC with milliseconds.
              */
             updated_at: string;
             /**
-             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @description URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.
              * @example https://tms.example.com/webhooks
              */
             url: string;
-            /** @description Grows with every change. */
+            /** @description Increases with every change. */
             version: number;
         };
         WebhookEndpointChanges: {
             /**
-             * @description Version of the payloads; the newest when the endpoint is made, unless told.
+             * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
              * @enum {string}
              */
             api_version?: "2026-11-01";
-            /** @description For people. */
+            /** @description Description for people. */
             description?: string | null;
             /**
-             * @description What it gets; `*` is the six standard types.
+             * @description Subscribed event types. `*` includes the six standard types.
              * @example [
              *       "*"
              *     ]
              */
             event_types?: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -5854,44 +5854,44 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description Most attempts at once; 16 unless told. */
+            /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency?: number;
             /**
              * Format: uri
-             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @description URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.
              * @example https://tms.example.com/webhooks
              */
             url?: string;
         };
         WebhookEndpointCreated: {
             /**
-             * @description Version of the payloads; the newest when the endpoint is made, unless told.
+             * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time at which the endpoint was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description For people. */
+            /** @description Description for people. */
             description: string | null;
             /**
-             * @description `manual`, or `gone`: it answered 410.
+             * @description Reason for the status `disabled`: `manual`, or `gone` if the endpoint answered 410.
              * @enum {string|null}
              */
             disabled_reason: "manual" | "gone" | null;
-            /** @description Whose events it gets. */
+            /** @description Environment whose events the endpoint receives. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description What it gets; `*` is the six standard types.
+             * @description Subscribed event types. `*` includes the six standard types.
              * @example [
              *       "*"
              *     ]
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -5904,31 +5904,31 @@ export interface components {
              * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Outcome of the last challenge to this URL. */
+            /** @description Result of the last challenge to the current URL. */
             last_verification: components["schemas"]["WebhookVerification"] | null;
-            /** @description Most attempts at once; 16 unless told. */
+            /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency: number;
             /**
-             * @description Signs every request to it: the whole string is the HMAC key. No read shows it.
+             * @description Secret that signs every request to the endpoint. The whole string is the HMAC key. Reads never return it.
              * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
              */
             secret: string;
             /**
-             * @description Only an enabled one gets live events.
+             * @description Status of the endpoint. Only an `enabled` endpoint receives live events.
              * @enum {string}
              */
             status: "pending_verification" | "verified" | "enabled" | "disabled";
             /**
              * Format: date-time
-             * @description When it last changed. UTC with milliseconds.
+             * @description Time of the last change. UTC with milliseconds.
              */
             updated_at: string;
             /**
-             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @description URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.
              * @example https://tms.example.com/webhooks
              */
             url: string;
-            /** @description Grows with every change. */
+            /** @description Increases with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
@@ -5939,7 +5939,7 @@ export interface components {
              * @enum {boolean}
              */
             deleted: true;
-            /** @description The endpoint that was. */
+            /** @description Id of the deleted endpoint. */
             id: string;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
@@ -5988,21 +5988,21 @@ export interface components {
         };
         WebhookEndpointFields: {
             /**
-             * @description Version of the payloads; the newest when the endpoint is made, unless told.
+             * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
              * @enum {string}
              */
             api_version?: "2026-11-01";
-            /** @description For people. */
+            /** @description Description for people. */
             description?: string | null;
             /**
-             * @description What it gets; `*` is the six standard types.
+             * @description Subscribed event types. `*` includes the six standard types.
              * @example [
              *       "*"
              *     ]
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -6010,46 +6010,46 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @description Most attempts at once; 16 unless told. */
+            /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency?: number;
             /**
              * Format: uri
-             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @description URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.
              * @example https://tms.example.com/webhooks
              */
             url: string;
         };
         WebhookEndpointPage: {
-            /** @description The endpoints of this page. */
+            /** @description Endpoints of this page. */
             data: components["schemas"]["WebhookEndpoint"][];
             /** @description True if there is a next page. */
             has_more: boolean;
-            /** @description Send it as `cursor` for the next page. */
+            /** @description Cursor of the next page. Send it as `cursor`. */
             next_cursor: string | null;
         };
         WebhookEndpointStats: {
-            /** @description The endpoint. */
+            /** @description Id of the endpoint. */
             endpoint_id: string;
-            /** @description The hours in which anything happened, the oldest first. */
+            /** @description Hours with attempts or discards, oldest first. */
             hours: components["schemas"]["WebhookHour"][];
-            /** @description The last attempt that failed, also before `since`. */
+            /** @description Last failed attempt, even if it was before `since`. */
             last_error: components["schemas"]["WebhookLastError"] | null;
             /**
              * Format: date-time
-             * @description Begin of the last attempt that succeeded, also before `since`. UTC with milliseconds.
+             * @description Start of the last successful attempt, even if it was before `since`. UTC with milliseconds.
              */
             last_success_at: string | null;
             /**
              * Format: date-time
-             * @description Begin of the time that was asked for. UTC with milliseconds.
+             * @description Start of the requested period. UTC with milliseconds.
              */
             since: string;
             /**
              * Format: date-time
-             * @description Its end. UTC with milliseconds.
+             * @description End of the requested period. UTC with milliseconds.
              */
             until: string;
-            /** @description What waits at the moment. */
+            /** @description Pending deliveries. */
             waiting: components["schemas"]["WebhookWaiting"];
         };
         WebhookEndpointTest: {
@@ -6061,33 +6061,33 @@ export interface components {
         };
         WebhookEndpointWritten: {
             /**
-             * @description Version of the payloads; the newest when the endpoint is made, unless told.
+             * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
              * @enum {string}
              */
             api_version: "2026-11-01";
             /**
              * Format: date-time
-             * @description When it was made. UTC with milliseconds.
+             * @description Time at which the endpoint was created. UTC with milliseconds.
              */
             created_at: string;
-            /** @description For people. */
+            /** @description Description for people. */
             description: string | null;
             /**
-             * @description `manual`, or `gone`: it answered 410.
+             * @description Reason for the status `disabled`: `manual`, or `gone` if the endpoint answered 410.
              * @enum {string|null}
              */
             disabled_reason: "manual" | "gone" | null;
-            /** @description Whose events it gets. */
+            /** @description Environment whose events the endpoint receives. */
             environment: components["schemas"]["Environment"];
             /**
-             * @description What it gets; `*` is the six standard types.
+             * @description Subscribed event types. `*` includes the six standard types.
              * @example [
              *       "*"
              *     ]
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Go with every delivery, never over ours. Shown masked; a mask sent back keeps the value.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -6100,146 +6100,146 @@ export interface components {
              * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Outcome of the last challenge to this URL. */
+            /** @description Result of the last challenge to the current URL. */
             last_verification: components["schemas"]["WebhookVerification"] | null;
-            /** @description Most attempts at once; 16 unless told. */
+            /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency: number;
             /**
-             * @description Only an enabled one gets live events.
+             * @description Status of the endpoint. Only an `enabled` endpoint receives live events.
              * @enum {string}
              */
             status: "pending_verification" | "verified" | "enabled" | "disabled";
             /**
              * Format: date-time
-             * @description When it last changed. UTC with milliseconds.
+             * @description Time of the last change. UTC with milliseconds.
              */
             updated_at: string;
             /**
-             * @description Where events are posted to: https, without credentials or a fragment. A new one is to be verified.
+             * @description URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.
              * @example https://tms.example.com/webhooks
              */
             url: string;
-            /** @description Grows with every change. */
+            /** @description Increases with every change. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookError: {
             /**
-             * @description Stable code.
+             * @description Stable error code.
              * @example timeout
              */
             code: string;
-            /** @description What went wrong, for people. */
+            /** @description Human-readable message. */
             message: string;
         };
         WebhookHour: {
-            /** @description Attempts that began within the hour. */
+            /** @description Attempts that started within the hour. */
             attempts: components["schemas"]["WebhookHourAttempts"];
-            /** @description Deliveries that came to an end. */
+            /** @description Deliveries that ended within the hour. */
             deliveries: components["schemas"]["WebhookHourDeliveries"];
             /**
              * Format: date-time
-             * @description Its begin, in UTC. UTC with milliseconds.
+             * @description Start of the hour. UTC with milliseconds.
              */
             hour: string;
-            /** @description False where some of it may not be counted, until it is counted anew from the log. */
+            /** @description False if some attempts or discards may not be counted until the hour is recounted from the log. */
             is_exact: boolean;
-            /** @description How long attempts took, in milliseconds: at most an eighth more than they did, `max` exactly. */
+            /** @description Duration of attempts, in milliseconds. Percentiles are at most 12.5% too high; `max` is exact. */
             latency_ms: components["schemas"]["WebhookLatency"];
         };
         WebhookHourAttempts: {
-            /** @description All others. */
+            /** @description Attempts with any other result. */
             failed: number;
             /** @description Answered 2xx. */
             succeeded: number;
         };
         WebhookHourDeliveries: {
-            /** @description Made a dead letter by an attempt of the hour. */
+            /** @description Deliveries that became dead letters by an attempt of the hour. */
             dead_lettered: number;
-            /** @description Given up by a person within the hour. */
+            /** @description Deliveries that a person discarded within the hour. */
             discarded: number;
-            /** @description Delivered by an attempt of the hour. */
+            /** @description Deliveries that succeeded by an attempt of the hour. */
             succeeded: number;
         };
         WebhookLastError: {
             /**
              * Format: date-time
-             * @description When the attempt began. UTC with milliseconds.
+             * @description Start of the attempt. UTC with milliseconds.
              */
             at: string;
             /**
-             * @description Stable code.
+             * @description Stable error code.
              * @example timeout
              */
             code: string;
-            /** @description What went wrong, for people. */
+            /** @description Human-readable message. */
             message: string;
-            /** @description What the endpoint answered with. */
+            /** @description Status code of the response; null if there was none. */
             status_code: number | null;
         };
         WebhookLatency: {
-            /** @description The longest. */
+            /** @description Longest duration. */
             max: number | null;
-            /** @description Half of the attempts took no longer. */
+            /** @description 50th percentile (median). */
             p50: number | null;
-            /** @description 95 of 100 took no longer. */
+            /** @description 95th percentile. */
             p95: number | null;
-            /** @description 99 of 100 took no longer. */
+            /** @description 99th percentile. */
             p99: number | null;
         };
         WebhookPreviousSecret: {
             /**
              * Format: date-time
-             * @description From then on it signs nothing. UTC with milliseconds.
+             * @description Time at which the secret stops signing. UTC with milliseconds.
              */
             expires_at: string;
             /**
-             * @description Signs beside the newest one.
+             * @description Secret that signs requests in addition to the newest one.
              * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
              */
             secret: string;
         };
         WebhookReplay: {
             /**
-             * @description `discard` gives them up instead of sending them again.
+             * @description `replay` sends deliveries again; `discard` discards them.
              * @enum {string}
              */
             action: "replay" | "discard";
             /**
              * Format: date-time
-             * @description When it came to its end, or was canceled. UTC with milliseconds.
+             * @description Time at which the replay was completed or canceled. UTC with milliseconds.
              */
             completed_at: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for. UTC with milliseconds.
+             * @description Time at which the replay was requested. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Only these deliveries; null where what else is said decides. */
+            /** @description Ids of the only deliveries to include; null if the other fields select them. */
             delivery_ids: string[] | null;
-            /** @description Of these, delivered since, or discarded. */
+            /** @description Number of found deliveries that were since delivered, or discarded. */
             done: number;
-            /** @description Whose deliveries they are. */
+            /** @description Id of the endpoint. */
             endpoint_id: string;
             /**
-             * @description Only of events of these types; of all that the endpoint subscribes to where null.
+             * @description Only events of these types. If null, all types that the endpoint subscribes to.
              * @example [
              *       "milestone.recorded"
              *     ]
              */
             event_types: components["schemas"]["EventType"][] | null;
-            /** @description Of these, those whose first attempt failed again: they go on by their new schedule. */
+            /** @description Number of found deliveries whose first attempt failed again. They continue on their new schedule. */
             failed: number;
             /**
              * @description Service-assigned identifier.
              * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
              */
             id: string;
-            /** @description Found so far; all of them once it is completed. */
+            /** @description Number of deliveries found so far; the total once the replay is completed. */
             matched: number;
             /**
-             * @description Only those whose `last_error` has one of these codes; what was missed has none. All where null.
+             * @description Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.
              * @example [
              *       "timeout"
              *     ]
@@ -6247,17 +6247,17 @@ export interface components {
             reasons: string[] | null;
             /**
              * Format: date-time
-             * @description Only of events created at this time or later; from the first one kept on where null. UTC with milliseconds.
+             * @description Only events created at this time or later. If null, starts at the first event kept. UTC with milliseconds.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string | null;
             /**
-             * @description How far it is.
+             * @description Status of the replay.
              * @enum {string}
              */
             status: "running" | "completed" | "canceled";
             /**
-             * @description What came to one of these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
+             * @description Statuses of deliveries to include. `missed` stands for events that were never recorded for the endpoint, including events from before its creation. Defaults to dead_lettered and missed.
              * @example [
              *       "dead_lettered",
              *       "missed"
@@ -6266,23 +6266,23 @@ export interface components {
             statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
             /**
              * Format: date-time
-             * @description Only of events created at this time or earlier; all that there are, unless told, and no later ones. UTC with milliseconds.
+             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value. UTC with milliseconds.
              * @example 2026-11-22T09:30:00.000Z
              */
             until: string;
-            /** @description Grows with every change, progress among them. */
+            /** @description Increases with every change, including progress. */
             version: number;
         };
         WebhookReplayFilter: {
             /**
-             * @description Only of events of these types; of all that the endpoint subscribes to where null.
+             * @description Only events of these types. If null, all types that the endpoint subscribes to.
              * @example [
              *       "milestone.recorded"
              *     ]
              */
             event_types?: components["schemas"]["EventType"][] | null;
             /**
-             * @description Only those whose `last_error` has one of these codes; what was missed has none. All where null.
+             * @description Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.
              * @example [
              *       "timeout"
              *     ]
@@ -6290,12 +6290,12 @@ export interface components {
             reasons?: string[] | null;
             /**
              * Format: date-time
-             * @description Only of events created at this time or later; from the first one kept on where null.
+             * @description Only events created at this time or later. If null, starts at the first event kept.
              * @example 2026-11-21T09:30:00Z
              */
             since?: string | null;
             /**
-             * @description What came to one of these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
+             * @description Statuses of deliveries to include. `missed` stands for events that were never recorded for the endpoint, including events from before its creation. Defaults to dead_lettered and missed.
              * @example [
              *       "dead_lettered",
              *       "missed"
@@ -6304,13 +6304,13 @@ export interface components {
             statuses?: ("dead_lettered" | "discarded" | "succeeded" | "missed")[] | null;
             /**
              * Format: date-time
-             * @description Only of events created at this time or earlier; all that there are, unless told, and no later ones.
+             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value.
              * @example 2026-11-22T09:30:00Z
              */
             until?: string | null;
         };
         WebhookReplayPage: {
-            /** @description The replays of this page. */
+            /** @description Replays of this page. */
             data: components["schemas"]["WebhookReplay"][];
             /** @description True if there is a next page. */
             has_more: boolean;
@@ -6318,53 +6318,53 @@ export interface components {
             next_cursor: string | null;
         };
         WebhookReplaysBegun: {
-            /** @description One for each endpoint that has such; get each for how far it is. */
+            /** @description Started replays, one for each endpoint with matching dead letters. Get a replay to see its progress. */
             data: components["schemas"]["WebhookReplay"][];
-            /** @description Endpoints that have such, and why none was begun for them. */
+            /** @description Endpoints with matching dead letters for which no replay was started, and the reason. */
             refused: components["schemas"]["WebhookDeadLettersRefused"][];
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookReplayWritten: {
             /**
-             * @description `discard` gives them up instead of sending them again.
+             * @description `replay` sends deliveries again; `discard` discards them.
              * @enum {string}
              */
             action: "replay" | "discard";
             /**
              * Format: date-time
-             * @description When it came to its end, or was canceled. UTC with milliseconds.
+             * @description Time at which the replay was completed or canceled. UTC with milliseconds.
              */
             completed_at: string | null;
             /**
              * Format: date-time
-             * @description When it was asked for. UTC with milliseconds.
+             * @description Time at which the replay was requested. UTC with milliseconds.
              */
             created_at: string;
-            /** @description Only these deliveries; null where what else is said decides. */
+            /** @description Ids of the only deliveries to include; null if the other fields select them. */
             delivery_ids: string[] | null;
-            /** @description Of these, delivered since, or discarded. */
+            /** @description Number of found deliveries that were since delivered, or discarded. */
             done: number;
-            /** @description Whose deliveries they are. */
+            /** @description Id of the endpoint. */
             endpoint_id: string;
             /**
-             * @description Only of events of these types; of all that the endpoint subscribes to where null.
+             * @description Only events of these types. If null, all types that the endpoint subscribes to.
              * @example [
              *       "milestone.recorded"
              *     ]
              */
             event_types: components["schemas"]["EventType"][] | null;
-            /** @description Of these, those whose first attempt failed again: they go on by their new schedule. */
+            /** @description Number of found deliveries whose first attempt failed again. They continue on their new schedule. */
             failed: number;
             /**
              * @description Service-assigned identifier.
              * @example rpl_7d2a9c1e7qv3n5xw6yz2aabbcc
              */
             id: string;
-            /** @description Found so far; all of them once it is completed. */
+            /** @description Number of deliveries found so far; the total once the replay is completed. */
             matched: number;
             /**
-             * @description Only those whose `last_error` has one of these codes; what was missed has none. All where null.
+             * @description Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.
              * @example [
              *       "timeout"
              *     ]
@@ -6372,17 +6372,17 @@ export interface components {
             reasons: string[] | null;
             /**
              * Format: date-time
-             * @description Only of events created at this time or later; from the first one kept on where null. UTC with milliseconds.
+             * @description Only events created at this time or later. If null, starts at the first event kept. UTC with milliseconds.
              * @example 2026-11-21T09:30:00.000Z
              */
             since: string | null;
             /**
-             * @description How far it is.
+             * @description Status of the replay.
              * @enum {string}
              */
             status: "running" | "completed" | "canceled";
             /**
-             * @description What came to one of these ends; `missed` is what was never recorded for the endpoint, from before it was made too. dead_lettered and missed, unless told.
+             * @description Statuses of deliveries to include. `missed` stands for events that were never recorded for the endpoint, including events from before its creation. Defaults to dead_lettered and missed.
              * @example [
              *       "dead_lettered",
              *       "missed"
@@ -6391,40 +6391,40 @@ export interface components {
             statuses: ("dead_lettered" | "discarded" | "succeeded" | "missed")[];
             /**
              * Format: date-time
-             * @description Only of events created at this time or earlier; all that there are, unless told, and no later ones. UTC with milliseconds.
+             * @description Only events created at this time or earlier. Defaults to the time of the request, which is also the latest possible value. UTC with milliseconds.
              * @example 2026-11-22T09:30:00.000Z
              */
             until: string;
-            /** @description Grows with every change, progress among them. */
+            /** @description Increases with every change, including progress. */
             version: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
         WebhookResponse: {
-            /** @description The body, at most 16 KiB of it. */
+            /** @description Response body, cut to 16 KiB. */
             body: string;
-            /** @description Headers, names in lower case. */
+            /** @description Response headers, with names in lower case. */
             headers: {
                 [key: string]: string;
             };
         };
         WebhookSecretRotation: {
             /**
-             * @description How long the old secret signs beside the new one; 86,400, a day, unless told.
+             * @description Seconds for which the old secret signs in addition to the new one. Defaults to 86,400 (one day).
              * @example 86400
              */
             expires_in_seconds?: number | null;
         };
         WebhookSecrets: {
             /**
-             * @description The endpoint.
+             * @description Id of the endpoint.
              * @example whe_5f3c2k7qv3n5xw6yz2aabbccdd
              */
             id: string;
-            /** @description Those that a rotation left valid, the newest first; four at most. */
+            /** @description Older secrets that are still valid after rotations, newest first; at most four. */
             previous_secrets: components["schemas"]["WebhookPreviousSecret"][];
             /**
-             * @description The newest: the whole string is the HMAC key.
+             * @description Newest secret. The whole string is the HMAC key.
              * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
              */
             secret: string;
@@ -6434,22 +6434,22 @@ export interface components {
         WebhookVerification: {
             /**
              * Format: date-time
-             * @description When the challenge was sent. UTC with milliseconds.
+             * @description Time at which the challenge was sent. UTC with milliseconds.
              */
             at: string;
-            /** @description Why it counts as failed. */
+            /** @description Error of the verification; null if it succeeded. */
             error: components["schemas"]["WebhookError"] | null;
-            /** @description Whether the endpoint answered with the token. */
+            /** @description True if the endpoint answered with the token. */
             ok: boolean;
         };
         WebhookWaiting: {
-            /** @description Deliveries with attempts to come, counted up to 1,000. */
+            /** @description Number of deliveries with attempts left, counted up to 1,000. */
             count: number;
-            /** @description Whether there may be more. */
+            /** @description True if counting stopped at 1,000 and there may be more. */
             is_at_least: boolean;
             /**
              * Format: date-time
-             * @description When the oldest of them was recorded. UTC with milliseconds.
+             * @description Time at which the oldest of these deliveries was recorded. UTC with milliseconds.
              */
             oldest_at: string | null;
         };
@@ -12731,7 +12731,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The jobs that were begun. */
+            /** @description The jobs that were started. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -12767,7 +12767,7 @@ export interface operations {
                      *         {
                      *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *           "code": "endpoint_not_enabled",
-                     *           "message": "Deliveries are sent to enabled endpoints only: enable it first."
+                     *           "message": "The endpoint is not enabled. Enable it first."
                      *         }
                      *       ]
                      *     }
@@ -12822,7 +12822,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The replays that were begun. */
+            /** @description The replays that were started. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -12858,7 +12858,7 @@ export interface operations {
                      *         {
                      *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
                      *           "code": "endpoint_not_enabled",
-                     *           "message": "Deliveries are sent to enabled endpoints only: enable it first."
+                     *           "message": "The endpoint is not enabled. Enable it first."
                      *         }
                      *       ]
                      *     }
@@ -12871,15 +12871,15 @@ export interface operations {
     summarizeWebhookDeadLetters: {
         parameters: {
             query?: {
-                /** @description Only those of this endpoint. */
+                /** @description Only dead letters of this endpoint. */
                 endpoint_id?: string;
-                /** @description Only those of such events; several separated by commas. */
+                /** @description Only dead letters of these event types, separated by commas. */
                 event_type?: components["schemas"]["EventType"][];
-                /** @description Only those with such a code of their `last_error`; several separated by commas. */
+                /** @description Only dead letters with one of these error codes (`last_error.code`), separated by commas. */
                 reason?: ("unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response")[];
-                /** @description Only those of events created at this time or later. */
+                /** @description Only events created at this time or later. */
                 since?: string;
-                /** @description Only those of events created at this time or earlier. */
+                /** @description Only events created at this time or earlier. */
                 until?: string;
             };
             header?: {
@@ -12894,7 +12894,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The counts. */
+            /** @description Counts of the matching dead letters. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12939,21 +12939,21 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Only those to this endpoint. */
+                /** @description Only deliveries to this endpoint. */
                 endpoint_id?: string;
-                /** @description Only those of this event. */
+                /** @description Only deliveries of this event. */
                 event_id?: string;
-                /** @description Only those of events of this type. */
+                /** @description Only deliveries of events of this type. */
                 event_type?: components["schemas"]["EventType"];
                 /** @description Maximum number of items per page. */
                 limit?: number;
-                /** @description Only dead letters with this code of their `last_error`. */
+                /** @description Only dead letters with this error code (`last_error.code`). */
                 reason?: "unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response";
-                /** @description Only those of events created at this time or later. */
+                /** @description Only events created at this time or later. */
                 since?: string;
-                /** @description One or more of pending, retrying, succeeded, dead_lettered, discarded, separated by commas. */
+                /** @description One or more statuses, separated by commas: pending, retrying, succeeded, dead_lettered, discarded. */
                 status?: components["schemas"]["DeliveryStatus"][];
-                /** @description Only those of events created at this time or earlier. */
+                /** @description Only events created at this time or earlier. */
                 until?: string;
             };
             header?: {
@@ -13222,7 +13222,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery as it is before the attempt; get it for its outcome. */
+            /** @description The delivery before the attempt. Get it again for the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13353,7 +13353,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the secret is shown here only. */
+            /** @description The created endpoint. Only this response contains the secret. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13409,7 +13409,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The endpoint. */
+            /** @description Id of the endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13537,7 +13537,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint. */
+            /** @description Id of the endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13607,7 +13607,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The endpoint. */
+            /** @description Id of the endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13677,7 +13677,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The endpoint. */
+            /** @description Id of the endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13758,7 +13758,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The replay; get it for how far it is. */
+            /** @description The replay. Get it again to see its progress. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13829,7 +13829,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The secrets. */
+            /** @description The valid secrets. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13900,7 +13900,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, with the new secret. */
+            /** @description The endpoint with its new secret. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13936,9 +13936,9 @@ export interface operations {
     getWebhookEndpointStats: {
         parameters: {
             query?: {
-                /** @description From the hour on in which this lies; a day before `until` by default, at most 30 days before it. */
+                /** @description Start of the period; the whole hour is included. Defaults to one day before `until`; at most 30 days before it. */
                 since?: string;
-                /** @description Hours that begin before; now by default. */
+                /** @description End of the period: only hours that begin before it. Defaults to the current time. */
                 until?: string;
             };
             header?: {
@@ -13959,7 +13959,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Its statistics. */
+            /** @description Statistics of the endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14055,7 +14055,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The delivery; get it for its outcome. */
+            /** @description The delivery. Get it again for the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14124,7 +14124,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The endpoint; `last_verification` tells the outcome. */
+            /** @description Id of the endpoint. `last_verification` contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14161,7 +14161,7 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
                 cursor?: string;
-                /** @description Only those of this endpoint. */
+                /** @description Only replays of this endpoint. */
                 endpoint_id?: string;
                 /** @description Maximum number of items per page. */
                 limit?: number;
@@ -14426,7 +14426,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14436,12 +14436,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "document.approved";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -14451,12 +14451,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -14510,21 +14510,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14538,7 +14538,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -14552,7 +14552,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14562,12 +14562,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "document.rejected";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -14577,12 +14577,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -14636,21 +14636,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14664,7 +14664,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -14678,7 +14678,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14688,12 +14688,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "document.uploaded";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -14703,12 +14703,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -14759,21 +14759,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14787,7 +14787,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -14801,7 +14801,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14811,12 +14811,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "endpoint.verification";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -14826,12 +14826,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -14856,7 +14856,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`: the URL is verified. */
+            /** @description The token, within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14873,7 +14873,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Not verified; ask for another challenge. */
+            /** @description The URL is not verified. Request another challenge. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -14887,7 +14887,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -14897,12 +14897,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "exception.opened";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -14912,12 +14912,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -14970,21 +14970,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14998,7 +14998,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -15012,7 +15012,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15022,12 +15022,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "exception.resolved";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -15037,12 +15037,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -15102,21 +15102,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15130,7 +15130,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -15144,7 +15144,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15154,12 +15154,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "exception.updated";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -15169,12 +15169,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -15227,21 +15227,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15255,7 +15255,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -15269,7 +15269,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15279,12 +15279,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "milestone.recorded";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -15294,12 +15294,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -15354,21 +15354,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15382,7 +15382,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -15396,7 +15396,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15406,12 +15406,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "milestone.retracted";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -15421,12 +15421,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -15481,21 +15481,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15509,7 +15509,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -15523,7 +15523,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15533,12 +15533,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "shipment.created";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -15548,12 +15548,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -15671,21 +15671,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15699,7 +15699,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -15713,7 +15713,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15723,12 +15723,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "shipment.updated";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -15738,12 +15738,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -15867,21 +15867,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15895,7 +15895,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -15909,7 +15909,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -15919,12 +15919,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "webhook_delivery.dead_lettered";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -15934,12 +15934,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -16010,21 +16010,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16038,7 +16038,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -16052,7 +16052,7 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description Id of the event: drop what you have seen.
+                 * @description Id of the event. Ignore events that you have already processed.
                  * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
                  */
                 "Service-Event-Id": string;
@@ -16062,12 +16062,12 @@ export interface operations {
                  */
                 "Service-Event-Type": "webhook_endpoint.failing";
                 /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`: one that fits suffices. Compare in constant time, and refuse a `t` that is older than five minutes.
+                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
                  * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
                  */
                 "Service-Signature": string;
                 /**
-                 * @description W3C trace context: that of the request which caused the event.
+                 * @description W3C trace context of the request that caused the event.
                  * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
                  */
                 traceparent: string;
@@ -16077,12 +16077,12 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the bytes that stand in base64 behind `whsec_`. There may be several, with a space between: one that fits suffices. Check this one or `Service-Signature`.
+                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
                  * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
                  */
                 "webhook-signature": string;
                 /**
-                 * @description Standard Webhooks: when it was signed, in Unix seconds.
+                 * @description Standard Webhooks: time of signing, in Unix seconds.
                  * @example 1795426200
                  */
                 "webhook-timestamp": string;
@@ -16137,21 +16137,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delivered. Answer it only once the id of the event is stored. */
+            /** @description The event is delivered. Respond 2xx only after storing the event id. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery a dead letter. */
+            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Too many requests: `Retry-After` holds the whole endpoint back for that time, from 1 s to 1 h. */
+            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16165,7 +16165,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Failed, redirects too: attempted again, about 13 times within 72 hours, then a dead letter. */
+            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
             default: {
                 headers: {
                     [name: string]: unknown;
