@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** Documents there are: deliveries, attempts put aside, bodies. */
+/** Numbers of documents: deliveries, earlier attempts, bodies. */
 async function stored(): Promise<readonly number[]> {
   const collections = await Promise.all(
     [DELIVERIES, ATTEMPTS, PAYLOADS].map((spec) => stage.engine.documentStore.collection(spec)),
@@ -33,7 +33,7 @@ async function stored(): Promise<readonly number[]> {
 const count = async (status: string) => (await stage.deliveries(webhooks, { statuses: [status] })).length;
 const swept = () => webhooks.metrics.value('webhook_deliveries_deleted_total');
 
-test('what is over its retention goes, with its attempts and bodies; all else stays', async () => {
+test('deletes deliveries past their retention with their attempts and bodies; keeps everything else', async () => {
   const other = { ...SCOPE, workspace_id: 'wsp_two', environment: 'test' as const };
   await stage.endpoint(webhooks, URL_A);
   await stage.endpoint(webhooks, URL_A, {}, other);
@@ -61,7 +61,7 @@ test('what is over its retention goes, with its attempts and bodies; all else st
   await eventually(async () => expect(await stored()).toEqual([0, 0, 0]));
 });
 
-test('what waits stays, however old it is, and is delivered in the end', async () => {
+test('keeps pending deliveries, however old, which are delivered in the end', async () => {
   const { id } = await stage.endpoint(webhooks, URL_A);
   const on = () => ({ ...stage.command(), endpoint_id: id });
   const held = stage.event();
@@ -75,11 +75,11 @@ test('what waits stays, however old it is, and is delivered in the end', async (
   await webhooks.endpoints.enable(on());
   await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
   expect(JSON.parse(stage.receivers.at(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
-  // Kept from its end, not from its event.
+  // Retention starts at the delivery's end, not at its event.
   await eventually(async () => expect(await count('succeeded')).toBe(1));
 });
 
-test('what is from before the retention watermark is not delivered again when it is published again', async () => {
+test('does not deliver events from before the retention watermark again if they are republished', async () => {
   await stage.endpoint(webhooks, URL_A);
   const event = stage.event();
   await stage.publish(event);
@@ -95,7 +95,7 @@ test('what is from before the retention watermark is not delivered again when it
   expect(stage.receivers.at(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([event.id, next.id]);
 });
 
-test('an event older than the log is recorded as long as nothing of its time was deleted', async () => {
+test('records an event older than the log while nothing of its time was deleted', async () => {
   await stage.endpoint(webhooks, URL_A);
   const late = stage.event();
   stage.clockOffset += 31 * DAY_MS;
@@ -103,7 +103,7 @@ test('an event older than the log is recorded as long as nothing of its time was
   await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
 });
 
-test('a replay goes so long after it ended; one that runs stays', async () => {
+test('deletes a replay this long after its end; keeps a running one', async () => {
   const create = async (endpoint_id: string) =>
     (await webhooks.replays.create({ ...stage.command(), endpoint_id, filter: {} })).id;
   const statusOf = async (replay_id: string) =>
@@ -122,7 +122,7 @@ test('a replay goes so long after it ended; one that runs stays', async () => {
   expect(await statusOf(running)).toBe('running');
 });
 
-test('a deleted endpoint and its health go with the last delivery and replay of its log', async () => {
+test('deletes a deleted endpoint and its health with the last delivery and replay of its log', async () => {
   const deleted = async (url: string, statusCode: number) => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, url);
     stage.receivers.behave(url, () => answer(statusCode, { 'retry-after': '1' }));
@@ -154,7 +154,7 @@ test('a deleted endpoint and its health go with the last delivery and replay of 
   await eventually(async () => expect(await ids()).toEqual([present.id]));
 });
 
-test('a body to which no delivery refers goes with the age of dead letters', async () => {
+test('deletes an unreferenced body at the retention of dead letters', async () => {
   await stage.endpoint(webhooks, URL_A);
   const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
   stage.receivers.behave(URL_A, () => answer(503, { 'retry-after': '3600' }));

@@ -29,8 +29,8 @@ const ended = (replay: WebhookReplay | undefined, api = webhooks): Promise<Webho
   });
 const ago = (ms: number) => new Date(Date.parse(stage.now()) - ms).toISOString();
 
-describe('a summary of dead letters', () => {
-  test('counts by reason, endpoint and event type what the filters leave, of its scope alone', async () => {
+describe('summary of dead letters', () => {
+  test('counts matching dead letters of one scope by reason, endpoint and event type', async () => {
     const a = await stage.endpoint(webhooks, URL_A);
     const b = await stage.endpoint(webhooks, URL_B);
     const old = ago(3_600_000);
@@ -63,7 +63,7 @@ describe('a summary of dead letters', () => {
     expect((await summary({ until: old, endpoint_id: a.id })).count).toBe(5);
   });
 
-  test('knows of what fails, and no more of what is settled', async () => {
+  test('includes new dead letters and excludes settled ones', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(410));
     await stage.publish(stage.event());
@@ -74,7 +74,7 @@ describe('a summary of dead letters', () => {
     expect(await summary()).toMatchObject({ count: 0, by_endpoint: [] });
   });
 
-  test('says where there are more than it counts, and looks at no more rows than that', async () => {
+  test('reports counts as inexact beyond the limits, and reads no more rows than that', async () => {
     const [one, two, three] = ['whe_1', 'whe_2', 'whe_3'];
     for (const endpoint_id of [one, two, three]) {
       await storeDeadLetters(stage, 50, { endpoint_id });
@@ -82,7 +82,7 @@ describe('a summary of dead letters', () => {
     }
     const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
     let rows = 0;
-    // The queries themselves look at no more rows than they answer: that is watched in every suite.
+    // Every suite checks that the queries themselves read no more rows than they return.
     const counted: Pick<Collection<DeliveryDocument>, 'find' | 'count'> = {
       find: async (query) => {
         const found = await stored.find(query);
@@ -114,7 +114,7 @@ describe('a summary of dead letters', () => {
     expect(rows).toBeLessThanOrEqual(limits.kinds + 1 + limits.ofEach + 1);
   });
 
-  test('finds what is asked for, however many others there are beside it', async () => {
+  test('finds the selected dead letters among many others', async () => {
     const reasons = ['connection_refused', 'dns_failed', 'timeout', 'unexpected_status'];
     const types = ['milestone.recorded', 'shipment.created', 'shipment.updated'] as const;
     const endpoints = ['whe_1', 'whe_2', 'whe_3'];
@@ -149,7 +149,7 @@ describe('a summary of dead letters', () => {
 });
 
 describe('deliveries', () => {
-  test('are listed by the reason of dead letters, which no others have', async () => {
+  test('are listed by reason, which only dead letters have', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     const [letter] = await storeDeadLetters(stage, 1, { endpoint_id, reason: 'tls_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id });
@@ -171,7 +171,7 @@ describe('dead letters', () => {
     webhooks.deadLetters[how]({ ...command, filter });
   const one = ({ replays }: DeadLettersResult) => replays[0];
 
-  test('are delivered again, a replay for each endpoint that can be, and why not for each other', async () => {
+  test('are replayed for each enabled endpoint, with a reason for each other endpoint', async () => {
     const a = await stage.endpoint(webhooks, URL_A);
     const b = await stage.endpoint(webhooks, URL_B);
     const gone = await stage.endpoint(webhooks, URL_B);
@@ -201,7 +201,7 @@ describe('dead letters', () => {
     await expect(settle('replay', { endpoint_id: 'whe_none' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('are delivered again or given up by their ids', async () => {
+  test('are replayed or discarded by their ids', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     const letters = await storeDeadLetters(stage, 5, { endpoint_id });
     const ids = letters.map(({ id }) => id);
@@ -216,7 +216,7 @@ describe('dead letters', () => {
     });
   });
 
-  test('are given up by what they are, those of deleted endpoints too, and no others', async () => {
+  test('are discarded by filter, including those of deleted endpoints', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 450, { endpoint_id });
     await storeDeadLetters(stage, 3, { endpoint_id, reason: 'dns_failed' });
@@ -235,7 +235,7 @@ describe('dead letters', () => {
     expect(await settle('discard', filter)).toEqual({ replays: [], refused: [] });
   });
 
-  test('are settled once however often the same is asked', async () => {
+  test('are settled once, however often the command is repeated', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 3, { endpoint_id });
     const command = stage.command();
@@ -246,7 +246,7 @@ describe('dead letters', () => {
     expect(await dead(endpoint_id)).toHaveLength(3);
   });
 
-  test('of events that are dated ahead, since the clock was set back, are settled as any others', async () => {
+  test('of events dated in the future, after the clock was set back, are settled like others', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     const { id: other } = await stage.endpoint(webhooks, URL_B);
     const [letter] = await storeDeadLetters(stage, 3, { endpoint_id });
@@ -256,7 +256,7 @@ describe('dead letters', () => {
     const named = one(await settle('replay', { delivery_ids: [letter?.id] }));
     expect(await ended(named)).toMatchObject({ matched: 1, done: 1 });
     const told = one(await settle('replay', { endpoint_id, until: ago(-7_200_000) }));
-    // No later than what is stored: what dies meanwhile is no part of it.
+    // Bounded by what is stored: deliveries that die later are not included.
     expect(told?.until).toBe(letter?.event_created_at);
     expect(await ended(told)).toMatchObject({ matched: 2, done: 2 });
     expect(await settle('discard', { until: stage.now() })).toEqual({ replays: [], refused: [] });
@@ -265,7 +265,7 @@ describe('dead letters', () => {
     await expect(settle('discard', { since: ago(-60_000) })).rejects.toMatchObject({ code: 'validation_failed' });
   });
 
-  test('of which a discard was canceled stay, and go when it goes on', async () => {
+  test('whose discard was canceled stay, and are discarded when it is resumed', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 900, { endpoint_id });
     const replay_id = one(await settle('discard'))?.id ?? '';
@@ -277,7 +277,7 @@ describe('dead letters', () => {
     expect([count > 0, (await summary()).count]).toEqual([true, 0]);
   });
 
-  test('are gone on with by another process where the one that gave them up died, each counted once', async () => {
+  test('are discarded by another process if the first one dies, and each is counted once', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 1_000, { endpoint_id });
     const replay = one(await settle('discard'));

@@ -24,7 +24,7 @@ const command = (scope = SCOPE) => ({ ...stage.command(scope), endpoint_id: endp
 const rotate = (fields: object = {}) => webhooks.endpoints.rotateSecret({ ...command(), ...fields });
 const reveal = (fields: object = {}) => webhooks.endpoints.revealSecret({ ...command(), ...fields });
 
-/** Which of the secrets signed a request, by our header and by those of Standard Webhooks. */
+/** Secrets that signed a request, by our header and by those of Standard Webhooks. */
 function signersOf({ headers, body }: Arrived, secrets: readonly string[]) {
   const mac = (key: string | Buffer, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
   const [time = '', ...ours] = (headers['service-signature'] ?? '').split(',');
@@ -44,7 +44,7 @@ function signersOf({ headers, body }: Arrived, secrets: readonly string[]) {
   ];
 }
 
-/** What comes of an event that is published now. */
+/** The deliveries of an event that is published now. */
 async function delivered(): Promise<Arrived> {
   const before = stage.receivers.arrived.length;
   await stage.publish(stage.event());
@@ -56,7 +56,7 @@ async function delivered(): Promise<Arrived> {
 }
 
 describe('rotating a secret', () => {
-  test('answers a new one; deliveries and challenges are signed with both for a day, then with the new one', async () => {
+  test('returns a new secret; requests are signed with both for a day, then with the new one', async () => {
     const rotated = await rotate();
     expect(rotated).toMatchObject({ id: endpoint.id, status: 'enabled', version: endpoint.version + 1 });
     expect(rotated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -72,7 +72,7 @@ describe('rotating a secret', () => {
     expect(await webhooks.endpoints.get(command())).toMatchObject({ version: rotated.version + 1 });
   });
 
-  test('leaves the old one as long as is asked, or not at all', async () => {
+  test('keeps the old secret valid for the requested time, or not at all', async () => {
     const hour = await rotate({ expires_in_seconds: 3_600 });
     stage.clockOffset += 3_590_000;
     expect(signersOf(await delivered(), [hour.secret, endpoint.secret])).toEqual([0, 1, 0, 1]);
@@ -82,7 +82,7 @@ describe('rotating a secret', () => {
     expect(signersOf(await delivered(), [last.secret])).toEqual([0, 0]);
   });
 
-  test('leaves the old one as long as is asked also where it is carried out by a repeat, hours later', async () => {
+  test('keeps the old secret valid for the requested time if a repeat carries it out hours later', async () => {
     const late = { ...command(), expires_in_seconds: 3_600 };
     stage.clockOffset += 7_200_000;
     const { secret } = await webhooks.endpoints.rotateSecret(late);
@@ -91,7 +91,7 @@ describe('rotating a secret', () => {
     expect(signersOf(await delivered(), [secret])).toEqual([0, 0]);
   });
 
-  test('is what the next attempt goes by, also of a delivery that was recorded before', async () => {
+  test('takes effect at the next attempt, also for earlier deliveries', async () => {
     stage.receivers.behave(URL_A, () => ({ kind: 'failure', code: 'connection_reset', message: '', durationMs: 1 }));
     await delivered();
     stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
@@ -119,13 +119,13 @@ describe('rotating a secret', () => {
     expect((await reveal()).previous_secrets).toHaveLength(2);
   });
 
-  test('expects a version where it is told to', async () => {
+  test('requires an expected version to match', async () => {
     const stale = { expected_versions: [endpoint.version + 1] };
     await expect(rotate(stale)).rejects.toMatchObject({ code: 'precondition_failed', version: endpoint.version });
     expect((await reveal()).secret).toBe(endpoint.secret);
   });
 
-  test('asked for by many at once, over two processes, loses none of them; five are valid, the newest', async () => {
+  test('loses no secret if requested concurrently in two processes; the newest five are valid', async () => {
     const other = await stage.start();
     const answers = await Promise.all(
       [1, 2, 3, 4].map((n) => (n % 2 === 0 ? webhooks : other).endpoints.rotateSecret(command())),
@@ -142,7 +142,7 @@ describe('rotating a secret', () => {
     expect(new Set(signersOf(await delivered(), five)).size).toBe(5);
   });
 
-  test('of another workspace’s endpoint, or of one that was deleted, finds nothing', async () => {
+  test('finds no endpoint of another workspace and no deleted endpoint', async () => {
     const elsewhere = command({ ...SCOPE, environment: 'test' });
     for (const { rotateSecret, revealSecret } of [webhooks.endpoints]) {
       await expect(rotateSecret.call(webhooks.endpoints, elsewhere)).rejects.toMatchObject({ code: 'not_found' });
@@ -153,7 +153,7 @@ describe('rotating a secret', () => {
     await expect(reveal()).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('makes an endpoint whose secret was stored under a lost key one to which can be sent', async () => {
+  test('makes an endpoint usable again whose secret was stored under a lost key', async () => {
     await webhooks.endpoints.change({ ...command(), fields: { headers: { 'x-key': 'one' } } });
     await webhooks.stop();
     stage.secretsKey = randomBytes(32);
@@ -170,8 +170,8 @@ describe('rotating a secret', () => {
   });
 });
 
-describe('revealing', () => {
-  test('shows the secrets that are valid, and until when', async () => {
+describe('revealing the secrets', () => {
+  test('returns the valid secrets and their expiry', async () => {
     expect(await reveal()).toEqual({ id: endpoint.id, secret: endpoint.secret, previous_secrets: [] });
     const { secret, version } = await rotate({ expires_in_seconds: 60 });
     const { previous_secrets, ...shown } = await reveal();
@@ -183,7 +183,7 @@ describe('revealing', () => {
     expect(await webhooks.endpoints.get(command())).toMatchObject({ version });
   });
 
-  test('is the only way to them, and they are not stored in the clear', async () => {
+  test('is the only way to read secrets, which are stored encrypted', async () => {
     const { secret } = await rotate();
     const shown = [await webhooks.endpoints.get(command()), await webhooks.endpoints.list({ ...SCOPE, limit: 50 })];
     expect(JSON.stringify(shown)).not.toContain('whsec_');

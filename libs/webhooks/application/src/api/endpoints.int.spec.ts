@@ -29,7 +29,7 @@ describe('endpoints', () => {
   const on = (endpoint_id: string, scope: Scope = SCOPE) => ({ ...stage.command(scope), endpoint_id });
 
   describe('creating an endpoint', () => {
-    test('sends nothing, and shows the secret once', async () => {
+    test('sends nothing, and returns the secret once', async () => {
       const created = await create({ description: 'Ours' });
       expect(created).toMatchObject({
         id: expect.stringMatching(/^whe_/) as string,
@@ -50,7 +50,7 @@ describe('endpoints', () => {
       expect(stage.receivers.arrived).toEqual([]);
     });
 
-    test('names every faulty field at once', async () => {
+    test('reports all invalid fields at once', async () => {
       const fields = { url: 'http://a.example.com', event_types: [], max_concurrency: 0 };
       await expect(create(fields)).rejects.toMatchObject({
         code: 'validation_failed',
@@ -65,14 +65,14 @@ describe('endpoints', () => {
       },
     );
 
-    test('repeated makes one endpoint and answers the same', async () => {
+    test('creates one endpoint if repeated, and returns the same response', async () => {
       const command = { ...stage.command(), fields: { url: URL_A, event_types: ['*'] } };
       const answers = await Promise.all([1, 2, 3].map(() => webhooks.endpoints.create(command)));
       expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1);
       expect((await webhooks.endpoints.list({ ...SCOPE, limit: 50 })).items).toHaveLength(1);
     });
 
-    test('stops at fifty in each environment, however many are created at once', async () => {
+    test('is limited to fifty endpoints in each environment, also concurrently', async () => {
       const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => create()));
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
       await expect(create()).rejects.toMatchObject({ code: 'limit_exceeded' });
@@ -82,7 +82,7 @@ describe('endpoints', () => {
       await create();
     });
 
-    test('stores no secret in the clear', async () => {
+    test('stores no secret unencrypted', async () => {
       const { secret } = await create({ headers: { authorization: 'Bearer very-secret' } });
       const stored = await stage.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
       const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 }));
@@ -92,7 +92,7 @@ describe('endpoints', () => {
   });
 
   describe('an endpoint', () => {
-    test('is nobody else’s', async () => {
+    test('is not accessible from other scopes', async () => {
       const { id } = await create();
       for (const scope of [
         { ...SCOPE, workspace_id: 'wsp_two' },
@@ -132,7 +132,7 @@ describe('endpoints', () => {
       expect(seen).toEqual(ids);
     });
 
-    test('shows its headers masked; the mask sent back keeps a value', async () => {
+    test('returns masked headers, and keeps a value whose mask is sent back', async () => {
       const { id } = await create({ headers: { 'X-Key': 'one', 'X-Other': 'two' } });
       const shown = await webhooks.endpoints.get(on(id));
       expect(shown.headers).toEqual({ 'x-key': '********', 'x-other': '********' });
@@ -143,7 +143,7 @@ describe('endpoints', () => {
       expect(request?.headers).not.toHaveProperty('x-other');
     });
 
-    test('changed keeps what the change does not name', async () => {
+    test('keeps fields that a change does not name', async () => {
       const { id } = await create({ description: 'Ours', event_types: ['shipment.created'] });
       const changed = await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 3, description: null } });
       expect(changed).toMatchObject({
@@ -157,7 +157,7 @@ describe('endpoints', () => {
       });
     });
 
-    test('deleted is gone', async () => {
+    test('is not found after its deletion', async () => {
       const { id } = await create();
       expect(await webhooks.endpoints.remove(on(id))).toEqual({ id, deleted: true });
       await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
@@ -166,7 +166,7 @@ describe('endpoints', () => {
   });
 
   describe('verifying', () => {
-    test('sends a signed challenge and takes its token for an answer', async () => {
+    test('sends a signed challenge and accepts its token as the answer', async () => {
       const { id } = await create();
       const verified = await webhooks.endpoints.verify(on(id));
       expect(verified).toMatchObject({ status: 'verified', last_verification: { ok: true, error: null } });
@@ -214,7 +214,7 @@ describe('endpoints', () => {
         'timeout',
         'late',
       ],
-    ])('fails by %s, and tells so', async (_, behaviour, code, message) => {
+    ])('fails by %s, and reports the reason', async (_, behaviour, code, message) => {
       const { id } = await create();
       stage.receivers.behave(URL_A, behaviour);
       expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
@@ -224,7 +224,7 @@ describe('endpoints', () => {
       await expect(webhooks.endpoints.enable(on(id))).rejects.toMatchObject({ code: 'endpoint_not_verified' });
     });
 
-    test('says nothing about a URL that was set meanwhile', async () => {
+    test('does not apply to a URL that was set in the meantime', async () => {
       const { id } = await create();
       stage.receivers.behave(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
@@ -239,7 +239,7 @@ describe('endpoints', () => {
   });
 
   describe('testing', () => {
-    test('sends one sandbox event to an endpoint that is subscribed or not, enabled or not', async () => {
+    test('sends one sandbox event to an endpoint, subscribed or not, enabled or not', async () => {
       const { id } = await create({ event_types: ['document.approved'] });
       await expect(webhooks.endpoints.test({ ...on(id), type: 'milestone.recorded' })).rejects.toMatchObject({
         code: 'endpoint_not_verified',
@@ -265,7 +265,7 @@ describe('endpoints', () => {
       await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
     });
 
-    test('and verifying are in the trace of the request that asked for it', async () => {
+    test('and verification are part of the requesting trace', async () => {
       const trace = '0af7651916cd43dd8448eb211c80319c';
       const origin = { request_id: 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
       const { id } = await create();
@@ -275,7 +275,7 @@ describe('endpoints', () => {
       await eventually(() => expect(traces()).toEqual([trace, trace]));
     });
 
-    test('makes one attempt and no retries, and does nothing to the endpoint', async () => {
+    test('makes one attempt without retries, and does not affect the endpoint', async () => {
       const { id } = await stage.endpoint(webhooks, URL_A);
       stage.receivers.behave(URL_A, () => answer(410));
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
@@ -290,7 +290,7 @@ describe('endpoints', () => {
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
     });
 
-    test('repeated sends one event', async () => {
+    test('sends one event if repeated', async () => {
       const { id } = await stage.endpoint(webhooks, URL_A);
       const command = { ...on(id), type: 'shipment.created' };
       const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
@@ -299,7 +299,7 @@ describe('endpoints', () => {
       expect(stage.receivers.at(URL_A)).toHaveLength(1);
     });
 
-    test('refuses other types', async () => {
+    test('refuses unknown types', async () => {
       const { id } = await stage.endpoint(webhooks, URL_A);
       await expect(webhooks.endpoints.test({ ...on(id), type: 'endpoint.verification' })).rejects.toMatchObject({
         code: 'validation_failed',
@@ -311,7 +311,7 @@ describe('endpoints', () => {
   describe('a command that expects a version', () => {
     const failed = (version: number) => ({ code: 'precondition_failed', version });
 
-    test('changes the endpoint at that version and at no other', async () => {
+    test('changes the endpoint only at that version', async () => {
       const { endpoints } = webhooks;
       const { id, version } = await create();
       expect(version).toBe(1);
@@ -344,7 +344,7 @@ describe('endpoints', () => {
       });
     });
 
-    test('is carried out by one of fifty at once, over two processes', async () => {
+    test('is carried out once out of fifty concurrent ones in two processes', async () => {
       const others = await stage.start();
       const { id, version } = await create();
       const outcomes = await Promise.allSettled(
@@ -363,7 +363,7 @@ describe('endpoints', () => {
       for (const refusal of refusals) expect(refusal).toMatchObject(failed(version + 1));
     });
 
-    test('repeated changes nothing and is not refused', async () => {
+    test('changes nothing if repeated, and is not refused', async () => {
       const { id, version } = await create();
       const change = { ...on(id), expected_versions: [version], fields: { max_concurrency: 2 } };
       const changed = await webhooks.endpoints.change(change);
@@ -374,7 +374,7 @@ describe('endpoints', () => {
       expect(stage.receivers.arrived).toHaveLength(1);
     });
 
-    test('says nothing of an endpoint that was changed while it was challenged', async () => {
+    test('does not verify an endpoint that changed during the challenge', async () => {
       const { id, version } = await create();
       stage.receivers.behave(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
@@ -385,7 +385,7 @@ describe('endpoints', () => {
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'pending_verification' });
     });
 
-    test('of a delivery is refused after another attempt, and repeated asks for no second one', async () => {
+    test('is refused for a delivery after another attempt, and a repeat requests no second attempt', async () => {
       const { id } = await stage.endpoint(webhooks, URL_A);
       const { deliveries } = webhooks;
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
@@ -413,7 +413,7 @@ describe('endpoints', () => {
 });
 
 describe('conflicts', () => {
-  /** As many requests for one resource as a busy client sends at the same time. */
+  /** As many concurrent requests for one resource as a busy client sends. */
   const REQUESTS = Array.from({ length: 8 }, (_, index) => index);
 
   class LaggingProcess extends MortalProcess {
@@ -426,13 +426,13 @@ describe('conflicts', () => {
   let webhooks: RunningWebhooks;
   beforeEach(async () => {
     stage = await WebhooksTestStage.open();
-    // It only answers, so that nothing but the requests changes what is stored.
+    // Only answers, so that nothing but the requests changes stored data.
     webhooks = await stage.start({}, new LaggingProcess(), stage.receivers, true);
   });
   afterEach(() => stage.close());
 
   describe('concurrent requests are all carried out', () => {
-    test('when they change one endpoint', async () => {
+    test('for one endpoint', async () => {
       const { id, version } = await stage.endpoint(webhooks, 'https://a.example.com/hook');
       await Promise.all(
         REQUESTS.map((index) => {
@@ -444,7 +444,7 @@ describe('conflicts', () => {
       expect(endpoint.version).toBe(version + REQUESTS.length);
     });
 
-    test('when they change one delivery or one replay', async () => {
+    test('for one delivery or one replay', async () => {
       const { id: endpoint_id } = await stage.endpoint(webhooks, 'https://a.example.com/hook');
       const [dead] = await storeDeadLetters(stage, 1, { endpoint_id });
       const replay = await webhooks.replays.create({
@@ -454,7 +454,7 @@ describe('conflicts', () => {
       });
       const discard = () => webhooks.deliveries.discard({ ...stage.command(), delivery_id: dead?.id ?? '' });
       const cancel = () => webhooks.replays.cancel({ ...stage.command(), replay_id: replay.id });
-      // The fewer there are, the more often the one that is refused repeats before reads show what the other one wrote.
+      // With fewer requests, a refused one repeats more often before reads show the other one's write.
       expect(await Promise.all([discard(), discard()])).toMatchObject([
         { status: 'discarded' },
         { status: 'discarded' },

@@ -23,7 +23,7 @@ const delivery = newDelivery(
   '2026-01-01T00:00:00.000Z',
 );
 
-/** What is said of attempts with these outcomes, each so many milliseconds after the one before. */
+/** Log lines of attempts with these outcomes, each this many milliseconds after the previous one. */
 function linesOf(outcomes: readonly (readonly [after: number, AttemptOutcome])[], failingSince: number | null = null) {
   const lines: { readonly level: string; readonly fields: object }[] = [];
   const log = (level: string) => (fields: object) => void lines.push({ level, fields });
@@ -46,12 +46,12 @@ function linesOf(outcomes: readonly (readonly [after: number, AttemptOutcome])[]
 const levels = (...from: Parameters<typeof linesOf>) => linesOf(...from).map(({ level }) => level);
 
 describe('the log', () => {
-  test('says once that an endpoint fails, and once that it answers again', () => {
+  test('logs once that an endpoint fails, and once that it answers again', () => {
     const attempts = [success, failure, failure, failure, success, success].map((outcome) => [1, outcome] as const);
     expect(levels(attempts)).toEqual(['warn', 'info']);
   });
 
-  test('names endpoint, workspace, reason and request, and no URL', () => {
+  test('logs endpoint, workspace, reason and request, but no URL', () => {
     const about = { endpoint: 'whe_1', workspace: 'wsp_1', delivery: 'dlv_1' };
     const trace = { request_id: 'req_1', trace_id: '0af7651916cd43dd8448eb211c80319c' };
     const attempts = [failure, success].map((outcome) => [1, outcome] as const);
@@ -61,16 +61,16 @@ describe('the log', () => {
     ]);
   });
 
-  test('has no line for an endpoint that answers', () => {
+  test('logs nothing for an endpoint that answers', () => {
     expect(levels([success, success].map((outcome) => [MINUTE, outcome] as const))).toEqual([]);
   });
 
-  test('is not filled by an endpoint that fails now and then', () => {
+  test('does not repeat lines for an endpoint that fails occasionally', () => {
     const attempts = Array.from({ length: 100 }, (_, n) => [10, n % 2 === 0 ? failure : success] as const);
     expect(levels(attempts)).toEqual(['warn', 'info']);
   });
 
-  test('says that an endpoint fails if it keeps failing after the quiet minute', () => {
+  test('logs an endpoint that keeps failing after the quiet minute', () => {
     expect(
       levels([
         [0, failure],
@@ -82,7 +82,7 @@ describe('the log', () => {
     ).toEqual(['warn', 'info', 'warn']);
   });
 
-  test('does not repeat what the former owner said', () => {
+  test('does not repeat lines of the former owner', () => {
     const since = Date.parse('2025-12-31T00:00:00.000Z');
     const attempts = [failure, failure, success].map((outcome) => [1, outcome] as const);
     expect(levels(attempts, since)).toEqual(['info']);

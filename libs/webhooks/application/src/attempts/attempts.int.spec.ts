@@ -12,7 +12,7 @@ import { DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
-/** Soon, and then not before the test is over. */
+/** Soon, and then not again before the test ends. */
 const ONCE_SOON: RetryPolicy = { firstMs: 20, factor: 100_000, capMs: 3_600_000, windowMs: 3_600_000 };
 /** Three or four attempts. */
 const SHORT: RetryPolicy = { firstMs: 20, factor: 2, capMs: 1_000, windowMs: 150 };
@@ -31,7 +31,7 @@ afterEach(() => stage.close());
 const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
 const about = (delivery_id: string) => ({ ...stage.command(), delivery_id });
 const failing: FakeBehaviour = () => answer(500, { 'x-from': 'receiver' }, 'sorry');
-/** Behaves as told at first, and well from then on. */
+/** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
   let count = 0;
   return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.good(request));
@@ -46,7 +46,7 @@ const untilIs = (endpoint_id: string, event_id: string, expected: object) =>
 describe('an attempt', () => {
   beforeEach(async () => void (webhooks = await stage.start({ policy: ONCE_SOON })));
 
-  test('carries the headers of a delivery, and a signature that others can verify', async () => {
+  test('has the headers of a delivery and a verifiable signature', async () => {
     const { id, secret } = await stage.endpoint(webhooks, URL_A, { headers: { Authorization: 'Bearer mine' } });
     const event = stage.event({ type: 'milestone.recorded' });
     await stage.publish(event);
@@ -69,7 +69,7 @@ describe('an attempt', () => {
     expect(() => verifier.constructEvent(`${request?.body} `, header, secret)).toThrow(/signature/);
   });
 
-  test('that fails is repeated with the same bytes and a signature of its own time', async () => {
+  test('is retried with the same bytes and a new signature', async () => {
     const { id, secret } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(
       URL_A,
@@ -88,7 +88,7 @@ describe('an attempt', () => {
     }
   });
 
-  test('is a span of its own in the trace of the request that caused the event, over restarts too', async () => {
+  test('is a span in the trace of the causing request, across restarts', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, failing);
@@ -114,7 +114,7 @@ describe('an attempt', () => {
   });
 
   test.each([undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`])(
-    'of an event with traceparent %j is in a trace of that event',
+    'of an event with traceparent %j belongs to a trace of that event',
     async (traceparent) => {
       await stage.endpoint(webhooks, URL_A);
       await stage.endpoint(webhooks, URL_B);
@@ -132,7 +132,7 @@ describe('an attempt', () => {
     },
   );
 
-  test('that a person asked for is made at once by a process whose clock is behind', async () => {
+  test('requested by a person is made immediately by a process whose clock is behind', async () => {
     await webhooks.stop();
     const process = new MortalProcess();
     process.clockOffset = -3_600_000;
@@ -144,7 +144,7 @@ describe('an attempt', () => {
     await untilIs(id, sent.event_id, { attempts_count: 2 });
   });
 
-  test('that fails is told of once for its endpoint, and so is one that succeeds after that', async () => {
+  test('that fails is logged once for its endpoint, and so is the next success', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, first(3, failing));
     await stage.publish(stage.event(), stage.event(), stage.event(), stage.event());
@@ -159,7 +159,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(told)).not.toContain('a.example.com');
   });
 
-  test('says where it was sent once more, and as what it then ended', async () => {
+  test('logs that it was sent again, and its outcome', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(
       URL_A,
@@ -172,7 +172,7 @@ describe('an attempt', () => {
     expect(attempts[1]).not.toHaveProperty('resent');
   });
 
-  test('is logged with what came of it', async () => {
+  test('is logged with its outcome', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, first(1, failing));
     const event = stage.event();
@@ -212,7 +212,7 @@ describe('an attempt', () => {
     expect(attempts[0]).toMatchObject({ status_code: null, response: null, error: { code: 'timeout' } });
   });
 
-  test('keeps to the number at once that the endpoint allows', async () => {
+  test("respects the endpoint's maximum concurrency", async () => {
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 3 });
     await stage.endpoint(webhooks, URL_B);
     const slowly: FakeBehaviour = async () => {
@@ -231,7 +231,7 @@ describe('an attempt', () => {
 });
 
 describe('a delivery that keeps failing', () => {
-  test('is dead-lettered by the attempt at the end of its window, and announced', async () => {
+  test('becomes a dead letter at the end of its window, and is announced', async () => {
     webhooks = await stage.start({ policy: SHORT });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, failing);
@@ -241,7 +241,7 @@ describe('a delivery that keeps failing', () => {
     const { attempts } = attempted;
     const span = Date.parse(attempts.at(-1)?.at ?? '') - Date.parse(attempts[0]?.at ?? '');
     expect(span).toBeGreaterThanOrEqual(SHORT.windowMs);
-    // Where the process is slow none fits between the first and the last.
+    // A slow process fits no attempt between the first and the last.
     expect(attempts.length).toBeGreaterThanOrEqual(2);
     const [message, ...more] = await stage.messages(DEAD_LETTERS_TOPIC, 1);
     expect(more).toEqual([]);
@@ -276,7 +276,7 @@ describe('a delivery that keeps failing', () => {
     expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(0);
   });
 
-  test('keeps its schedule over a restart', async () => {
+  test('keeps its schedule across restarts', async () => {
     webhooks = await stage.start({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, first(1, failing));
@@ -309,7 +309,7 @@ describe('a delivery that keeps failing', () => {
 });
 
 describe('an endpoint that answers 410', () => {
-  test('is disabled; the delivery is a dead letter, the others wait until it is enabled', async () => {
+  test('is disabled; the delivery becomes a dead letter, and others wait until it is enabled', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.behave(
@@ -332,14 +332,14 @@ describe('an endpoint that answers 410', () => {
   });
 });
 
-describe('endpoints that answer 410 while the event store is away', () => {
+describe('endpoints that answer 410 while the event store is unreachable', () => {
   const GONE = Array.from({ length: 6 }, (_, n) => `${URL_A}/${n}`);
   const statuses = async () => {
     const { items } = await webhooks.endpoints.list({ ...SCOPE, limit: 50 });
     return items.map(({ url, status }) => [url, status]);
   };
 
-  test('are disabled once it answers, and keep no other endpoint waiting until then', async () => {
+  test('are disabled once it is reachable, without delaying other endpoints', async () => {
     webhooks = await stage.start({ policy: NEVER, maxInFlight: 2 });
     for (const url of GONE) {
       await stage.endpoint(webhooks, url);
@@ -372,7 +372,7 @@ describe('endpoints that answer 410 while the event store is away', () => {
 describe('an endpoint that answers 429 with Retry-After', () => {
   const holding: FakeBehaviour = () => answer(429, { 'retry-after': '60' });
 
-  test('is left alone as a whole for that long, and no attempt is burnt', async () => {
+  test('gets nothing for that time, and no attempt is consumed', async () => {
     webhooks = await stage.start({ policy: ONCE_SOON });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     const other = await stage.endpoint(webhooks, URL_B);
@@ -382,7 +382,7 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
     expect(stage.receivers.at(URL_A)).toHaveLength(1);
-    // Also for another process.
+    // Also in another process.
     await webhooks.stop();
     webhooks = await stage.start({ policy: ONCE_SOON });
     const late = stage.event();
@@ -393,7 +393,7 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
   });
 
-  test('is not held back at another URL', async () => {
+  test('is not held at another URL', async () => {
     webhooks = await stage.start({ policy: ONCE_SOON });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, holding);
@@ -410,7 +410,7 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     expect(stage.receivers.at(URL_B)).toHaveLength(2);
   });
 
-  test('gets the last attempt after the wait when that ends beyond the window', async () => {
+  test('gets the last attempt after a hold that ends beyond the window', async () => {
     webhooks = await stage.start({ policy: SHORT });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, holding);
@@ -429,14 +429,14 @@ describe('in the middle of retries', () => {
     other = await stage.endpoint(webhooks, URL_B, { event_types: ['document.approved'] });
   });
 
-  /** Resolves when everything that was due at the time has been seen to, shown by another endpoint's delivery. */
+  /** Resolves when everything that was due has been handled, shown by another endpoint's delivery. */
   async function overtaken(): Promise<void> {
     const event = stage.event({ type: 'document.approved' });
     await stage.publish(event);
     await untilIs(other.id, event.id, { status: 'succeeded' });
   }
 
-  test('disabling holds what is pending, its window with it; enabling goes on', async () => {
+  test('disabling holds pending deliveries and their windows; enabling continues', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
     stage.receivers.behave(URL_A, failing);
     const event = stage.event();
@@ -454,7 +454,7 @@ describe('in the middle of retries', () => {
     await untilIs(id, event.id, { status: 'dead_lettered' });
   });
 
-  test('deleting discards what is pending and keeps the log', async () => {
+  test('deleting discards pending deliveries and keeps the log', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1, event_types: ['shipment.created'] });
     stage.receivers.behave(URL_A, failing);
     const events = Array.from({ length: 30 }, () => stage.event());
@@ -477,7 +477,7 @@ describe('in the middle of retries', () => {
     expect(detail.attempts).toHaveLength(tried?.attempts_count ?? 0);
   });
 
-  test('deleting during an attempt ends with it', async () => {
+  test('deleting during an attempt ends the delivery with it', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -494,8 +494,8 @@ describe('in the middle of retries', () => {
   });
 });
 
-describe('what persons ask for', () => {
-  test('a retry is one attempt, and the schedule stays as it was', async () => {
+describe('requests of a person', () => {
+  test('a retry is one attempt and keeps the schedule', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, first(2, failing));
@@ -510,7 +510,7 @@ describe('what persons ask for', () => {
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3, next_attempt_at: null });
   });
 
-  test('a dead letter that fails again stays one; one that is delivered is a success', async () => {
+  test('a retried dead letter that fails again stays one; one that succeeds is a success', async () => {
     webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1 } });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, failing);
@@ -525,7 +525,7 @@ describe('what persons ask for', () => {
     expect(await stage.messages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
   });
 
-  test('a retry goes to enabled endpoints only', async () => {
+  test('a retry is sent to enabled endpoints only', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, failing);
@@ -541,7 +541,7 @@ describe('what persons ask for', () => {
     });
   });
 
-  test('a retry does not wait for a hold, nor behind what is due', async () => {
+  test('a retry waits neither for a hold nor for due deliveries', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.behave(
@@ -558,7 +558,7 @@ describe('what persons ask for', () => {
     expect(await stage.delivery(webhooks, id, two.id)).toMatchObject({ status: 'pending' });
   });
 
-  test('a test goes to a disabled endpoint however many retries wait for it to be enabled', async () => {
+  test('a test reaches a disabled endpoint, however many retries wait', async () => {
     webhooks = await stage.start();
     const { id } = await stage.endpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
@@ -594,7 +594,7 @@ describe('what persons ask for', () => {
     expect(await stage.delivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
   });
 
-  test('discarding during an attempt stands, unless it was delivered', async () => {
+  test('discarding during an attempt takes effect, unless it was delivered', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
     for (const [status, end] of [
@@ -619,7 +619,7 @@ describe('what persons ask for', () => {
 });
 
 describe('the log', () => {
-  test('is listed newest first, page by page, by any filter', async () => {
+  test('is listed newest first, page by page, with every filter', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const a = await stage.endpoint(webhooks, URL_A);
     const b = await stage.endpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });

@@ -20,17 +20,18 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** Events published first, of which the third and the fourth endpoint leave one unanswered. */
+/** Events published first. The third and fourth endpoints leave one unanswered each. */
 const BEFORE = 2;
 const EXPECTED = 4 * (BEFORE + EVENTS);
 /** Each window holds one delivery: an endpoint with more of them does not keep up. */
 const SETTINGS = { policy: POLICY, maxWaiting: 0 };
 
 /**
- * Publishes events for four endpoints to a process that dies at the given call to the outside. The first endpoint refuses
- * each event once. The third refuses its first event and then hangs, so its circuit is open and its later deliveries are deferred.
- * The fourth hangs at once, so it does not keep up and its later events are stored after those of the others.
- * @returns whether the process lived to the end, what arrived by endpoint and event, and how much it recorded late
+ * Publishes events for four endpoints to a process that dies at the given outgoing call. The first endpoint refuses
+ * each event once. The third refuses its first event and then hangs, so its circuit is open and its later deliveries
+ * are deferred. The fourth hangs at once, so it does not keep up and its later events are stored after those of the
+ * others.
+ * @returns whether the process survived, what arrived by endpoint and event, and how much it recorded late
  */
 async function run(dieAt: number, before: boolean) {
   const workspace_id = `wsp_${dieAt}_${String(before)}`;
@@ -92,7 +93,7 @@ async function run(dieAt: number, before: boolean) {
   await eventually(async () => {
     if (!mortal.dead) await all(setUp);
   });
-  // What it has counted it writes as it stops, and may die of that too.
+  // The process writes its counts when it stops, and may die of that too.
   let hasStopped = false;
   if (!mortal.dead) void first.stop().then(() => (hasStopped = true));
   await eventually(() => expect(hasStopped || mortal.dead).toBe(true));
@@ -114,7 +115,7 @@ describe('a process that dies', () => {
   test.each([
     ['before', true],
     ['after', false],
-  ])('right %s any of its calls loses nothing, and repeats only what was not stored', async (_, before) => {
+  ])('right %s any of its calls loses nothing, and repeats only unstored attempts', async (_, before) => {
     let duplicates = 0;
     let recordedLate = 0;
     let putOff = 0;
@@ -122,7 +123,7 @@ describe('a process that dies', () => {
       const { lived, accepted, inDoubt, ...counted } = await run(dieAt, before);
       const distinct = new Set(accepted).size;
       expect({ dieAt, distinct }).toEqual({ dieAt, distinct: EXPECTED });
-      // Attempts whose outcome the store had not taken when it died; everything else arrives once.
+      // Attempts whose outcome was not stored when the process died; everything else arrives once.
       expect({ dieAt, repeated: accepted.length - distinct <= inDoubt }).toEqual({ dieAt, repeated: true });
       duplicates += accepted.length - distinct;
       recordedLate += counted.late;
@@ -130,7 +131,7 @@ describe('a process that dies', () => {
       if (lived) break;
       expect(dieAt).toBeLessThan(200);
     }
-    // The test would notice nothing if no death ever hit an attempt.
+    // Fails if no death ever hit an attempt, because the test would then prove nothing.
     expect(duplicates).toBeGreaterThan(0);
     expect(recordedLate).toBeGreaterThan(0);
     expect(putOff).toBeGreaterThan(0);

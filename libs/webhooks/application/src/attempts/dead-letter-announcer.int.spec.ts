@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-test('what the broker takes no message of is told without its event, or else passed over; all others are told', async () => {
+test('publishes a dead letter without its event, or skips it, if the broker refuses it; all others are published', async () => {
   const letters = await storeDeadLetters(stage, 4, { endpoint_id: 'whe_1' });
   const [large, largest] = letters.map(({ id }) => id);
   const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);

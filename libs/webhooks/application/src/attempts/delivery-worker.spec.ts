@@ -6,7 +6,7 @@ import { toPending } from '../scheduling/pending-window.ts';
 import { toDocument } from '../store/delivery-document.ts';
 import { DeliveryWorker, type DeliveryWorkerParts } from './delivery-worker.ts';
 
-test('an attempt at an endpoint that is no longer stored is not made', async () => {
+test('makes no attempt at an endpoint that is no longer stored', async () => {
   const at = '2026-01-01T00:00:00.000Z';
   const about = { workspace_id: 'wsp_1', environment: 'live', endpoint_id: 'whe_1', payload_id: 'p' } as const;
   const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at, sandbox: false };

@@ -22,9 +22,8 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 /**
- * Two events for an endpoint that answers none. The process that owns it dies at the given call to the outside, anywhere
- * between the hour and the dead letters; another one goes on. Answers whether the first lived, and what the others were told:
- * deliveries recorded, and arrivals.
+ * Two events for an endpoint that answers none. The process that owns it dies at the given outgoing call, and another
+ * one continues. Returns whether the first survived, and the deliveries and arrivals at the other endpoints.
  */
 async function run(dieAt: number, before: boolean) {
   const scope: Scope = { ...SCOPE, workspace_id: `wsp_${dieAt}_${String(before)}` };
@@ -58,7 +57,7 @@ async function run(dieAt: number, before: boolean) {
   await unlessDead(() => told(FAILING, 2));
   stage.clockOffset += 60 * MINUTE;
   await unlessDead(() => told(DEAD, 4));
-  // What is told is not marked yet: it may die while it is stopped, too.
+  // The announcement is not marked yet, so the process may die while it is stopped, too.
   let stopped = false;
   void first.stop().then(() => (stopped = true));
   await eventually(() => expect(stopped || mortal.dead).toBe(true));
@@ -89,7 +88,7 @@ test.each([
   ['before', true],
   ['after', false],
 ])(
-  'a process that dies right %s any of its calls: all is told, under one id and by one delivery each',
+  'a process that dies right %s any of its calls: everything is announced, with one id and one delivery each',
   async (_, before) => {
     for (let dieAt = 1; ; dieAt += 1) {
       const { lived, outcome } = await run(dieAt, before);

@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 type Told = EventEnvelope & { readonly data: { readonly [name: string]: Readonly<Record<string, unknown>> } };
-/** Events of endpoints that arrived there, oldest first. */
+/** Events about endpoints that arrived there, oldest first. */
 const told = (url = TOLD): readonly Told[] =>
   stage.receivers
     .at(url)
@@ -48,7 +48,7 @@ const untilTold = (times = 1) =>
     expect(told()).toHaveLength(times);
     return told().at(-1) as Told;
   });
-/** Once this was delivered, all that came before it has had its turn. */
+/** Once this event is delivered, all earlier ones were handled. */
 async function another(url = OTHER): Promise<void> {
   const before = stage.receivers.at(url).length;
   await stage.publish(stage.event({ type: 'document.uploaded' }));
@@ -59,10 +59,10 @@ const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
 const statusOf = (endpoint_id: string, event_id: string) =>
   stage.delivery(webhooks, endpoint_id, event_id).then(({ status }) => status);
 
-describe('that a delivery failed for good', () => {
+describe('the event about a dead letter', () => {
   beforeEach(async () => void (webhooks = await stage.start({ policy: SHORT })));
 
-  test('is told to the other endpoints that name the type, in the trace of the request', async () => {
+  test('is sent to the other endpoints that subscribe to it, in the trace of the request', async () => {
     const secret = 'Bearer of the receiver';
     const faulty = await stage.endpoint(webhooks, FAULTY, { event_types: ['*', DEAD], headers: { token: secret } });
     const listener = await stage.endpoint(webhooks, TOLD, OPERATING);
@@ -94,7 +94,7 @@ describe('that a delivery failed for good', () => {
     expect(await stage.deliveries(webhooks, { event_id: id })).toHaveLength(1);
   });
 
-  test('is told within the workspace and environment alone, to endpoints that are enabled', async () => {
+  test('is sent to enabled endpoints of the same workspace and environment only', async () => {
     const scopes = [
       { ...SCOPE, workspace_id: 'wsp_two' },
       { ...SCOPE, environment: 'test' as const },
@@ -115,7 +115,7 @@ describe('that a delivery failed for good', () => {
     }
   });
 
-  test('is told again when it was sent again and failed for good once more', async () => {
+  test('is sent again after a replay that fails', async () => {
     const faulty = await stage.endpoint(webhooks, FAULTY);
     await stage.endpoint(webhooks, TOLD, OPERATING);
     const event = stage.event();
@@ -137,7 +137,7 @@ describe('that a delivery failed for good', () => {
     expect((await untilTold()).data['endpoint']).toMatchObject({ id: gone.id });
   });
 
-  test('is not told of what told of that: two endpoints that fail do not tell of each other', async () => {
+  test('is not sent about deliveries of such events: two failing endpoints do not notify each other', async () => {
     await stage.endpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
     stage.receivers.behave(TOLD, () => answer(500));
     const id = await registered(TOLD);
@@ -150,7 +150,7 @@ describe('that a delivery failed for good', () => {
     expect(await stage.deliveries(webhooks, { event_type: DEAD })).toHaveLength(1);
   });
 
-  /** One that fails from its first delivery on. */
+  /** An endpoint that fails from its first delivery on. */
   async function registered(url: string): Promise<string> {
     stage.receivers.behave(url, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.good(request) : answer(500),
@@ -159,14 +159,14 @@ describe('that a delivery failed for good', () => {
   }
 });
 
-describe('that an endpoint fails', () => {
+describe('the event about a failing endpoint', () => {
   beforeEach(async () => {
     webhooks = await stage.start({ policy: LONG });
     await other();
     await stage.endpoint(webhooks, TOLD, OPERATING);
   });
 
-  /** An endpoint of which an attempt fails, and another two minutes later. */
+  /** An endpoint with one failed attempt, and another two minutes later. */
   async function failsSince() {
     const { id } = await stage.endpoint(webhooks, FAULTY);
     const event = stage.event();
@@ -182,7 +182,7 @@ describe('that an endpoint fails', () => {
     return { id, since: attempts[0]?.at };
   }
 
-  test('is told after an hour without a success, once', async () => {
+  test('is sent after an hour without a success, once', async () => {
     const { id, since } = await failsSince();
     stage.clockOffset += 56 * MINUTE;
     await another();
@@ -201,7 +201,7 @@ describe('that an endpoint fails', () => {
     expect(told()).toHaveLength(1);
   });
 
-  test('is told anew when it has answered meanwhile, and not where it did within the hour', async () => {
+  test('is sent again after an answer in between, and not if it answered within the hour', async () => {
     const { id } = await failsSince();
     stage.receivers.behave(FAULTY, () => answer(200));
     await stage.publish(stage.event());
@@ -228,13 +228,13 @@ describe('that an endpoint fails', () => {
     expect(String(second.data['failing_since']) > String(first.data['failing_since'])).toBe(true);
   });
 
-  test('is not told while it is disabled, and after that once it failed for an hour more', async () => {
+  test('is not sent while the endpoint is disabled, and afterwards only after another hour', async () => {
     const { id } = await failsSince();
     await webhooks.endpoints.disable(on(id));
     stage.clockOffset += 2 * HOUR;
     await another();
     await webhooks.endpoints.enable(on(id));
-    // Whoever disabled it may have mended it: nobody knows before the next attempt.
+    // The endpoint may have been repaired while it was disabled: the next attempt shows.
     stage.clockOffset += 2 * HOUR;
     await another();
     expect(told()).toEqual([]);
@@ -243,7 +243,7 @@ describe('that an endpoint fails', () => {
     expect((await untilTold()).data['endpoint']).toMatchObject({ id });
   });
 
-  test('is told by the next owner at the same moment, of the same beginning', async () => {
+  test('is sent by the next owner at the same time, about the same beginning', async () => {
     const { id, since } = await failsSince();
     await webhooks.stop();
     webhooks = await stage.start({ policy: LONG });
@@ -260,7 +260,7 @@ describe('that an endpoint fails', () => {
     expect(told()).toHaveLength(1);
   });
 
-  test('is not told of long ago by an owner that has yet to try it', async () => {
+  test('is not sent about old failures before the new owner made an attempt', async () => {
     const { id } = await failsSince();
     for (const { id: delivery_id } of await stage.deliveries(webhooks, { endpoint_id: id })) {
       await webhooks.deliveries.discard({ ...stage.command(), delivery_id });

@@ -36,7 +36,7 @@ function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; 
   return { alarm: new FailingAlarm({ endpoints, clock, afterMs: HOUR_MS, events }), told };
 }
 
-describe('the alarm of an endpoint that fails', () => {
+describe('the alarm of a failing endpoint', () => {
   test('is raised once for a period of failures', async () => {
     const owned = failing();
     const { alarm: subject, told } = alarm(() => undefined);
@@ -46,7 +46,7 @@ describe('the alarm of an endpoint that fails', () => {
     expect(subject.dueAt(owned)).toBe(Infinity);
   });
 
-  test('is not noted on a period of failures that began meanwhile', async () => {
+  test('is not recorded for failures that began in the meantime', async () => {
     const owned = failing();
     const { alarm: subject } = alarm((count) => {
       if (count > 1) return;
@@ -54,12 +54,12 @@ describe('the alarm of an endpoint that fails', () => {
       owned.state.recordOutcome(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
     });
     await subject.raise(owned);
-    // The time of its report is open: nothing of the former period was noted.
+    // The report time is still unset: nothing of the former period was recorded.
     expect(owned.state.createFailingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
     expect(subject.dueAt(owned)).toBe(START + 2 * HOUR_MS + 1);
   });
 
-  test('is not raised for a URL that the endpoint no longer has', async () => {
+  test('is not raised for a former URL', async () => {
     const owned = failing();
     const { alarm: subject, told } = alarm(() => {
       owned.setEndpoint({ ...owned.endpoint, url_revision: 2, revision: 2 });

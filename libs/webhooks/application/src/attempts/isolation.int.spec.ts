@@ -42,7 +42,7 @@ const count = async (statuses: readonly string[], endpoint_id?: string) => {
 };
 
 describe('endpoints that hang', () => {
-  test('do not keep a healthy one waiting, even when they could take every attempt', async () => {
+  test('do not delay a healthy one, even if they could occupy every attempt', async () => {
     webhooks = await stage.start({ policy: SOON, maxInFlight: 64 });
     const gate = Promise.withResolvers<void>();
     const hung = Array.from({ length: 20 }, (_, index) => `https://hung-${index}.example.com/`);
@@ -51,11 +51,11 @@ describe('endpoints that hang', () => {
       stage.receivers.behave(url, () => gate.promise.then(() => timedOut));
     }
     const healthy = await stage.endpoint(webhooks, URL_A);
-    // For each of them, and together, as many as it may be sent at first: more in all than those that hang may take.
+    // The initial limits of all hanging endpoints together exceed what they may occupy.
     const { data } = stage.event();
     await stage.publish(...Array.from({ length: 4 }, () => stage.event({ data })));
     await eventually(() => expect(webhooks.metrics.value('webhook_attempts_in_flight')).toBeGreaterThan(hung.length));
-    // None of those that hang has ended: each comes through beside them.
+    // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
       await stage.publish(stage.event());
       await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(sent));
@@ -65,7 +65,7 @@ describe('endpoints that hang', () => {
   });
 });
 
-describe('an endpoint that goes on failing', () => {
+describe('an endpoint that keeps failing', () => {
   const FAILING = 'https://failing.example.com/';
   const busyLoop = () => {
     const time = { elapsed: 0, idle: 0 };
@@ -73,7 +73,7 @@ describe('an endpoint that goes on failing', () => {
     return time;
   };
 
-  test('waits while the process is busy with others, and goes on when there is time to spare', async () => {
+  test('waits while the process is busy with others, and continues in spare time', async () => {
     const time = busyLoop();
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, FAILING);
@@ -83,7 +83,7 @@ describe('an endpoint that goes on failing', () => {
     await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(200));
     const made = () => stage.receivers.at(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
-    // Of those that were saved up, and the first few before it was known to fail.
+    // Attempts from saved spare time, and the first few before the endpoint was known to fail.
     const saved = made();
     expect(saved).toBeLessThan(30);
 
@@ -98,7 +98,7 @@ describe('an endpoint that goes on failing', () => {
     expect(made()).toBe(200);
   });
 
-  test('gets what a person asks for at once', async () => {
+  test("receives a person's requests immediately", async () => {
     busyLoop();
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, FAILING);
@@ -114,7 +114,7 @@ describe('an endpoint that goes on failing', () => {
     expect(await count(['pending'], id)).toBeGreaterThan(0);
   });
 
-  test('gets at once what comes after it answered again, and in time to spare what piled up before', async () => {
+  test('receives new events immediately after it answered again, and its backlog in spare time', async () => {
     const time = busyLoop();
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, FAILING);
@@ -148,10 +148,10 @@ describe('a workspace whose receivers answer slowly', () => {
   test.each([
     ['another workspace', other],
     ['another endpoint of its own', SCOPE],
-  ])('does not keep %s waiting', async (_name, scope) => {
+  ])('does not delay %s', async (_name, scope) => {
     webhooks = await stage.start({ maxInFlight: 64 });
     for (const url of SLOW) await stage.endpoint(webhooks, url, { max_concurrency: 100 });
-    // By then each of them may have had every attempt to itself.
+    // By then each of them may have occupied every attempt.
     await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
@@ -172,7 +172,7 @@ describe('a workspace whose receivers answer slowly', () => {
 describe('an endpoint that is behind', () => {
   const SLOW = 'https://slow.example.com/';
 
-  test('does not keep its neighbour waiting while its deliveries are being stored, and gets all of them in order', async () => {
+  test('does not delay its neighbor while its deliveries are stored, and receives all of them in order', async () => {
     const process = new FlakyProcess();
     webhooks = await stage.start({}, process);
     const { id } = await stage.endpoint(webhooks, SLOW, { max_concurrency: 1 });
@@ -187,11 +187,11 @@ describe('an endpoint that is behind', () => {
       }
       await stage.publish(...events.slice(-count));
     };
-    // More than are held of it in memory.
+    // More than are held in memory for it.
     await publish(20);
     await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(20));
     await stage.consumed();
-    // The neighbour had 20 at once too: it keeps up from when only the slow one's deliveries come in the second write.
+    // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
     const recordedLate = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
     await eventually(async () => {
       const before = recordedLate();
@@ -215,7 +215,7 @@ describe('an endpoint that is behind', () => {
     await stage.consumed();
   });
 
-  test('gets an event once that was recorded when nobody said so', async () => {
+  test('receives an event once whose recording was not confirmed', async () => {
     const process = new FlakyProcess();
     webhooks = await stage.start({}, process);
     const { id } = await stage.endpoint(webhooks, SLOW, { max_concurrency: 1 });
@@ -236,8 +236,8 @@ describe('an endpoint that is behind', () => {
   });
 });
 
-describe('a workspace with very much to do', () => {
-  test('does not keep another one waiting', async () => {
+describe('a workspace with a large backlog', () => {
+  test('does not delay another one', async () => {
     webhooks = await stage.start({ maxInFlight: 4 });
     const other = { ...SCOPE, workspace_id: 'wsp_two' };
     const order: string[] = [];
@@ -257,13 +257,13 @@ describe('a workspace with very much to do', () => {
       ...Array.from({ length: 20 }, () => stage.event(other)),
     );
     await eventually(() => expect(order).toHaveLength(420), { deadlineMs: 10_000 });
-    // In turn, one of the other workspace comes with each of the first: all are through by about the fortieth.
+    // In turn: one of the other workspace with each of the first, so all are sent by about the fortieth.
     expect(order.lastIndexOf('wsp_two')).toBeLessThan(200);
   });
 });
 
 describe('a large backlog', () => {
-  test('waits on disk, and is delivered in order of time with little of it in memory', async () => {
+  test('waits on disk, and is delivered in order with little of it in memory', async () => {
     const all = rounds(2_000);
     webhooks = await stage.start({ policy: NEVER, maxWaiting: 100 });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
@@ -290,7 +290,7 @@ describe('a large backlog', () => {
     expect(outOfOrder).toEqual([]);
   });
 
-  test('of failures is worked off by retries, none lost and none sent again', async () => {
+  test('of failures is delivered by retries, without loss or repetition', async () => {
     const all = rounds(1_000);
     webhooks = await stage.start({ policy: SOON, maxWaiting: 50 });
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
@@ -302,8 +302,8 @@ describe('a large backlog', () => {
   });
 });
 
-describe('an endpoint that failed every attempt for long and answers again', () => {
-  test('gets what waited at once, over a restart too, and nothing twice', async () => {
+describe('an endpoint that answers again after failing for long', () => {
+  test('receives its pending deliveries immediately, also across a restart, and none twice', async () => {
     const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
     webhooks = await stage.start(settings);
     const { id } = await stage.endpoint(webhooks, URL_A);
@@ -325,7 +325,7 @@ describe('an endpoint that failed every attempt for long and answers again', () 
     expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
   });
 
-  test('keeps the schedule of what waits when it fails again after one success', async () => {
+  test('keeps the schedule of pending deliveries if it fails again after one success', async () => {
     webhooks = await stage.start({ policy: NEVER, recoveryAfterMs: 60_000 });
     await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(500));
@@ -340,12 +340,12 @@ describe('an endpoint that failed every attempt for long and answers again', () 
     await webhooks.stop();
     const after = new Map((await stage.deliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
     const changed = before.filter(({ id, version }) => after.get(id)?.version !== version);
-    // Three failures in a row, and what was under way beside them.
+    // Three failures in a row, and the attempts in progress beside them.
     expect(changed.length).toBeLessThanOrEqual(3 + 2);
     expect(changed.map(({ id }) => after.get(id)?.attempts_count)).toEqual(changed.map(() => 2));
   });
 
-  test('keeps its schedule when it failed for a short time only', async () => {
+  test('keeps its schedule if it failed for a short time only', async () => {
     webhooks = await stage.start({ policy: NEVER });
     await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(500));
@@ -361,7 +361,7 @@ describe('an endpoint that failed every attempt for long and answers again', () 
 });
 
 describe('a process with another secrets key', () => {
-  test('sends nothing that it cannot sign, says so, and spoils nothing', async () => {
+  test('sends nothing that it cannot sign, logs an error, and damages nothing', async () => {
     webhooks = await stage.start({ policy: SOON });
     const { id } = await stage.endpoint(webhooks, URL_A);
     await webhooks.stop();
@@ -380,7 +380,7 @@ describe('a process with another secrets key', () => {
 });
 
 describe('a passive process', () => {
-  test('sends nothing; what was asked of it is done by the next one that does', async () => {
+  test('sends nothing; its requests are carried out by the next active process', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(500));

@@ -15,7 +15,7 @@ import {
 jest.setTimeout(120_000);
 
 const CYCLES = 6;
-/** Longest time after a kill at which what was sent before it is still read here. */
+/** Longest time after a kill in which earlier requests are still read here. */
 const LATE_MS = 300;
 const SCRIPT = fileURLToPath(new URL('../../test/delivering-process.ts', import.meta.url));
 const NODE = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
@@ -24,7 +24,7 @@ let folder: TempFolder;
 let receiver: RawReceiver;
 let children: ChildProcess[];
 let published: Set<string>;
-/** When each event arrived, by event id. */
+/** Arrival times, by event id. */
 let arrived: Map<string, number[]>;
 
 beforeEach(async () => {
@@ -89,7 +89,8 @@ test('kill -9 under load, again and again: nothing published is lost, and little
 
   expect(published.size).toBeGreaterThan(20 * CYCLES);
   expect([...published].filter((id) => !arrived.has(id))).toEqual([]);
-  // What arrived twice was under way when a process was killed: it came about when that was, and again afterwards.
+  // Events that arrived twice were in progress when a process was killed: they arrived around that time, and again
+  // later.
   const repeated = [...arrived.values()].filter(({ length }) => length > 1);
   const explains = (first: number, again: number) => (kill: number) => first <= kill + LATE_MS && again >= kill;
   const unexplained = repeated.filter(

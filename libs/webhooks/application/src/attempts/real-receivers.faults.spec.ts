@@ -49,7 +49,7 @@ async function receiver(): Promise<RawReceiver> {
 }
 
 describe('a real HTTPS receiver', () => {
-  test('gets what it can verify, over connections that are used again', async () => {
+  test('receives verifiable requests over reused connections', async () => {
     const good = await receiver();
     const { id, secret } = await stage.endpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
     const events = Array.from({ length: 30 }, () => stage.event());
@@ -75,11 +75,11 @@ describe('a real HTTPS receiver', () => {
     ['drips', receivers.drips(), { error: { code: 'timeout' } }],
     ['informs without end', receivers.floods(endless.information103), { error: { code: 'invalid_response' } }],
     ['extends a chunk without end', receivers.floods(endless.chunkExtension), { error: { code: 'invalid_response' } }],
-    // Twice, since a request that a used connection dropped is sent once more by the connection's own rules.
+    // Twice, because a request dropped by a reused connection is sent once more.
     ['resets', receivers.resets(), { error: { code: 'connection_reset' } }, 2],
     ['lies about its length', receivers.claimsMore(), { error: { code: 'connection_reset' } }],
     ['speaks something else', receivers.says('SSH-2.0-OpenSSH\r\n'), { error: { code: 'invalid_response' } }],
-  ])('that %s is tried again with the same bytes', async (_, behaviour, expected, times = 1) => {
+  ])('that %s is retried with the same bytes', async (_, behaviour, expected, times = 1) => {
     const bad = await receiver();
     const { id } = await stage.endpoint(webhooks, `${bad.origin}/hook`);
     let deliveries = 0;
@@ -99,7 +99,7 @@ describe('a real HTTPS receiver', () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test('that answers with a bomb is judged by its status, and its answer kept to 16 KiB', async () => {
+  test('that answers with a decompression bomb is judged by its status; 16 KiB of the answer are kept', async () => {
     const bad = await receiver();
     const { id } = await stage.endpoint(webhooks, `${bad.origin}/hook`);
     bad.behave(receivers.gzipBomb(64));
@@ -113,7 +113,7 @@ describe('a real HTTPS receiver', () => {
     expect(attempts[0]?.response?.body).toHaveLength(16 * 1024);
   });
 
-  test('with a certificate of nobody’s is not sent anything', async () => {
+  test('with an untrusted certificate receives nothing', async () => {
     const bad = await startReceiver(verifies, { tls: issueCertificate() });
     open.push(bad);
     const created = await webhooks.endpoints.create({
@@ -127,7 +127,7 @@ describe('a real HTTPS receiver', () => {
     expect(bad.requests).toEqual([]);
   });
 
-  test('on a private address is refused when it is named', async () => {
+  test('on a private address is refused when the endpoint is created', async () => {
     const fields = { event_types: ['*'] };
     for (const url of ['https://10.0.0.1/', 'https://[::1]/', 'https://169.254.169.254/latest', 'http://127.0.0.1/']) {
       await expect(webhooks.endpoints.create({ ...stage.command(), fields: { ...fields, url } })).rejects.toMatchObject(

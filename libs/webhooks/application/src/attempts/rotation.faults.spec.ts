@@ -15,12 +15,12 @@ const DAY_MS = 86_400 * SECOND_MS;
 const POLICY: RetryPolicy = { firstMs: 20, factor: 2, capMs: 200, windowMs: 365 * DAY_MS };
 const { webhooks: stripe } = new Stripe('sk_test_unused');
 
-/** A secret of the endpoint, and from when on it is to sign nothing more, in epoch milliseconds of the stage. */
+/** A secret of the endpoint, and the time after which it signs nothing, in epoch milliseconds of the stage. */
 interface Known {
   readonly secret: string;
   expiresAt: number;
 }
-/** A delivery as it came, and which of the secrets it verifies with, by our header and by those of Standard Webhooks. */
+/** A delivery as received, and the secrets that it verifies with, by our header and by those of Standard Webhooks. */
 interface Verified {
   readonly event: string;
   readonly at: number;
@@ -51,7 +51,7 @@ beforeEach(async () => {
       at: Date.parse(stage.now()),
       signedBy: secrets.filter((known) => verifies(request, known)),
     });
-    // Every fifth attempt fails once: the next one may fall behind a rotation, or behind the end of an overlap.
+    // Every fifth attempt fails once, so that its retry may follow a rotation or the end of an overlap.
     if (verified.length % 5 > 0 || refused.has(event)) return answer(200);
     refused.add(event);
     return answer(500);
@@ -63,7 +63,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-/** By Stripe's library, and as the specification of Standard Webhooks says: both or neither. */
+/** Verifies with Stripe's library and by the Standard Webhooks specification: both or neither. */
 function verifies({ headers, body }: Arrived, { secret }: Known): boolean {
   const [id, time] = [headers['webhook-id'] ?? '', headers['webhook-timestamp'] ?? ''];
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
@@ -82,7 +82,7 @@ function byOurs(header: string, body: string, secret: string): boolean {
   }
 }
 
-/** Events, one after the other and without end. */
+/** Publishes events one after the other, without end. */
 function load(): void {
   let goesOn = true;
   const publishing = (async () => {
@@ -99,7 +99,7 @@ function load(): void {
   };
 }
 
-/** Until so many more have come since now. */
+/** Resolves after this many further deliveries. */
 const moreCome = (count = 30) => {
   const enough = verified.length + count;
   return eventually(() => expect(verified.length).toBeGreaterThan(enough));
@@ -114,12 +114,12 @@ async function rotate(api: RunningWebhooks, overlap?: number): Promise<Known> {
   const ends = Date.parse(command.at) + (overlap ?? 86_400) * SECOND_MS;
   for (const known of secrets) known.expiresAt = Math.min(known.expiresAt, ends);
   Object.assign(fresh, { secret });
-  // What came in between was signed by it, and nobody could know.
+  // Deliveries in between were signed by it, which nobody could know.
   secrets = [fresh, ...secrets];
   return fresh;
 }
 
-/** Deliveries that verified with none of the secrets valid then, or with one that was not any more. */
+/** Deliveries that verified with no secret valid at the time, or with an expired one. */
 function faults(from = 0): readonly Verified[] {
   return verified.slice(from).filter(({ at, signedBy }) => {
     const isSigned = signedBy.some(({ expiresAt }) => at < expiresAt);
@@ -137,7 +137,7 @@ async function allDelivered(): Promise<void> {
 }
 
 describe('a secret that is rotated under load', () => {
-  test('every delivery verifies with the old or the new one during the overlap, and with the new one alone behind it', async () => {
+  test('every delivery verifies with the old or new secret during the overlap, and only with the new one afterwards', async () => {
     load();
     await moreCome();
     for (let round = 0; round < 3; round += 1) {
@@ -150,7 +150,7 @@ describe('a secret that is rotated under load', () => {
       stage.clockOffset += DAY_MS;
       const behind = verified.length;
       await moreCome();
-      // One that was signed right before the clock was put forward may come right after.
+      // A delivery signed right before the clock was advanced may arrive right after.
       const late = verified.slice(behind).filter(({ signedBy }) => signedBy.length > 1);
       expect(late.length).toBeLessThanOrEqual(16);
       for (const { signedBy } of verified.slice(-20)) expect(signedBy).toEqual([fresh]);
@@ -158,7 +158,7 @@ describe('a secret that is rotated under load', () => {
     await allDelivered();
   });
 
-  test('without an overlap the old one signs nothing that is begun after the answer', async () => {
+  test('without an overlap, the old secret signs no attempt started after the response', async () => {
     load();
     await moreCome();
     const fresh = await rotate(webhooks, 0);
@@ -168,7 +168,7 @@ describe('a secret that is rotated under load', () => {
     await allDelivered();
   });
 
-  test('asked of one process while another sends, and dies now and then: none comes that no valid secret verifies', async () => {
+  test('requested from one process while another sends and sometimes dies: every delivery verifies with a valid secret', async () => {
     const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
     load();
     await moreCome();
@@ -182,7 +182,7 @@ describe('a secret that is rotated under load', () => {
       await moreCome();
     }
     expect(faults()).toEqual([]);
-    // At most five are valid at once.
+    // At most five secrets are valid at once.
     expect(verified.at(-1)?.signedBy).toEqual(secrets.slice(0, 5));
     stage.clockOffset += DAY_MS + SECOND_MS;
     const behind = verified.length;

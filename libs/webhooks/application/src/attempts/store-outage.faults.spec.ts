@@ -21,7 +21,7 @@ afterEach(() => stage.close());
 
 const count = async (statuses: readonly string[]) => (await stage.deliveries(webhooks, { statuses })).length;
 
-describe('a document store that answers now and then only', () => {
+describe('a document store that fails intermittently', () => {
   test('loses nothing, and sends nothing twice', async () => {
     const flaky = new FlakyProcess();
     webhooks = await stage.start({ policy: SOON }, flaky);
@@ -45,7 +45,7 @@ describe('a document store that answers now and then only', () => {
     }
   });
 
-  test('does not keep what a person asked for from being done when it is asked for again', async () => {
+  test('does not prevent a repeated request from being carried out', async () => {
     const flaky = new FlakyProcess();
     webhooks = await stage.start({ policy: NEVER }, flaky);
     const { id } = await stage.endpoint(webhooks, URL_A);
@@ -57,11 +57,11 @@ describe('a document store that answers now and then only', () => {
     await webhooks.endpoints.verify(on());
     await stage.publish(stage.event());
     await eventually(async () => expect(await count(['pending'])).toBe(1));
-    // The first time it is done, and nobody learns of it.
+    // The first time, the request is carried out without a response.
     flaky.afterNextReplace = true;
     await expect(webhooks.endpoints.enable(on())).rejects.toThrow('test');
     await webhooks.endpoints.enable(on());
-    // The one that failed at the former URL is due at once too.
+    // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
     stage.receivers.behave(`${URL_A}/2`, () => answer(500));
     await stage.publish(stage.event());
@@ -75,7 +75,7 @@ describe('a document store that answers now and then only', () => {
     await eventually(async () => expect(await count(['succeeded'])).toBe(3));
   });
 
-  test('keeps no process from stopping', async () => {
+  test('does not prevent a process from stopping', async () => {
     const flaky = new FlakyProcess();
     webhooks = await stage.start({ policy: SOON, drainMs: 200 }, flaky);
     await stage.endpoint(webhooks, URL_A);

@@ -46,7 +46,7 @@ async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly 
 }
 
 describe('after the URL of an endpoint was changed', () => {
-  test('what the former URL was to get after an hour is due at once, and a restart brings no hold back', async () => {
+  test('retries of the former URL are due immediately, and a restart restores no hold', async () => {
     const { id } = await stage.endpoint(webhooks, FORMER);
     stage.receivers.behave(FORMER, () => AN_HOUR);
     const held = stage.event();
@@ -69,7 +69,7 @@ describe('after the URL of an endpoint was changed', () => {
     await untilSucceeded(id, later.id, 1);
   });
 
-  test('a 429 of an attempt that was under way does not hold the new URL back', async () => {
+  test('a 429 of an attempt in progress does not hold the new URL', async () => {
     const { id } = await stage.endpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
@@ -80,7 +80,7 @@ describe('after the URL of an endpoint was changed', () => {
     await untilSucceeded(id, later.id, 1);
   });
 
-  test('a 410 of an attempt that was under way makes no dead letter and disables nothing', async () => {
+  test('a 410 of an attempt in progress makes no dead letter and disables nothing', async () => {
     const { id } = await stage.endpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
@@ -89,7 +89,7 @@ describe('after the URL of an endpoint was changed', () => {
     expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
   });
 
-  test('a 410 makes no dead letter where the attempting process does not know of the change yet', async () => {
+  test('a 410 makes no dead letter if the attempting process does not know of the change yet', async () => {
     await webhooks.stop();
     webhooks = await stage.start({ policy: POLICY, pollMs: HOUR_MS });
     const { id } = await stage.endpoint(webhooks, FORMER);
@@ -103,7 +103,7 @@ describe('after the URL of an endpoint was changed', () => {
     expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
   });
 
-  test('a 410 that came before its URL was set again disables nothing', async () => {
+  test('a 410 from before the URL was set again disables nothing', async () => {
     const { id } = await stage.endpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);

@@ -13,7 +13,7 @@ const T = Date.UTC(2026, 10, 23, 9, 30) / 1000;
 const BODY =
   '{"id":"evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11","type":"milestone.recorded","created_at":"2026-11-23T09:29:59.000Z","data":{"note":"Göteborg → 上海 🚢"}}';
 
-/** What the product sends with the body, while these secrets are valid. */
+/** Headers that the product sends with the body while these secrets are valid. */
 function sent(body: string, secrets: readonly string[]): string {
   const sealed = secrets.map((secret) => ({ sealed: sealSecret(box, 'whe_1', secret), created_at: '' }));
   const endpoint = { id: 'whe_1', url: 'https://example.com', headers: {}, secrets: sealed } as unknown;
@@ -26,7 +26,7 @@ const signed = sent(BODY, [OURS]);
 const rolled = sent(BODY, [OURS, FORMER]);
 const [, ourHex = ''] = signed.split('v1=');
 
-/** Name; whether it is valid; the receiver's time; its secret; the header; the body. */
+/** Name; validity; the receiver's time; its secret; the header; the body. */
 type Vector = readonly [name: string, valid: boolean, now: number, secret: string, header: string, body: string];
 const VECTOR_ROWS: readonly Vector[] = [
   ['signed just now', true, T, OURS, signed, BODY],
@@ -57,7 +57,7 @@ function written([name, valid, now, secret, header, body]: Vector): string {
   return [name, valid ? 'yes' : 'no', now, secret, header, Buffer.from(body).toString('base64')].join('\t');
 }
 
-it('the vectors that receivers in all languages are tested with are signed as deliveries are', () => {
+it('test vectors for receivers in all languages are signed like deliveries', () => {
   const lines = ['name\tvalid\tnow\tsecret\tService-Signature\tbody in base64', ...VECTOR_ROWS.map(written)];
   expect(readFileSync(VECTORS, 'utf8')).toBe(`${lines.join('\n')}\n`);
 });
@@ -66,7 +66,7 @@ describe('disabling an endpoint that answered 410', () => {
   const GONE = { id: 'whe_1', workspace_id: 'wsp_1', status: 'enabled', url: 'https://a.example.com/', revision: 1 };
   const PERIODS = { enabled_periods: [], pauses: [] };
 
-  /** Disables it; @param stored as it is then. Returns the status in which it is stored afterwards. */
+  /** Disables the endpoint. @param stored the endpoint as then stored. Returns its stored status afterwards. */
   async function statusAfter(stored: object): Promise<string> {
     const gone = { ...GONE, ...PERIODS } as unknown as EndpointDocument;
     const parts = {
@@ -82,7 +82,7 @@ describe('disabling an endpoint that answered 410', () => {
     return (await new GoneEndpointDisabler(parts as unknown as GoneEndpointDisablerParts).disable(gone)).status;
   }
 
-  test('leaves it as it is if its URL was changed meanwhile, also to the same one', async () => {
+  test('leaves the endpoint unchanged if its URL was changed in the meantime, even to the same one', async () => {
     expect(await statusAfter({})).toBe('disabled');
     expect(await statusAfter({ url: 'https://b.example.com/', url_revision: 2, revision: 2 })).toBe('enabled');
     expect(await statusAfter({ url_revision: 3, revision: 3 })).toBe('enabled');

@@ -6,7 +6,7 @@ import { SecretBox } from './secrets.ts';
 const [mine, other] = [randomBytes(32), randomBytes(32)];
 const idOf = (key: Uint8Array) => new SecretBox(key).keyId;
 
-describe('the key that secrets are stored under', () => {
+describe('the secrets key in use', () => {
   let stage: WebhooksTestStage;
   beforeEach(async () => void (stage = await WebhooksTestStage.open()));
   afterEach(() => stage.close());
@@ -14,7 +14,7 @@ describe('the key that secrets are stored under', () => {
   const use = (key: Uint8Array, lost?: string) => useSecretsKey(stage.engine.documentStore, key, lost);
   const inUse = () => findSecretsKeyId(stage.engine.documentStore);
 
-  it('is the first one that was used, and no other from then on', async () => {
+  it('is the first key used, and stays the only one', async () => {
     expect(await inUse()).toBeUndefined();
     expect(await use(mine)).toBeUndefined();
     expect(await use(mine)).toBeUndefined();
@@ -22,7 +22,7 @@ describe('the key that secrets are stored under', () => {
     expect(await inUse()).toBe(idOf(mine));
   });
 
-  it('is one of those that come first at once', async () => {
+  it('is one of several keys used concurrently at first', async () => {
     const keys = Array.from({ length: 8 }, () => randomBytes(32));
     const answers = await Promise.all(keys.map((key) => use(key)));
     const winner = await inUse();
@@ -30,7 +30,7 @@ describe('the key that secrets are stored under', () => {
     expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
   });
 
-  it('is found by what it sealed where nobody noted it', async () => {
+  it('is derived from sealed secrets if it was not stored', async () => {
     stage.secretsKey = mine;
     await stage.endpoint(await stage.start(), 'https://receiver.example/hooks');
     expect(await inUse()).toBe(idOf(mine));
@@ -38,16 +38,16 @@ describe('the key that secrets are stored under', () => {
     expect(await use(mine)).toBeUndefined();
   });
 
-  it('gives way to another one only where it is called lost by its id', async () => {
+  it('is replaced only by naming it as lost', async () => {
     await use(mine);
     expect(await use(other, 'ffffffff')).toBe(idOf(mine));
     expect(await use(other, idOf(mine))).toBeUndefined();
     expect(await use(mine)).toBe(idOf(other));
-    // What was said once does not take the next key out of use.
+    // A key named as lost once does not remove the next key.
     expect(await use(randomBytes(32), idOf(mine))).toBe(idOf(other));
   });
 
-  it('that was lost leaves endpoints to which nothing can be sent: a conflict, and what to do', async () => {
+  it('that was lost leaves endpoints that cannot be sent to: a conflict with instructions', async () => {
     stage.secretsKey = mine;
     const before = await stage.start();
     const { id } = await stage.endpoint(before, 'https://receiver.example/hooks');
@@ -63,7 +63,7 @@ describe('the key that secrets are stored under', () => {
     expect(await after.endpoints.remove(command)).toEqual({ id, deleted: true });
   });
 
-  it('gives way likewise where nobody noted it', async () => {
+  it('is also replaced if it was not stored', async () => {
     stage.secretsKey = mine;
     await stage.endpoint(await stage.start(), 'https://receiver.example/hooks');
     expect(await use(other, idOf(mine))).toBeUndefined();

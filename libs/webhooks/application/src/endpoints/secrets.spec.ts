@@ -11,15 +11,15 @@ describe('a sealed secret', () => {
     expect(new SecretBox(key).open(sealed, 'whe_1 secret')).toBe('whsec_ä');
   });
 
-  test('is another one each time', () => {
+  test('differs each time', () => {
     expect(box.seal('a', 'c')).not.toBe(box.seal('a', 'c'));
   });
 
-  test('does not open in another place', () => {
+  test('does not open in another context', () => {
     expect(() => box.open(box.seal('a', 'whe_1 secret'), 'whe_2 secret')).toThrow();
   });
 
-  test('does not open under another key, and says which it needs', () => {
+  test('does not open under another key, and names the required key', () => {
     const sealed = box.seal('a', 'c');
     expect(() => new SecretBox(randomBytes(32)).open(sealed, 'c')).toThrow(/sealed with another key \([0-9a-f]{8}\)/);
   });

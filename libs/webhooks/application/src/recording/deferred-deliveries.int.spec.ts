@@ -8,7 +8,7 @@ import { DEFERRED_DELIVERIES, type DeferredDocument } from './deferred-deliverie
 
 const HEALTHY = 'https://healthy.example.com/hook';
 const FAILING = 'https://failing.example.com/hook';
-/** Never, as far as a test waits. */
+/** Never within a test. */
 const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
 
 jest.setTimeout(30_000);
@@ -26,7 +26,7 @@ const ofFailing = (api = webhooks) => stage.deliveries(api, { endpoint_id: faili
 const putOff = () => webhooks.metrics.value('webhook_deliveries_put_off_total');
 const events = (count: number) => Array.from({ length: count }, () => stage.event());
 
-/** An endpoint whose circuit is open, beside a healthy one. */
+/** An endpoint with an open circuit, beside a healthy one. */
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   process = new FlakyProcess();
@@ -48,7 +48,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-/** Events that others have got, and the failing endpoint's record is put off. */
+/** Events that the others have received, while recording for the failing endpoint is deferred. */
 async function putOffSome(): Promise<readonly string[]> {
   process.holdDeliveriesTo = failing.id;
   const some = events(3);
@@ -61,8 +61,8 @@ async function putOffSome(): Promise<readonly string[]> {
   return some.map(({ id }) => id);
 }
 
-describe('events that are put off for an endpoint', () => {
-  test('are recorded when there is time, and forgotten', async () => {
+describe('events deferred for an endpoint', () => {
+  test('are recorded when there is time, and the deferral is deleted', async () => {
     const ids = await putOffSome();
     const age = () => webhooks.metrics.value('webhook_late_records_seconds');
     stage.clockOffset += 5_000;
@@ -74,7 +74,7 @@ describe('events that are put off for an endpoint', () => {
     await eventually(() => expect(age()).toBe(0));
   });
 
-  test('are recorded by another process, should this one end before', async () => {
+  test('are recorded by another process if this one ends before', async () => {
     const ids = await putOffSome();
     process.kill();
     const second = await stage.start({ policy: NEVER });
@@ -85,13 +85,13 @@ describe('events that are put off for an endpoint', () => {
     await eventually(async () => expect(await late()).toEqual([]));
   });
 
-  test('stay as they are where they were recorded just before a crash', async () => {
+  test('stay unchanged if they were recorded just before a crash', async () => {
     await putOffSome();
     const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES);
     const again = await late();
     process.letGo();
     await eventually(async () => expect(await late()).toEqual([]));
-    // Each is attempted once, and waits for an hour.
+    // Each is attempted once, and then waits for an hour.
     await eventually(async () => {
       expect(await stage.deliveries(webhooks, { endpoint_id: failing.id, statuses: ['pending'] })).toEqual([]);
     });
@@ -101,9 +101,9 @@ describe('events that are put off for an endpoint', () => {
     expect(await ofFailing()).toEqual(before);
   });
 
-  test('are recorded in the order in which they came', async () => {
+  test('are recorded in the order of arrival', async () => {
     process.holdDeliveriesTo = failing.id;
-    // Of one shipment: others may be consumed side by side.
+    // All of one shipment, because others may be consumed concurrently.
     const { data } = stage.event();
     const many = Array.from({ length: 120 }, () => stage.event({ data }));
     await stage.publish(...many);
@@ -112,7 +112,7 @@ describe('events that are put off for an endpoint', () => {
     expect((await late()).map(({ about }) => about.event_id)).toEqual(ids.slice(0, 100));
   });
 
-  test('are recorded for nobody where the endpoint is deleted meanwhile', async () => {
+  test('are not recorded if the endpoint is deleted in the meantime', async () => {
     await putOffSome();
     const before = await stage.deliveries(webhooks, { endpoint_id: failing.id });
     const passive = await stage.start({}, undefined, undefined, true);
@@ -127,14 +127,14 @@ describe('events that are put off for an endpoint', () => {
     });
   });
 
-  test('are no more where they would wait for too long: the next are recorded at once', async () => {
+  test('are limited by their waiting time: later ones are recorded immediately', async () => {
     await putOffSome();
     stage.clockOffset += 301_000;
     await eventually(
       async () => {
         const before = putOff();
         await stage.publish(...events(1));
-        // Held like the ones that were put off.
+        // Held like the deferred ones.
         await eventually(async () => expect(await stage.lag()).toBe(1), { deadlineMs: 500 });
         expect(putOff()).toBe(before);
       },
@@ -146,7 +146,7 @@ describe('events that are put off for an endpoint', () => {
   });
 });
 
-test('where nobody keeps up, all are recorded at once', async () => {
+test('are all recorded immediately if no endpoint keeps up', async () => {
   stage.receivers.behave(HEALTHY, () => answer(500));
   await stage.publish(...events(20));
   await stage.consumed();

@@ -24,7 +24,7 @@ afterEach(() => stage.close());
 
 const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
 const idsOf = (events: readonly PublishedEvent[]) => events.map(({ id }) => id).sort();
-/** Ids of the events that are recorded for the endpoint, once everything is consumed. */
+/** Ids of the events recorded for the endpoint once everything is consumed. */
 async function recorded(endpoint_id: string): Promise<readonly string[]> {
   await stage.consumed();
   return (await stage.deliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
@@ -32,8 +32,8 @@ async function recorded(endpoint_id: string): Promise<readonly string[]> {
 const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[]) =>
   eventually(async () => expect(await recorded(endpoint_id)).toEqual(idsOf(events)));
 
-describe('an event is live for an endpoint by its place in the log', () => {
-  test.each(CLOCKS)('when the clock steps by %d ms after enabling', async (step) => {
+describe('an event is live for an endpoint by its log position', () => {
+  test.each(CLOCKS)('if the clock steps by %d ms after enabling', async (step) => {
     const before = stage.event();
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.clockOffset += step;
@@ -42,7 +42,7 @@ describe('an event is live for an endpoint by its place in the log', () => {
     await expectRecorded(id, after);
   });
 
-  test.each(CLOCKS)('when the process that enables is %d ms ahead of the one that made the event', async (ahead) => {
+  test.each(CLOCKS)('if the enabling process is %d ms ahead of the one that made the event', async (ahead) => {
     await webhooks.stop();
     const process = new MortalProcess();
     process.clockOffset = ahead;
@@ -56,7 +56,7 @@ describe('an event is live for an endpoint by its place in the log', () => {
     await expectRecorded(id, after);
   });
 
-  test('when the edge that asks to enable is ahead of the one where the event came from', async () => {
+  test("if the enabling edge is ahead of the event's edge", async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
     stage.clockOffset += 60_000;
@@ -67,10 +67,10 @@ describe('an event is live for an endpoint by its place in the log', () => {
     await expectRecorded(id, event);
   });
 
-  test('however often it was enabled and disabled, and long before anything is consumed', async () => {
+  test('however often it was enabled and disabled before anything is consumed', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     await webhooks.stop();
-    // Answers, and consumes nothing.
+    // Only answers, and consumes nothing.
     webhooks = await stage.start({}, new MortalProcess(), stage.receivers, true);
     const live: PublishedEvent[] = [];
     const all: PublishedEvent[] = [];
@@ -99,7 +99,7 @@ describe('an event is live for an endpoint by its place in the log', () => {
     await expectRecorded(id, event);
   });
 
-  test('and not by when it is published, for the first time or anew', async () => {
+  test('independently of the time of its first or repeated publication', async () => {
     const before = stage.event();
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.clockOffset += 10;
@@ -111,7 +111,7 @@ describe('an event is live for an endpoint by its place in the log', () => {
     await expectRecorded(id, after);
   });
 
-  test('whose disabling by 410 is a place in it as well', async () => {
+  test('with a disabling by 410 at a log position, too', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(410));
     const first = stage.event();
@@ -125,8 +125,8 @@ describe('an event is live for an endpoint by its place in the log', () => {
   });
 });
 
-describe('while nobody can say how far the log is', () => {
-  test('enabling and disabling are refused, and done when they are asked for again', async () => {
+describe("while the log's head cannot be read", () => {
+  test('enabling and disabling are refused, and succeed when repeated', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     stage.logIsAway = true;
     await expect(webhooks.endpoints.disable(on(id))).rejects.toBeInstanceOf(Unavailable);
@@ -151,7 +151,7 @@ describe('while nobody can say how far the log is', () => {
     await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('one that answers 410 gets nothing, and is disabled as soon as somebody can', async () => {
+  test('an endpoint that answers 410 gets nothing, and is disabled as soon as possible', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.behave(URL_A, () => answer(410));
     stage.logIsAway = true;
@@ -181,7 +181,7 @@ test('a message without a position is parked', async () => {
   expect(await recorded(id)).toEqual([]);
 });
 
-test('an endpoint whose stored period has no places receives all events and stops no other recording', async () => {
+test('an endpoint whose stored period has no places receives all events and does not stop other recording', async () => {
   const { id: faulty } = await stage.endpoint(webhooks, URL_A);
   const { id: sound } = await stage.endpoint(webhooks, URL_B);
   const documents = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);

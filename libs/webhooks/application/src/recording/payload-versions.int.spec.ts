@@ -19,7 +19,7 @@ jest.setTimeout(30_000);
 let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 
-/** A second version, which tells of the shipment's reference under another name. */
+/** A second version, in which the shipment's reference has another name. */
 const two = new PayloadVersions([
   {
     name: OLD,
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** An event as it is made once there is the second version. */
+/** An event as created once the second version exists. */
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
   stage.event({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
 const bodiesAt = (url: string) => stage.receivers.at(url).map(({ body }) => JSON.parse(body) as JsonObject);
@@ -51,7 +51,7 @@ const inOld = { api_version: OLD, data: { shipment_id: 'shp_1', external_id: 'PO
 const inNew = { api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' } };
 
 describe('with a second version of the payload', () => {
-  test('an endpoint is pinned to the newest when it is made, and gets each event in its own; the id is one', async () => {
+  test('an endpoint is pinned to the newest version at its creation, and receives each event in its own version with the same id', async () => {
     const pinned = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
     const newest = await stage.endpoint(webhooks, NEW_URL);
     expect([pinned.api_version, newest.api_version]).toEqual([OLD, NEW]);
@@ -68,7 +68,7 @@ describe('with a second version of the payload', () => {
     });
   });
 
-  test('another one holds for what is recorded from then on; an event keeps its bytes', async () => {
+  test('another version applies to later recordings; an event keeps its bytes', async () => {
     const { id } = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
     stage.receivers.behave(OLD_URL, () => answer(500));
     const before = newEvent();
@@ -95,7 +95,7 @@ describe('with a second version of the payload', () => {
     expect(await received(OLD_URL, 3)).toEqual({ ...after, ...inNew });
   });
 
-  test('sandbox events, and what a replay finds missed, come in the endpoint’s', async () => {
+  test('sandbox events and missed events of a replay are sent in the endpoint’s version', async () => {
     const missed = newEvent({ created_at: new Date(Date.parse(stage.now()) - 60_000).toISOString() });
     const { id } = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
     await webhooks.endpoints.test({ ...stage.command(), endpoint_id: id, type: 'shipment.created' });
@@ -104,7 +104,7 @@ describe('with a second version of the payload', () => {
     expect(await received(OLD_URL, 2)).toEqual({ ...missed, ...inOld });
   });
 
-  test('what cannot be made in an older one is parked alone, and stays so until it can', async () => {
+  test('an event that cannot be converted to an older version is parked alone until it can', async () => {
     const picky = (reference: unknown) => ({ external_id: (reference as string).trim() });
     stage.versions = new PayloadVersions([
       { name: OLD, downgrade: (_type, { reference, ...data }) => ({ ...data, ...picky(reference) }) },
@@ -128,7 +128,7 @@ describe('with a second version of the payload', () => {
     expect(await received(OLD_URL, 2)).toMatchObject({ id: broken.id, data: { shipment_id: 'shp_1' } });
   });
 
-  test('what a newer publisher knows is parked where it is not known, and taken up where it is', async () => {
+  test('an event of a newer publisher is parked where its version is unknown, and recorded where it is known', async () => {
     await webhooks.stop();
     stage.versions = PAYLOAD_VERSIONS;
     const behind = await stage.start();

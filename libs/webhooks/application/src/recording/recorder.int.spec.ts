@@ -28,7 +28,7 @@ describe('recording', () => {
     stage.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
 
   describe('recording', () => {
-    test('an event makes one delivery for each endpoint that wants it, with the same event id and bytes', async () => {
+    test('an event makes one delivery for each subscribed endpoint, with the same event id and bytes', async () => {
       await stage.endpoint(webhooks, URL_A);
       await stage.endpoint(webhooks, URL_B, { event_types: ['shipment.created'] });
       await stage.endpoint(webhooks, 'https://c.example.com/', { event_types: ['document.approved'] });
@@ -44,7 +44,7 @@ describe('recording', () => {
       expect(stage.receivers.arrived.filter(({ url }) => /\/\/[cde]\./.test(url))).toHaveLength(3); // their challenges
     });
 
-    test('the same event again delivers nothing twice, in the same batch or later', async () => {
+    test('the same event makes no second delivery, in the same batch or later', async () => {
       await stage.endpoint(webhooks, URL_A);
       const events = Array.from({ length: 20 }, () => stage.event());
       await stage.publish(...events, ...events);
@@ -55,7 +55,7 @@ describe('recording', () => {
       expect(stage.receivers.at(URL_A)).toHaveLength(20);
     });
 
-    test('republishing everything to a process that knows nothing of it delivers nothing', async () => {
+    test('republishing everything to a new process delivers nothing', async () => {
       await stage.endpoint(webhooks, URL_A);
       const events = Array.from({ length: 20 }, () => stage.event());
       await stage.publish(...events);
@@ -70,7 +70,7 @@ describe('recording', () => {
       expect(stage.receivers.at(URL_A)).toHaveLength(21);
     });
 
-    test('an endpoint that comes later gets nothing from before it was enabled', async () => {
+    test('a later endpoint receives nothing from before it was enabled', async () => {
       const before = stage.event();
       stage.clockOffset += 10;
       const { id } = await stage.endpoint(webhooks, URL_A);
@@ -80,7 +80,7 @@ describe('recording', () => {
       expect(await stage.deliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
     });
 
-    test('what was created while the endpoint was enabled is recorded also when that is consumed later', async () => {
+    test('an event created while the endpoint was enabled is recorded even if consumed later', async () => {
       const { id } = await stage.endpoint(webhooks, URL_A);
       const on = () => ({ ...stage.command(), endpoint_id: id });
       const during = stage.event();
@@ -97,7 +97,7 @@ describe('recording', () => {
       expect(stage.receivers.at(URL_A)).toHaveLength(1);
     });
 
-    test('a changed URL goes on recording, and gets what waited once it is verified and enabled', async () => {
+    test('recording continues for a changed URL, which receives pending deliveries once verified and enabled', async () => {
       const { id } = await stage.endpoint(webhooks, URL_A);
       const on = () => ({ ...stage.command(), endpoint_id: id });
       await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
@@ -112,7 +112,7 @@ describe('recording', () => {
       expect(stage.receivers.at(URL_B)).toHaveLength(1);
     });
 
-    test('events of types that are not known yet do no harm', async () => {
+    test('unknown event types are accepted', async () => {
       await stage.endpoint(webhooks, URL_A);
       await stage.publish(stage.event({ type: 'shipment.teleported' as PublishedEvent['type'] }), stage.event());
       await succeeded(1);
@@ -121,9 +121,9 @@ describe('recording', () => {
     });
   });
 
-  describe('a message that is no event', () => {
+  describe('a message that is not a valid event', () => {
     test.each(['', 'not json', '[]', 'null', '"text"', '{}', '{"id":"evt_1","type":"shipment.created"}'])(
-      '%j is parked, and everything else goes on',
+      '%j is parked, and everything else continues',
       async (value) => {
         await stage.endpoint(webhooks, URL_A);
         await raw(value);
@@ -140,9 +140,9 @@ describe('recording', () => {
       },
     );
 
-    test('is parked once, however often it comes', async () => {
+    test('is parked once, however often it is received', async () => {
       await webhooks.stop();
-      // Dies when the message is parked and its offset not committed.
+      // Dies when the message is parked and its offset is not committed.
       const mortal = new MortalProcess(3);
       await stage.start({}, mortal);
       await raw('nonsense');
@@ -153,7 +153,7 @@ describe('recording', () => {
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
     });
 
-    test('is parked also when the topic of parked messages refuses it', async () => {
+    test('is parked even if the topic of parked messages refuses it', async () => {
       const process = new MortalProcess();
       const { broker } = process;
       process.broker = (inner) => ({
@@ -167,7 +167,7 @@ describe('recording', () => {
       await stage.consumed();
     });
 
-    test('stays parked when it is taken up again and still is none', async () => {
+    test('stays parked if it is retried and still invalid', async () => {
       await raw('nonsense');
       await stage.consumed();
       const [parked] = (await webhooks.parked.list({ limit: 10 })).items;
@@ -180,12 +180,12 @@ describe('recording', () => {
 
 const DEADLINE = { deadlineMs: 20_000 };
 
-describe('what operators see of webhooks that stand still', () => {
+describe('metrics of blocked webhooks', () => {
   let stage: WebhooksTestStage;
   beforeEach(async () => void (stage = await WebhooksTestStage.open()));
   afterEach(() => stage.close());
 
-  test('is how many events wait, also where nobody takes them', async () => {
+  test('include the number of waiting events, even if no process records', async () => {
     const idle = new MortalProcess();
     const { broker } = idle;
     const goOn = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ describe('what operators see of webhooks that stand still', () => {
     await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(0), DEADLINE);
   });
 
-  test('is how often it was tried in vain', async () => {
+  test('include the number of failed retries', async () => {
     const flaky = new FlakyProcess();
     const { metrics } = await stage.start({}, flaky);
     flaky.down = true;

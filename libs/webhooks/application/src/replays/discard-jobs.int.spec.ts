@@ -44,7 +44,7 @@ afterEach(async () => {
 
 describe('the backlog of a deleted endpoint', () => {
   test.each(['the same', 'another'])(
-    'is discarded after the deletion by %s process was answered, and keeps no other endpoint waiting',
+    'is discarded after deletion by %s process, without delaying other endpoints',
     async (which) => {
       const passive = await stage.start({}, undefined, undefined, true);
       const other = await stage.endpoint(passive, OTHER, { event_types: ['shipment.updated'] });
@@ -69,7 +69,7 @@ describe('the backlog of a deleted endpoint', () => {
   );
 
   test.each(['as this version stores it', 'as an earlier version left it'])(
-    'is discarded by another process when the first one dies, %s',
+    'is discarded by another process if the first one dies, %s',
     async (how) => {
       await webhooks.endpoints.remove(of(endpoint));
       await eventually(() => expect(process.atGate).toBe(1));

@@ -8,7 +8,7 @@ import type { WebhookReplay } from '../index.ts';
 import { PAYLOADS, type PayloadDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hooks';
-/** What fails once is a dead letter. */
+/** A delivery that fails once becomes a dead letter. */
 const NO_WINDOW = { policy: { firstMs: 1, factor: 1, capMs: 1, windowMs: 0 } };
 
 describe('a replay', () => {
@@ -32,13 +32,13 @@ describe('a replay', () => {
       { deadlineMs },
     );
   const sent = () => stage.receivers.at(URL_A).map(({ headers }) => String(headers['service-event-id']));
-  /** Of a minute ago, each a millisecond after the one before. */
+  /** Events of a minute ago, a millisecond apart. */
   const events = (count: number) => {
     const first = Date.parse(stage.now()) - 60_000;
     return Array.from({ length: count }, (_, n) => stage.event({ created_at: new Date(first + n).toISOString() }));
   };
 
-  it('sends what was missed, from before the endpoint was made too, once each and oldest first', async () => {
+  it("sends missed events, including those from before the endpoint's creation, once each and oldest first", async () => {
     const missed = events(120);
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     const live = stage.event();
@@ -49,7 +49,7 @@ describe('a replay', () => {
     expect(sent()).toEqual([live.id, ...missed.map((event) => event.id)]);
   });
 
-  it('sends what was missed with the body that others got, however it would be made today', async () => {
+  it('sends missed events with the body that others received, even if it would be rendered differently today', async () => {
     const other = await stage.endpoint(webhooks, 'https://b.example.com/hooks');
     const event = stage.event();
     await stage.publish(event);
@@ -68,7 +68,7 @@ describe('a replay', () => {
     expect(stage.receivers.at(URL_A).map((request) => request.body)).toEqual([body]);
   });
 
-  it('sends dead letters again by a new schedule, and counts those that fail once more', async () => {
+  it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(410));
     const gone = stage.event();
@@ -84,7 +84,7 @@ describe('a replay', () => {
     expect(await stage.delivery(webhooks, endpoint.id, gone.id)).toMatchObject({ status: 'retrying' });
   });
 
-  it('sends dead letters of events that are dated ahead, since the clock was set back', async () => {
+  it('sends dead letters of events dated in the future, after the clock was set back', async () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 2, { endpoint_id });
     stage.clockOffset -= 3_600_000;
@@ -92,7 +92,7 @@ describe('a replay', () => {
     expect(await ended(id)).toMatchObject({ matched: 2, done: 2 });
   });
 
-  it('is gone on with by another process where its own died, and counts each delivery once', async () => {
+  it('is continued by another process if its own died, and counts each delivery once', async () => {
     const missed = events(200);
     const endpoint = await stage.endpoint(webhooks, URL_A);
     let answered = 0;
@@ -108,7 +108,7 @@ describe('a replay', () => {
     expect(new Set(sent())).toEqual(new Set(missed.map((event) => event.id)));
   });
 
-  it('stops when it is canceled, and goes on from there', async () => {
+  it('stops when canceled, and continues from there when resumed', async () => {
     const missed = events(200);
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     const { promise: go, resolve } = Promise.withResolvers<void>();
@@ -148,12 +148,12 @@ describe('a replay', () => {
     });
   });
 
-  it('misses nothing of a long log, whatever of it was recorded', async () => {
+  it('misses nothing of a long log, whatever part of it was recorded', async () => {
     const first = Date.parse(stage.now()) - 60_000;
     const recorded = new Set<string>();
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 100 });
     const all = Array.from({ length: 1_200 }, (_, n) => {
-      // Many at the same time.
+      // Many events with the same time.
       return stage.event({ created_at: new Date(first + Math.floor(n / 70)).toISOString() });
     });
     for (const [n, event] of all.entries()) if (n % 3 === 0) recorded.add(event.id);
@@ -165,7 +165,7 @@ describe('a replay', () => {
     expect(sent().slice(recorded.size).toSorted()).toEqual(missed.map((event) => event.id).toSorted());
   });
 
-  it('counts what cannot be made again as failed', async () => {
+  it('counts events that cannot be rebuilt as failed', async () => {
     const [broken, ...good] = events(3);
     stage.eventLog.broken.add(broken?.id ?? '');
     const { id } = await create((await stage.endpoint(webhooks, URL_A)).id);
@@ -173,7 +173,7 @@ describe('a replay', () => {
     expect(sent()).toEqual(good.map((event) => event.id));
   });
 
-  it('is of all that was acknowledged before it, though the log of events lags and clocks differ', async () => {
+  it('includes everything acknowledged before it, although the event log lags and clocks differ', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     stage.eventLog.shown = 0;
     const acknowledged = stage.event({ created_at: new Date(Date.parse(stage.now()) + 30_000).toISOString() });
@@ -190,7 +190,7 @@ describe('a replay', () => {
     expect(sent()).toEqual([acknowledged.id, later.id]);
   });
 
-  it('leaves to a person what they gave up since it was found', async () => {
+  it('skips deliveries that a person discarded since they were found', async () => {
     await webhooks.stop();
     webhooks = await stage.start(NO_WINDOW);
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
@@ -216,7 +216,7 @@ describe('a replay', () => {
     expect(sent().slice(before)).not.toContain(given?.event_id);
   });
 
-  it('counts each once where writes fail, before or after they had their effect', async () => {
+  it('counts each delivery once if writes fail before or after taking effect', async () => {
     await webhooks.stop();
     const process = new FlakyProcess();
     webhooks = await stage.start({}, process);
@@ -230,11 +230,11 @@ describe('a replay', () => {
     expect(new Set(sent())).toEqual(new Set(missed.map((event) => event.id)));
   });
 
-  it('is told to its owner by whoever asks for another one', async () => {
+  it('is reported to its owner when another one is requested', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     const live = stage.event();
     await stage.publish(live);
-    // Nothing else makes its owner look.
+    // Nothing else makes its owner read it.
     await eventually(() => expect(sent()).toEqual([live.id]));
     events(1);
     // Dies when the replay is stored.
@@ -249,7 +249,7 @@ describe('a replay', () => {
   it.each([
     ['all', () => ({})],
     ['that endpoint’s', (endpoint_id: string) => ({ endpoint_id })],
-  ])('is told to its owner by whoever asks for dead letters, %s', async (_which, filterOf) => {
+  ])('is reported to its owner when dead letters are requested, %s', async (_which, filterOf) => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     const live = stage.event();
     await stage.publish(live);
@@ -261,17 +261,17 @@ describe('a replay', () => {
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
     const again = webhooks.deadLetters.replay({ ...stage.command(), filter: filterOf(endpoint.id) });
-    // Of the one that is asked for it is a refusal.
+    // The requested replay itself is refused.
     await again.catch(({ code }: { code: string }) => expect(code).toBe('replay_running'));
     expect(await ended(id)).toMatchObject({ done: 3 });
   });
 
-  it('ends with its endpoint where whoever deleted that died before its owner was told, and it is asked for again', async () => {
+  it('ends with its endpoint if the deleting process died before notifying the owner and the request is repeated', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     stage.receivers.behave(URL_A, () => answer(503, { 'retry-after': '3600' }));
     events(20);
     const { id: replay_id } = await create(endpoint.id);
-    // It waits for an hour by then.
+    // The delivery waits for an hour by then.
     await eventually(() => expect(sent()).not.toEqual([]));
     const mortal = await stage.start({}, new MortalProcess(2, true), stage.receivers, true);
     void mortal.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
@@ -285,7 +285,7 @@ describe('a replay', () => {
     });
   });
 
-  it('keeps its version when a command changes nothing', async () => {
+  it('keeps its version if a command changes nothing', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     const { id: replay_id } = await create(endpoint.id);
     const { version } = await ended(replay_id);
@@ -296,7 +296,7 @@ describe('a replay', () => {
     expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ version });
   });
 
-  it('is answered again, whatever became of its endpoint', async () => {
+  it('is returned again by a repeated command, whatever happened to its endpoint', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
     const command = { ...stage.command(), endpoint_id: endpoint.id, filter: {} };
     const { id } = await webhooks.replays.create(command);
@@ -305,7 +305,7 @@ describe('a replay', () => {
     expect(await webhooks.replays.create(command)).toMatchObject({ id, status: 'completed' });
   });
 
-  it('discards what it was about to send when its endpoint is deleted', async () => {
+  it('discards its pending deliveries if its endpoint is deleted', async () => {
     events(10);
     const endpoint = await stage.endpoint(webhooks, URL_A);
     const { promise: go, resolve } = Promise.withResolvers<void>();
@@ -324,7 +324,7 @@ describe('a replay', () => {
     expect(sent()).toEqual([]);
   });
 
-  it('is another’s once its owner was held: what that wakes up to, it sends no more', async () => {
+  it('belongs to another process after its owner was suspended, which sends nothing more when it resumes', async () => {
     const missed = events(40);
     const endpoint = await stage.endpoint(webhooks, URL_A);
     const { promise: go, resolve } = Promise.withResolvers<void>();
@@ -340,13 +340,13 @@ describe('a replay', () => {
     const other = await stage.start();
     expect(await ended(id, other)).toMatchObject({ matched: 40, done: 40, failed: 0 });
     resolve();
-    // It learns that it is no owner any more.
+    // The process notices that it is no longer the owner.
     await webhooks.stop();
     expect(sent().toSorted()).toEqual(missed.map((event) => event.id).toSorted());
     expect(await other.replays.get({ ...SCOPE, replay_id: id })).toMatchObject({ matched: 40, done: 40, failed: 0 });
   });
 
-  it('lets live events go first, and still has its turn beside them', async () => {
+  it('lets live events go first, but still gets its turn', async () => {
     const missed = events(30);
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
     const gates = Array.from({ length: 60 }, () => Promise.withResolvers<void>());
@@ -369,7 +369,7 @@ describe('a replay', () => {
     expect(sent().filter((one) => one !== live.id)).toEqual(missed.map((event) => event.id));
   });
 
-  it('tells how far it is while its last ones take long', async () => {
+  it('reports its progress while its last deliveries take long', async () => {
     const [slow] = events(3);
     const { promise: go, resolve } = Promise.withResolvers<void>();
     stage.receivers.behave(URL_A, async (request) => {

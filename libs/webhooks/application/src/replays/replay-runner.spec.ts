@@ -45,18 +45,18 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
 }
 
 describe('a replay that has taken all it finds', () => {
-  test('waits for the outcomes of what it sent', async () => {
+  test('waits for the outcomes of its deliveries', async () => {
     const owned = await replaying(() => undefined);
     expect([owned.waiting, owned.state.replay?.wantsMore(Date.parse(AT))]).toEqual([1, false]);
   });
 
-  test('reads what is stored again if another process may have changed it meanwhile', async () => {
+  test('reads stored data again if another process may have changed it', async () => {
     const owned = await replaying(({ state }) => state.replay?.reread());
     expect(owned.state.replay?.wantsMore(Date.parse(AT))).toBe(true);
   });
 });
 
-test('a batch of which some deliveries were written has an unknown outcome, whatever kept the others', async () => {
+test('has an unknown outcome if only some deliveries of a batch were written', async () => {
   const others = [DEAD, { ...DEAD, id: 'dlv_2', event_id: 'evt_2' }];
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
   const replay = newReplayDocument({ ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay', ...filter }, AT);

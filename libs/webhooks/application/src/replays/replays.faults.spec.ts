@@ -22,7 +22,7 @@ describe('in the middle of a replay', () => {
   let endpoint: EndpointOnStage;
   let missed: readonly PublishedEvent[];
   let replay_id: string;
-  /** Requests of the replay wait here once so many have come. */
+  /** Requests of the replay wait here once this many have arrived. */
   let gate: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('in the middle of a replay', () => {
     const first = Date.parse(stage.now()) - 60_000;
     missed = Array.from({ length: MISSED }, (_, n) => stage.event({ created_at: new Date(first + n).toISOString() }));
     await stage.endpoint(webhooks, OTHER);
-    // Fewer at once than a replay takes: some of that waits.
+    // Fewer concurrent attempts than a replay takes, so that some deliveries wait.
     endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
     gate = Promise.withResolvers();
   });
@@ -43,7 +43,7 @@ describe('in the middle of a replay', () => {
   const on = () => ({ ...stage.command(), endpoint_id: endpoint.id });
   const sent = (url = URL_A) => idsOf(stage.receivers.at(url));
   const replay = (api = webhooks) => api.replays.get({ ...SCOPE, replay_id });
-  /** Begins a replay of what was missed, and waits until it stands at the gate, some of it under way. */
+  /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
     beforeGate = 50,
     at: (request: Arrived) => FakeAnswer = (request) => stage.receivers.good(request),
@@ -55,12 +55,12 @@ describe('in the middle of a replay', () => {
     ({ id: replay_id } = await webhooks.replays.create({ ...on(), filter: {} }));
     await eventually(() => expect(sent().length).toBeGreaterThan(beforeGate));
   };
-  /** What is under way ends; then somebody else has got a hundred events, one after the other. */
+  /** The attempts in progress end; then another endpoint receives a hundred events, one after the other. */
   const workGoesOn = async (api = webhooks) => {
     gate.resolve();
     await eventually(() => expect(api.metrics.value('webhook_attempts_in_flight')).toBe(0));
     for (let n = 0; n < 100; n += 1) {
-      // Not of the types that the endpoint of the replay gets while it is enabled: it is not.
+      // Not of the types that the replay's endpoint subscribes to.
       const event = stage.event();
       await stage.publish(event);
       await eventually(() => expect(sent(OTHER)).toContain(event.id));
@@ -75,7 +75,7 @@ describe('in the middle of a replay', () => {
   const missedIds = () => missed.map(({ id }) => id).toSorted();
 
   test.each([['by its owner'], ['while its owner is dead']])(
-    'its endpoint is deleted %s: the replay is canceled, what waits is discarded, the log stays',
+    'endpoint deleted %s: the replay is canceled, pending deliveries are discarded, the log is kept',
     async (how) => {
       await begin();
       const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
@@ -100,7 +100,7 @@ describe('in the middle of a replay', () => {
   );
 
   test.each([['the same process'], ['another process']])(
-    'its endpoint is disabled: all of it is held, and enabled again it goes on in %s',
+    'endpoint disabled: everything is held, and continues in %s once enabled',
     async (which) => {
       await begin();
       await webhooks.endpoints.disable(on());
@@ -123,7 +123,7 @@ describe('in the middle of a replay', () => {
     },
   );
 
-  test('its endpoint gets another URL: nothing is sent before that answered a challenge and is enabled, all else there', async () => {
+  test('endpoint URL changed: nothing is sent before verification and enabling, everything else to the new URL', async () => {
     await begin();
     await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
     const before = sent();
@@ -142,7 +142,7 @@ describe('in the middle of a replay', () => {
     expect(arrived).toEqual(expect.arrayContaining(missedIds()));
   });
 
-  test('its endpoint answers 410: it is disabled, and goes on where it is enabled again', async () => {
+  test('endpoint answers 410: it is disabled, and the replay continues once it is enabled', async () => {
     let gone: string | undefined;
     await begin(50, (request) => {
       if (gone !== undefined || sent().length <= 50) return stage.receivers.good(request);
@@ -161,7 +161,7 @@ describe('in the middle of a replay', () => {
     expect(new Set(sent())).toEqual(new Set(missedIds()));
   });
 
-  test('some of it is discarded: that is not sent, counts as failed, and the rest goes on to the end', async () => {
+  test('some deliveries discarded: these are not sent and count as failed, and the rest continues', async () => {
     await begin();
     const waiting = async () => {
       const pending = await stage.deliveries(webhooks, { endpoint_id: endpoint.id, statuses: ['pending'] });
@@ -181,11 +181,11 @@ describe('in the middle of a replay', () => {
     expect(arrived).toHaveLength(MISSED - given.length);
   });
 
-  test('what was stored before it is not in the log of events yet: it waits for that', async () => {
+  test('events stored before it are missing from the event log: the replay waits for them', async () => {
     stage.eventLog.shown = 120;
     ({ id: replay_id } = await webhooks.replays.create({ ...on(), filter: {} }));
     await workGoesOn();
-    // Others may come before those that are there.
+    // Others may arrive before those already there.
     expect(await replay()).toMatchObject({ status: 'running', matched: 0 });
     stage.eventLog.shown = Infinity;
     const { matched, done } = await completed();
@@ -193,7 +193,7 @@ describe('in the middle of a replay', () => {
     expect(sent()).toEqual(expect.arrayContaining(missedIds()));
   });
 
-  test('the document store answers now and then only: nothing is left out, and each is counted once', async () => {
+  test('document store fails intermittently: nothing is omitted, and each delivery is counted once', async () => {
     const flaky = new FlakyProcess();
     await webhooks.stop();
     webhooks = await stage.start({}, flaky);
@@ -205,7 +205,7 @@ describe('in the middle of a replay', () => {
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED, failed: 0 });
   });
 
-  test('the document store takes a new schedule without saying so: it is sent all the same', async () => {
+  test('document store stores a new schedule without a response: the delivery is still sent', async () => {
     const flaky = new FlakyProcess();
     await webhooks.stop();
     webhooks = await stage.start({}, flaky);
@@ -222,7 +222,7 @@ describe('in the middle of a replay', () => {
     expect(new Set(sent())).toEqual(new Set(missedIds()));
   });
 
-  test('it is canceled and resumed by processes that die: it stays so, goes on from there, and counts each once', async () => {
+  test('canceled and resumed by processes that die: it keeps its state and progress, and counts each delivery once', async () => {
     await begin();
     const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
     const cancel = { ...stage.command(), replay_id };

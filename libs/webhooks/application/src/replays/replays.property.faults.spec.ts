@@ -22,10 +22,10 @@ jest.setTimeout(600_000);
 const URL_A = 'https://a.example.com/hooks';
 const POLICY = { firstMs: 20, factor: 2, capMs: 100, windowMs: 3_600_000 };
 const HOUR_MS = 3_600_000;
-/** Times at which events happened, in milliseconds: few, so that many share one. */
+/** Event times in milliseconds; few, so that many events share one. */
 const TIMES = 12;
 const REASONS = ['timeout', 'unexpected_status', 'connection_reset'] as const;
-/** The endpoint is subscribed to the standard ones. */
+/** The endpoint is subscribed to the standard types. */
 const TYPES = ['shipment.created', 'milestone.recorded', 'exception.updated'] as const satisfies readonly EventType[];
 
 const pastEvents = fc.array(
@@ -34,9 +34,9 @@ const pastEvents = fc.array(
     type: fc.constantFrom(...TYPES),
     fate: fc.constantFrom(...REPLAYED_STATUSES, 'missed', 'waiting', 'sandbox'),
     reason: fc.constantFrom(...REASONS),
-    /** When it was recorded, as far as it was: in another order than they happened. */
+    /** Time of recording, if recorded; in another order than the events. */
     recordedAt: fc.nat(TIMES),
-    /** Attempts that its receiver refuses from now on. */
+    /** Number of attempts that the receiver refuses from now on. */
     refusals: fc.constantFrom(0, 0, 0, 1, 2, Infinity),
   }),
   { minLength: 1, maxLength: 80, size: 'max' },
@@ -53,7 +53,7 @@ const deaths = fc.array(fc.record({ dieAt: fc.integer({ min: 1, max: 120 }), bef
 const disturbances = fc.array(
   fc.record({
     what: fc.constantFrom('kill', 'lose leases', 'cancel and resume', 'disable and enable', 're-point'),
-    /** Once so many requests more have arrived, or the replay is completed. */
+    /** Resolves once this many further requests have arrived, or the replay is completed. */
     after: fc.nat(25),
   }),
   { maxLength: 4, size: 'max' },
@@ -62,7 +62,7 @@ const disturbances = fc.array(
 const scenes = fc.record({ events: pastEvents, filter: filters, deaths, disturbances });
 type Scene = typeof scenes extends fc.Arbitrary<infer S> ? S : never;
 
-/** A replay of things past, under way in a process that dies now and then; what is asked is asked of another one. */
+/** A replay in a process that dies repeatedly. Requests are sent to another process. */
 class ReplayRun {
   private readonly past: PastEvent[] = [];
   private readonly refusals = new Map<string, number>();
@@ -105,7 +105,7 @@ class ReplayRun {
     return { ...rest, since: time(since), until: time(until) ?? this.stage.now() };
   }
 
-  /** Runs it to its end, whatever comes in between; answers it. */
+  /** Runs the replay to its end, whatever happens in between, and returns it. */
   async run(filter: ReplayFilter, { deaths, disturbances }: Pick<Scene, 'deaths' | 'disturbances'>) {
     const mortals = [...deaths.map(({ dieAt, before }) => new MortalProcess(dieAt, before)), new MortalProcess()];
     const begin = async () => {
@@ -114,7 +114,7 @@ class ReplayRun {
     await begin();
     const on = () => ({ ...this.stage.command(), endpoint_id: this.endpoint.id });
     const { id: replay_id } = await this.api.replays.create({ ...on(), filter });
-    /** Sees to it that somebody works; answers whether the replay is completed. */
+    /** Ensures that some process works; returns whether the replay is completed. */
     const goesOn = async () => {
       if (this.worker?.process.dead) await begin();
       return (await this.api.replays.get({ ...SCOPE, replay_id })).status === 'completed';
@@ -132,13 +132,13 @@ class ReplayRun {
     return toBeReplayed(this.past, STANDARD_EVENT_TYPES, filter);
   }
 
-  /** Ids of events whose retries are due beside the replay: once the endpoint has another URL. */
+  /** Ids of events whose retries become due during the replay, once the endpoint has another URL. */
   get dueBeside(): ReadonlySet<string> {
     const waiting = this.past.filter(({ fate }) => this.urls.length > 1 && fate === 'waiting');
     return new Set(waiting.map(({ event }) => event.id));
   }
 
-  /** Ids of these that the replay may find as well, once they have ended by their own schedule. */
+  /** Ids of those events that the replay may also find, once they ended by their own schedule. */
   mayMatch(filter: ReplayFilter): ReadonlySet<string> {
     const { dueBeside } = this;
     const ended = this.past.filter(({ event }) => dueBeside.has(event.id));
@@ -149,14 +149,14 @@ class ReplayRun {
     return new Set(found);
   }
 
-  /** Ids of the events that arrived, as often as they did. */
+  /** Ids of the events that arrived, once for each arrival. */
   get arrived(): readonly string[] {
     return this.urls
       .flatMap((url) => this.stage.receivers.at(url))
       .map(({ headers }) => headers['service-event-id'] ?? '');
   }
 
-  /** Of these, how many are answered 2xx at the first attempt, and how many never. */
+  /** Numbers of these events that are answered 2xx at the first attempt, and never. */
   answered(ids: ReadonlySet<string>) {
     const refusals = [...ids].map((id) => this.refusals.get(id));
     return {
@@ -165,7 +165,7 @@ class ReplayRun {
     };
   }
 
-  /** Deliveries of events that were not to be replayed, as they were and as they are. */
+  /** Deliveries of events outside the replay, before and after. */
   async untouched(replayed: ReadonlySet<string>) {
     const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
     const others = this.past.filter(({ event }) => !replayed.has(event.id));
@@ -268,6 +268,6 @@ async function replayOf(scene: Scene): Promise<void> {
   }
 }
 
-test('a replay sends what the naive one would, and counts each once, whatever comes in between', async () => {
+test('a replay sends what the naive one would, and counts each delivery once, whatever happens in between', async () => {
   await fc.assert(fc.asyncProperty(scenes, replayOf), { ...propertyRun(200), endOnFailure: true });
 });
