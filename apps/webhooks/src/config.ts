@@ -36,9 +36,9 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
 /** @throws ConfigError that names the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): WebhooksConfig {
   const read = new ConfigReader(env);
-  const server = serverTls(read);
+  const server = readServerTls(read);
   // A service that accepts only TLS calls makes no plain-text calls.
-  const { tls = server.tls && true } = callerTls(read);
+  const { tls = server.tls && true } = readClientTls(read);
   return {
     ...readServiceSettings(read),
     address: `${read.get('HOST')}:${read.get('PORT', '4002')}`,
