@@ -12,14 +12,14 @@ import { download, put, requestUpload, send } from './uploads.ts';
 /** V8's default heap size within the 1 GiB that docker-compose.yml gives each service. */
 export const COMPOSE_HEAP = { NODE_OPTIONS: '--max-old-space-size=512', RATE_LIMIT_PER_MINUTE: '1000000' };
 const COMPOSE_KB = 1_048_576;
-const PATIENT = { deadlineMs: 180_000 };
+const LONG_WAIT = { deadlineMs: 180_000 };
 /** Maximum repeats of all requests of a suite. */
-const MOST_REPEATS = 100;
+const MAX_REPEATS = 100;
 
 /** Shipments whose container numbers all have a wrong check digit, so that most containers have an exception. */
 const FAULTY = 6;
 
-const many = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n));
+const createMany = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n));
 /** The longest allowed text, of characters that take three bytes. */
 const text = (character: string, n: number) => `${character.repeat(990)}${n}`.padEnd(1_000, character);
 
@@ -40,8 +40,8 @@ function containerNumber(n: number, isFaulty: boolean): string {
 const body = (external_id: string, isFaulty: boolean) => ({
   external_id,
   mode: 'ocean',
-  container_numbers: many(200, (n) => containerNumber(n, isFaulty)),
-  legs: many(50, (n) => ({
+  container_numbers: createMany(200, (n) => containerNumber(n, isFaulty)),
+  legs: createMany(50, (n) => ({
     vessel: text('船', n),
     voyage: text('航', n),
     origin_port: 'CNSHA',
@@ -49,16 +49,16 @@ const body = (external_id: string, isFaulty: boolean) => ({
   })),
 });
 /** Fields that do not fit in the request that creates the shipment: one write stores at most 1 MB. */
-const references = many(50, (n) => ({ type: text('港', n), value: text('海', n) }));
-const metadata = Object.fromEntries(many(50, (n) => [text('貨', n), text('物', n)]));
+const references = createMany(50, (n) => ({ type: text('港', n), value: text('海', n) }));
+const metadata = Object.fromEntries(createMany(50, (n) => [text('貨', n), text('物', n)]));
 
 /** Repeats requests that get 503, like clients do. Large requests take longer on a busy machine. */
-function repeating(api: AxiosInstance): AxiosInstance {
+function withRepeats(api: AxiosInstance): AxiosInstance {
   let repeats = 0;
   api.interceptors.response.use(async (answer) => {
     if (answer.status !== 503) return answer;
     repeats += 1;
-    if (repeats > MOST_REPEATS) throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
+    if (repeats > MAX_REPEATS) throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
     await takeTime(1_000);
     return api.request(answer.config);
   });
@@ -108,7 +108,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   beforeAll(async () => {
     subject = await start();
     tenant = await newTenant(subject);
-    repeating(tenant.api);
+    withRepeats(tenant.api);
     call = callOf(tenant);
     receiver = await HookServer.start();
     const stream = tenant.client.events.stream({}, { signal: connection.signal });
@@ -116,7 +116,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       for await (const { id } of stream) streamed.push(id);
     })().catch(() => undefined);
     // The stream has started once it has an event id.
-    await eventually(() => expect(stream.lastEventId).toBeDefined(), PATIENT);
+    await eventually(() => expect(stream.lastEventId).toBeDefined(), LONG_WAIT);
   }, patient(240_000));
   afterAll(async () => {
     connection.abort();
@@ -156,7 +156,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
         event_types: ['shipment.created', 'shipment.updated'],
       });
       ids.push(...(await createLarge(call, count)));
-      await eventually(async () => expect(hook.came.size).toBe(count * 5), PATIENT);
+      await eventually(async () => expect(hook.came.size).toBe(count * 5), LONG_WAIT);
       expect(receiver.faults).toEqual([]);
     },
     timeout,
@@ -170,7 +170,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       expect(new Set(listed).size).toBe(listed.length);
       expect(new Set(ofTypes).size).toBe(count * 5);
       expect(listed).toEqual(expect.arrayContaining([...ofTypes]));
-      await eventually(() => expect([...streamed].sort()).toEqual([...listed].sort()), PATIENT);
+      await eventually(() => expect([...streamed].sort()).toEqual([...listed].sort()), LONG_WAIT);
     },
     timeout,
   );
@@ -230,9 +230,9 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'are listed by many concurrent clients',
+    'are listed by createMany concurrent clients',
     async () => {
-      const lists = many(12, async (n) => {
+      const lists = createMany(12, async (n) => {
         const found = await all<Shipment>(tenant.api, '/v1/shipments', n % 3 === 0 ? { sort: 'eta' } : {});
         expect(found.map(({ id }) => id).sort()).toEqual([...ids].sort());
       });
@@ -266,13 +266,13 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       const before = (await shipments()).map(({ id, version }) => `${id} ${version}`);
       const models = () => cliJson<{ data: readonly ReadModelStatus[] }>(subject, 'read-models', 'list');
       const caughtUp = async () => expect((await models()).data.every((each) => each.caught_up)).toBe(true);
-      await eventually(caughtUp, PATIENT);
+      await eventually(caughtUp, LONG_WAIT);
       for (const { name } of (await models()).data) {
         await cli(subject, 'read-models', 'rebuild', name);
         await eventually(async () => {
           await caughtUp();
           expect((await models()).data.every(({ building }) => building === null)).toBe(true);
-        }, PATIENT);
+        }, LONG_WAIT);
       }
       expect((await shipments()).map(({ id, version }) => `${id} ${version}`)).toEqual(before);
     },
@@ -293,9 +293,9 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
         await eventually(async () => {
           const there = await all<Shipment>(reader.api, '/v1/shipments');
           expect(there.map(({ id, version }) => `${id} ${version}`)).toEqual(here);
-        }, PATIENT);
+        }, LONG_WAIT);
         const other = await newTenant(target);
-        repeating(other.api);
+        withRepeats(other.api);
         const others = await createLarge(callOf(other), 3, 'OTHER');
         const larger = join(folder.path, 'all.jsonl');
         await cli(target, 'events', 'export', larger);
@@ -304,7 +304,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
         await eventually(async () => {
           const found = await all<Shipment>(back.api, '/v1/shipments');
           expect(found.map(({ id }) => id).sort()).toEqual([...others].sort());
-        }, PATIENT);
+        }, LONG_WAIT);
       } finally {
         await target.stop();
         await folder.remove();

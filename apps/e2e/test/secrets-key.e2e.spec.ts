@@ -12,7 +12,7 @@ jest.setTimeout(120_000);
 
 type Service = 'gateway' | 'webhooks';
 /** Address without a server. The secrets key is checked before this address is used. */
-const NOWHERE = '127.0.0.1:1';
+const UNREACHABLE_ADDRESS = '127.0.0.1:1';
 
 interface Started {
   readonly process: ManagedProcess;
@@ -29,7 +29,7 @@ function tests() {
 
   beforeAll(async () => {
     folder = await tempFolder();
-    const elsewhere = { eventStoreDbUrl: `esdb://${NOWHERE}?tls=false`, kafkaBrokers: NOWHERE };
+    const elsewhere = { eventStoreDbUrl: `esdb://${UNREACHABLE_ADDRESS}?tls=false`, kafkaBrokers: UNREACHABLE_ADDRESS };
     engines = await startEngines({ folder: folder.path, enginesDir: ENGINES_DIR, ...elsewhere });
     mongo = await new MongoClient(engines.mongoUrl).connect();
   });
@@ -54,9 +54,9 @@ function tests() {
         PORT: '0',
         MANAGEMENT_PORT: String(managementPort),
         MONGODB_URL: engines.mongoUrl.replace(/\/[^/]*$/, `/${database}`),
-        KAFKA_BROKERS: NOWHERE,
-        SHIPMENTS_URL: NOWHERE,
-        WEBHOOKS_URL: NOWHERE,
+        KAFKA_BROKERS: UNREACHABLE_ADDRESS,
+        SHIPMENTS_URL: UNREACHABLE_ADDRESS,
+        WEBHOOKS_URL: UNREACHABLE_ADDRESS,
         SERVICES_TOKEN: randomBytes(32).toString('hex'),
         ADMINISTRATION_TOKEN: randomBytes(32).toString('hex'),
         SECRETS_KEY: key.toString('base64'),

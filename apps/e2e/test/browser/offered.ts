@@ -3,7 +3,7 @@ import type { Locator, Page, Request, Response } from 'playwright-core';
 import type { Window } from './browser.ts';
 
 /** Values for required fields, by input type. */
-const SOMETHING: Readonly<Record<string, string>> = {
+const FIELD_VALUES: Readonly<Record<string, string>> = {
   email: 'somebody@example.com',
   password: 'a sentence that nobody guesses',
   'datetime-local': '2026-11-20T10:00',
@@ -12,16 +12,16 @@ const SOMETHING: Readonly<Record<string, string>> = {
   url: 'https://example.com/hooks',
 };
 /** Selector of the buttons to press. */
-const PRESSED = 'button:visible:not([disabled]):not([aria-disabled=true])';
+const PRESSABLE = 'button:visible:not([disabled]):not([aria-disabled=true])';
 /** Timeout for actions on elements that may disappear, in milliseconds. */
-const BRIEFLY_MS = 2_000;
+const SHORT_TIMEOUT_MS = 2_000;
 
 /**
  * Presses every button of a page, every item of each menu, and the last button of each dialog, like a user who tries
  * everything. Buttons of the same name count as one.
  * @param known names of buttons to skip
  */
-export async function refusedOf(
+export async function findForbiddenRequests(
   window: Window,
   path: string,
   known: ReadonlySet<string>,
@@ -46,7 +46,7 @@ export async function refusedOf(
   };
   page.on('response', listen).on('request', ask).on('requestfinished', end).on('requestfailed', end);
   await window.goto(path);
-  const names = (await namesOf(page.locator(`main ${PRESSED}`))).filter((name) => !known.has(name));
+  const names = (await buttonNames(page.locator(`main ${PRESSABLE}`))).filter((name) => !known.has(name));
   for (const name of names) {
     pressing = name;
     try {
@@ -70,7 +70,7 @@ async function press(window: Window, path: string, name: string, item?: number):
   const { page } = window;
   await window.goto(path);
   const button = page
-    .locator(`main ${PRESSED}`)
+    .locator(`main ${PRESSABLE}`)
     .and(page.getByRole('button', { name, exact: true }))
     .first();
   // An earlier action may have removed the button.
@@ -87,29 +87,29 @@ async function press(window: Window, path: string, name: string, item?: number):
     await items.first().waitFor();
     await items.nth(item).click();
   }
-  await goOn(page);
+  await submitDialog(page);
   return 0;
 }
 
 /** Fills in the required fields of a dialog and presses its last button. */
-async function goOn(page: Page): Promise<void> {
+async function submitDialog(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog').last();
   if ((await dialog.count()) === 0) return;
-  const last = dialog.locator(PRESSED).last();
+  const last = dialog.locator(PRESSABLE).last();
   // A dialog that shows progress closes by itself.
-  const unlessGone = (action: () => Promise<void>) =>
+  const unlessClosed = (action: () => Promise<void>) =>
     eventually(async () => ((await dialog.isVisible()) ? action() : undefined));
-  await unlessGone(() => last.waitFor({ timeout: BRIEFLY_MS }));
+  await unlessClosed(() => last.waitFor({ timeout: SHORT_TIMEOUT_MS }));
   for (const field of await dialog
     .locator('input[required]:visible:not([readonly]), textarea[required]:visible')
     .all()) {
     if ((await field.inputValue()) !== '') continue;
-    await field.fill(SOMETHING[(await field.getAttribute('type')) ?? 'text'] ?? 'something').catch(() => undefined);
+    await field.fill(FIELD_VALUES[(await field.getAttribute('type')) ?? 'text'] ?? 'something').catch(() => undefined);
   }
-  await unlessGone(() => last.click({ timeout: BRIEFLY_MS }));
+  await unlessClosed(() => last.click({ timeout: SHORT_TIMEOUT_MS }));
 }
 
-async function namesOf(buttons: Locator): Promise<readonly string[]> {
+async function buttonNames(buttons: Locator): Promise<readonly string[]> {
   const all = await buttons.evaluateAll((elements) =>
     elements.map((element) => element.getAttribute('aria-label') ?? element.textContent?.trim() ?? ''),
   );

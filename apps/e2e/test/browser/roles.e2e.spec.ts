@@ -5,7 +5,7 @@ import { accept, emailOf, newAdmin, type Person } from '../people.ts';
 import { sharedStandalone, type Subject } from '../subject.ts';
 import { newWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
-import { refusedOf } from './offered.ts';
+import { findForbiddenRequests } from './offered.ts';
 
 /** Permissions of each role, as in docs/reference/identity.md. */
 const VIEWER = ['shipments:read', 'documents:read'];
@@ -15,15 +15,18 @@ const OPERATOR = [
 ];
 const FEED = ['shipments:read', 'shipments:write', 'milestones:write', 'milestones:feed'];
 const DEVELOPER = [...VIEWER, 'webhooks:manage', 'keys:manage'];
-const WHO: readonly { readonly role: Role; readonly environment: 'live' | 'test'; readonly may: readonly string[] }[] =
-  [
-    { role: 'viewer', environment: 'live', may: VIEWER },
-    { role: 'operator', environment: 'live', may: OPERATOR },
-    { role: 'feed', environment: 'live', may: FEED },
-    { role: 'developer', environment: 'live', may: DEVELOPER },
-    { role: 'developer', environment: 'test', may: [...DEVELOPER, ...OPERATOR, ...FEED] },
-    { role: 'admin', environment: 'live', may: [...DEVELOPER, ...OPERATOR, ...FEED, 'workspace:admin'] },
-  ];
+const ROLES: readonly {
+  readonly role: Role;
+  readonly environment: 'live' | 'test';
+  readonly may: readonly string[];
+}[] = [
+  { role: 'viewer', environment: 'live', may: VIEWER },
+  { role: 'operator', environment: 'live', may: OPERATOR },
+  { role: 'feed', environment: 'live', may: FEED },
+  { role: 'developer', environment: 'live', may: DEVELOPER },
+  { role: 'developer', environment: 'test', may: [...DEVELOPER, ...OPERATOR, ...FEED] },
+  { role: 'admin', environment: 'live', may: [...DEVELOPER, ...OPERATOR, ...FEED, 'workspace:admin'] },
+];
 
 /**
  * Controls that pages offer, with the permission each one requires. Controls without a permission are offered to all
@@ -63,7 +66,7 @@ const SECTIONS: Readonly<Record<string, string | undefined>> = {
 };
 const PDF = '%PDF-1.4\n%%EOF\n';
 const EDIT = '/shipments/ID/edit';
-const NOTHING: ReadonlySet<string> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 const PAGES = [
   ...['/start', '/shipments', '/shipments/new', '/shipments/import', '/exceptions', '/exceptions?at=EXCEPTION'],
   ...['', '/edit', '/timeline', '/eta', '/exceptions', '/documents', '/history', '/explanation', '/calls'].map(
@@ -77,7 +80,7 @@ const PAGES = [
   '/settings/account',
 ];
 
-for (const who of WHO) {
+for (const who of ROLES) {
   describeInBrowser(`${who.role} in ${who.environment}`, () => {
     const { role, environment, may } = who;
     let subject: Subject;
@@ -89,13 +92,13 @@ for (const who of WHO) {
       browser = await startBrowser();
       const workspace = await newWorkspace(subject, 'roles');
       const admin = await newAdmin(subject, workspace);
-      const ids = await somethingOfEach(admin, environment);
+      const ids = await createResources(admin, environment);
       const [id = '', endpointId = '', exceptionId = ''] = ids;
       pathOf = (path) => {
         const address = path.replace('ID', id).replace('ENDPOINT', endpointId).replace('EXCEPTION', exceptionId);
         return environment === 'test' ? `${address}${address.includes('?') ? '&' : '?'}environment=test` : address;
       };
-      window = await Window.open(browser, subject, await somebody(subject, admin, role));
+      window = await Window.open(browser, subject, await createUser(subject, admin, role));
     }, patient(60_000));
     afterAll(async () => {
       await browser?.close();
@@ -129,8 +132,8 @@ for (const who of WHO) {
         // Controls above every section of a shipment are pressed on the first section only.
         const above = new Set<string>();
         for (const path of PAGES) {
-          const known = path.startsWith('/shipments/ID/') && path !== EDIT ? above : NOTHING;
-          const { names, refused: here } = await refusedOf(window, pathOf(path), known);
+          const known = path.startsWith('/shipments/ID/') && path !== EDIT ? above : NO_NAMES;
+          const { names, refused: here } = await findForbiddenRequests(window, pathOf(path), known);
           refused.push(...here);
           if (path === '/shipments/ID') for (const name of names) above.add(name);
         }
@@ -159,7 +162,7 @@ async function isOffered(page: Page, control: string): Promise<boolean> {
 /**
  * Creates a shipment with a milestone and a document, an endpoint, and an exception of the shipment. Returns their ids.
  */
-async function somethingOfEach({ api }: Person, environment: string): Promise<readonly string[]> {
+async function createResources({ api }: Person, environment: string): Promise<readonly string[]> {
   const post = async (path: string, body: object): Promise<{ readonly id: string }> => {
     const { status, data } = await api.post<{ readonly id: string }>(path, body, { headers: { environment } });
     if (status >= 300) throw new Error(`not made: ${path} ${status} ${JSON.stringify(data)}`);
@@ -185,7 +188,7 @@ async function somethingOfEach({ api }: Person, environment: string): Promise<re
 }
 
 /** Creates a signed-in user with the role. */
-async function somebody(subject: Subject, { api }: Person, role: Role): Promise<Person> {
+async function createUser(subject: Subject, { api }: Person, role: Role): Promise<Person> {
   const email = emailOf(role);
   const { data } = await api.post<{ readonly invitation_url: string }>('/v1/users', { email, role });
   return accept(subject, data.invitation_url, email);

@@ -16,12 +16,12 @@ const SETTINGS = {
   WEBHOOKS_RETRY_CAP: '2s',
 };
 const ENDPOINTS = 4;
-const MOST_AT_ONCE = 2;
-const PATIENT = { deadlineMs: 60_000 };
+const MAX_CONCURRENCY = 2;
+const LONG_WAIT = { deadlineMs: 60_000 };
 /** Offset from now to the ETD of a departure that becomes overdue now, in milliseconds. */
-const DEPARTURE_MS = -12 * 3_600_000;
+const OVERDUE_ETD_OFFSET_MS = -12 * 3_600_000;
 /** Messages that are not events. */
-const POISON = ['not JSON', '{"id": 1}', '', null];
+const INVALID_MESSAGES = ['not JSON', '{"id": 1}', '', null];
 
 export function faults(): void {
   let services: Services;
@@ -41,7 +41,7 @@ export function faults(): void {
     receiver = await HookServer.start(30);
     const paths = Array.from({ length: ENDPOINTS }, (_, n) => `/hook-${n}`);
     hooks = await Promise.all(
-      paths.map((path) => receiver.enabled(tenant.api, path, { max_concurrency: MOST_AT_ONCE })),
+      paths.map((path) => receiver.enabled(tenant.api, path, { max_concurrency: MAX_CONCURRENCY })),
     );
     // An endpoint fails some first attempts.
     for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
@@ -75,22 +75,22 @@ export function faults(): void {
       const params = { shipment_id: write.data.id };
       const [event] = await all<EventEnvelope>(reader.api, '/v1/events', params, after(write));
       expect(hooks.map(({ came }) => came.has(event?.id ?? ''))).toEqual(hooks.map(() => true));
-    }, PATIENT);
+    }, LONG_WAIT);
   /** Waits until a new write is acknowledged, listed by the gateways, and delivered to every endpoint. */
-  const allWorks = async (what: string, gateways = reader.gateways) => {
+  const writeReachesAll = async (what: string, gateways = reader.gateways) => {
     const since = stopwatch();
     const external_id = `PROBE-${(probes += 1)}`;
     const write = await eventually(async () => {
       const answer = await tenant.api.post<Shipment>('/v1/shipments', { external_id });
       expect([200, 201]).toContain(answer.status);
       return answer;
-    }, PATIENT);
+    }, LONG_WAIT);
     const written = Math.round(since());
     for (const gateway of gateways) {
       await eventually(async () => {
         const listed = await gateway.get('/v1/shipments', { params: { external_id }, headers: after(write) });
         expect([listed.status, listed.data.data?.[0]?.id]).toEqual([200, write.data.id]);
-      }, PATIENT);
+      }, LONG_WAIT);
     }
     const listed = Math.round(since());
     await told(write);
@@ -98,15 +98,15 @@ export function faults(): void {
       `${what}: written after ${written} ms, listed after ${listed} ms, told to all endpoints after ${Math.round(since())} ms`,
     );
   };
-  const writesGoOn = (count = 20) => {
+  const writesContinue = (count = 20) => {
     const before = load.acknowledged;
-    return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), PATIENT);
+    return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), LONG_WAIT);
   };
   /** The replica of a service that did the largest share of some work. */
-  const busiest = async (service: ServiceName, work: string) => {
+  const busiestReplica = async (service: ServiceName, work: string) => {
     const counts = () => Promise.all(services.system.services[service].map((one) => measured(one, work)));
     const before = await counts();
-    await writesGoOn();
+    await writesContinue();
     const done = (await counts()).map((count, index) => count - (before[index] ?? 0));
     return done.indexOf(Math.max(...done));
   };
@@ -117,11 +117,11 @@ export function faults(): void {
     (index === 0 ? test : itInSoak)(
       `kill -9 of ${service} ${index}`,
       async () => {
-        await writesGoOn();
+        await writesContinue();
         await replica(service, index).kill();
         try {
           const left = reader.gateways.filter((_, number) => service !== 'gateway' || number !== index);
-          await allWorks(`kill -9 of ${service} ${index}`, left);
+          await writeReachesAll(`kill -9 of ${service} ${index}`, left);
         } finally {
           await replica(service, index).run();
         }
@@ -134,7 +134,7 @@ export function faults(): void {
     'accepts writes without the broker, and delays their events',
     async () => {
       await engine('kafka').kill();
-      await writesGoOn(40);
+      await writesContinue(40);
       await eventually(async () => {
         const { status, data } = await health('shipments');
         expect([status, data.status, data.engines['message broker']]).toEqual([
@@ -142,14 +142,14 @@ export function faults(): void {
           'degraded',
           expect.not.stringMatching(/^ok$/),
         ]);
-      }, PATIENT);
+      }, LONG_WAIT);
       const write = await tenant.api.post<Shipment>('/v1/shipments', { external_id: 'NO-BROKER' });
       expect(write.status).toBe(201);
       const params = { shipment_id: write.data.id };
       expect(await all(tenant.api, '/v1/events', params, after(write))).toHaveLength(1);
       await engine('kafka').run();
       await told(write);
-      await allWorks('the broker is back');
+      await writeReachesAll('the broker is back');
     },
     patient(240_000),
   );
@@ -170,9 +170,9 @@ export function faults(): void {
         const still = await gateway.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
         expect([still.status, still.data.data[0].id]).toEqual([200, listed.data.data[0].id]);
       }
-      await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), PATIENT);
+      await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), LONG_WAIT);
       await engine('eventStoreDb').run();
-      await allWorks('the event store is back');
+      await writeReachesAll('the event store is back');
       expect((await upserts(tenant.api)).map(({ data }) => data.version)).toEqual([1, 1, 1]);
     },
     patient(240_000),
@@ -187,9 +187,9 @@ export function faults(): void {
       await eventually(async () => {
         const refused = (await Promise.all(tenant.gateways.map(asked))).flat();
         expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
-      }, PATIENT);
+      }, LONG_WAIT);
       await engine('mongo').run();
-      await allWorks('the document store is back');
+      await writeReachesAll('the document store is back');
     },
     patient(240_000),
   );
@@ -197,12 +197,12 @@ export function faults(): void {
   itInSoak(
     'survives a rebalance of a consumer group under load',
     async () => {
-      await writesGoOn();
+      await writesContinue();
       await replica('webhooks', 1).stop();
-      await allWorks('one webhooks replica is stopped');
+      await writeReachesAll('one webhooks replica is stopped');
       await replica('webhooks', 1).run();
-      await writesGoOn();
-      await allWorks('it is there again');
+      await writesContinue();
+      await writeReachesAll('it is there again');
     },
     patient(150_000),
   );
@@ -214,18 +214,18 @@ export function faults(): void {
       const producer = kafka.producer();
       await producer.connect();
       const { name } = SHIPMENT_EVENTS_TOPIC;
-      await producer.send({ topic: name, messages: POISON.map((value) => ({ key: 'poison', value })) });
+      await producer.send({ topic: name, messages: INVALID_MESSAGES.map((value) => ({ key: 'poison', value })) });
       await producer.disconnect();
       await eventually(async () => {
         const { data } = await cliJson<{ data: { topic: string }[] }>(services, 'parked', 'list');
-        expect(data.map(({ topic }) => topic)).toEqual(POISON.map(() => name));
-      }, PATIENT);
+        expect(data.map(({ topic }) => topic)).toEqual(INVALID_MESSAGES.map(() => name));
+      }, LONG_WAIT);
       const admin = kafka.admin();
       await admin.connect();
       const parked = await admin.fetchTopicOffsets(`${name}-parked`);
       await admin.disconnect();
-      expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(POISON.length);
-      await allWorks('poison in the topic');
+      expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(INVALID_MESSAGES.length);
+      await writeReachesAll('poison in the topic');
     },
     patient(150_000),
   );
@@ -238,16 +238,16 @@ export function faults(): void {
     (isShort ? test : itInSoak)(
       `a suspended ${service} replica resumes after another one took over`,
       async () => {
-        const index = await busiest(service, work);
+        const index = await busiestReplica(service, work);
         replica(service, index).hold();
         try {
-          await allWorks(`${service} ${index} is held`);
+          await writeReachesAll(`${service} ${index} is held`);
         } finally {
           replica(service, index).wake();
         }
-        await eventually(() => measured(services.system.services[service][index] as Replica, work), PATIENT);
-        await writesGoOn();
-        await allWorks(`${service} ${index} woke up`);
+        await eventually(() => measured(services.system.services[service][index] as Replica, work), LONG_WAIT);
+        await writesContinue();
+        await writeReachesAll(`${service} ${index} woke up`);
       },
       patient(240_000),
     );
@@ -256,9 +256,9 @@ export function faults(): void {
   test(
     'exceptions that become due while the replica with the clock is suspended open once, even after it resumes',
     async () => {
-      const index = await busiest('shipments', 'clock_looks_total');
+      const index = await busiestReplica('shipments', 'clock_looks_total');
       // The shipments become overdue one by one, every half second, starting in two seconds.
-      const dueIn = (ms: number) => new Date(Date.now() + ms + DEPARTURE_MS).toISOString();
+      const dueIn = (ms: number) => new Date(Date.now() + ms + OVERDUE_ETD_OFFSET_MS).toISOString();
       const due = await Promise.all(
         Array.from({ length: 30 }, (_, n) =>
           tenant.api.post<Shipment>('/v1/shipments', { external_id: `DUE-${n}`, etd: dueIn(2_000 + 500 * n) }),
@@ -274,15 +274,18 @@ export function faults(): void {
       const once = due.map(() => 1);
       replica('shipments', index).hold();
       try {
-        await eventually(async () => expect(await opened()).toEqual(once), PATIENT);
+        await eventually(async () => expect(await opened()).toEqual(once), LONG_WAIT);
       } finally {
         replica('shipments', index).wake();
       }
       const other = services.system.services.shipments[1 - index] as Replica;
       const looks = await measured(other, 'clock_looks_total');
-      await writesGoOn();
+      await writesContinue();
       // The other replica keeps running the clock. The resumed replica does not.
-      await eventually(async () => expect(await measured(other, 'clock_looks_total')).toBeGreaterThan(looks), PATIENT);
+      await eventually(
+        async () => expect(await measured(other, 'clock_looks_total')).toBeGreaterThan(looks),
+        LONG_WAIT,
+      );
       expect(await opened()).toEqual(once);
     },
     patient(240_000),
@@ -291,10 +294,10 @@ export function faults(): void {
   test(
     'everything is stopped and restarted',
     async () => {
-      await writesGoOn();
+      await writesContinue();
       await services.system.stop();
       await services.system.startAgain();
-      await allWorks('a full restart');
+      await writeReachesAll('a full restart');
     },
     patient(240_000),
   );
@@ -308,11 +311,11 @@ export function faults(): void {
         await eventually(async () => {
           const { status, data } = await health(service);
           expect([status, data.status]).toEqual([503, 'starting']);
-        }, PATIENT);
+        }, LONG_WAIT);
       }
       await services.system.startEngines();
       await starting;
-      await allWorks('engines after the services');
+      await writeReachesAll('engines after the services');
     },
     patient(240_000),
   );
@@ -353,10 +356,10 @@ export function faults(): void {
         const events = await all<EventEnvelope>(tenant.api, '/v1/events');
         const listed = new Set(events.map(({ id }) => id));
         for (const hook of hooks) {
-          await eventually(() => expect(events.filter(({ id }) => !hook.came.has(id))).toEqual([]), PATIENT);
+          await eventually(() => expect(events.filter(({ id }) => !hook.came.has(id))).toEqual([]), LONG_WAIT);
           expect([...hook.came.keys()].filter((id) => !listed.has(id))).toEqual([]);
           expect(hook.excesses).toEqual([]);
-          expect(hook.mostAtOnce).toBe(MOST_AT_ONCE);
+          expect(hook.mostAtOnce).toBe(MAX_CONCURRENCY);
         }
         for (const event of events) expect(receiver.event(event.id)).toEqual(event);
         expect(receiver.faults).toEqual([]);
@@ -405,7 +408,9 @@ export function faults(): void {
     );
 
     test('no further messages are parked', async () => {
-      expect((await cliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(POISON.length);
+      expect((await cliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(
+        INVALID_MESSAGES.length,
+      );
     });
   });
 }

@@ -16,12 +16,12 @@ const SETTINGS = {
   WEBHOOKS_TIMEOUT: '5m',
 };
 const EVENTS = { event_types: ['shipment.created'] };
-const PATIENT = { deadlineMs: 90_000 };
+const LONG_WAIT = { deadlineMs: 90_000 };
 /** Maximum concurrent attempts at an endpoint that has not yet responded with 2xx again. */
-const PROBES = 2;
-const MOST_AT_ONCE = 10;
+const MAX_PROBES = 2;
+const MAX_RECOVERY_CONCURRENCY = 10;
 /** Number of waiting deliveries, more than are brought forward at once. */
-const WAITING = 80;
+const WAITING_DELIVERIES = 80;
 /** Much longer than the time until another replica takes over from a killed owner. */
 const HOLD_SECONDS = 25;
 
@@ -75,7 +75,7 @@ export function pacing(): void {
       const most = Math.max(...underWay);
       expect(most).toBeGreaterThan(0);
       return replicas[underWay.indexOf(most)] as Replica;
-    }, PATIENT);
+    }, LONG_WAIT);
   /** Kills the replica and restarts it at once. After that it competes for ownership like any other. */
   const killAndRestart = async ({ process }: Replica) => {
     await process.kill();
@@ -85,16 +85,16 @@ export function pacing(): void {
   test(
     'retries waiting deliveries at once when the endpoint recovers, one more at a time with each success, whichever replica owns it',
     async () => {
-      const fields = { ...EVENTS, max_concurrency: MOST_AT_ONCE };
+      const fields = { ...EVENTS, max_concurrency: MAX_RECOVERY_CONCURRENCY };
       const hook = await receiver.enabled(tenant.api, '/recovering', fields);
       hook.behave = () => 500;
-      await newEvents(WAITING);
+      await newEvents(WAITING_DELIVERIES);
       await eventually(async () => {
         await newEvents(1);
         expect(await stored(hook)).toMatchObject({ failing_since: expect.any(String) });
-      }, PATIENT);
+      }, LONG_WAIT);
       const every = (status: string) => Array<string>(shipments).fill(status);
-      await eventually(async () => expect(await statuses(hook)).toEqual(every('retrying')), PATIENT);
+      await eventually(async () => expect(await statuses(hook)).toEqual(every('retrying')), LONG_WAIT);
 
       const gate = new Gate();
       hook.behave = gate.behave;
@@ -102,8 +102,8 @@ export function pacing(): void {
       const succeeds = async (times: number) => {
         for (let time = 1; time <= times; time += 1) {
           await eventually(
-            () => expect(gate.waiting.length).toBeGreaterThanOrEqual(Math.min(time, MOST_AT_ONCE)),
-            PATIENT,
+            () => expect(gate.waiting.length).toBeGreaterThanOrEqual(Math.min(time, MAX_RECOVERY_CONCURRENCY)),
+            LONG_WAIT,
           );
           gate.answer(204);
         }
@@ -112,14 +112,14 @@ export function pacing(): void {
       await killAndRestart(await owner());
       await succeeds(4);
       await killAndRestart(await owner());
-      await succeeds(MOST_AT_ONCE + 1);
+      await succeeds(MAX_RECOVERY_CONCURRENCY + 1);
       gate.open(204);
 
-      await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), PATIENT);
+      await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), LONG_WAIT);
       expect(hook.came.size).toBe(shipments);
-      const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > PROBES + succeeded);
+      const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > MAX_PROBES + succeeded);
       expect(tooMany).toEqual([]);
-      expect(hook.mostAtOnce).toBe(MOST_AT_ONCE);
+      expect(hook.mostAtOnce).toBe(MAX_RECOVERY_CONCURRENCY);
     },
     patient(300_000),
   );
@@ -141,7 +141,7 @@ export function pacing(): void {
         for (const { hook, gate } of held) {
           expect([gate.waiting.length, await statuses(hook)]).toEqual([1, ['pending', 'pending', 'pending']]);
         }
-      }, PATIENT);
+      }, LONG_WAIT);
       const busiest = await owner();
       const told = held.map(({ hook, gate, reply }) => {
         const { until, answer } = reply();
@@ -156,7 +156,7 @@ export function pacing(): void {
       });
       await eventually(async () => {
         for (const { hook } of told) expect(await stored(hook)).toMatchObject({ held_until: expect.any(String) });
-      }, PATIENT);
+      }, LONG_WAIT);
       await killAndRestart(busiest);
 
       // Manual retries are not held back. They come from the current owner, which knows the waiting deliveries.
@@ -164,13 +164,13 @@ export function pacing(): void {
         await eventually(async () => {
           const test = `/v1/webhook_endpoints/${hook.id}/test`;
           expect((await tenant.api.post(test, { type: 'shipment.created' })).status).toBe(202);
-        }, PATIENT);
-        await eventually(() => expect(sandbox.length).toBeGreaterThan(0), PATIENT);
+        }, LONG_WAIT);
+        await eventually(() => expect(sandbox.length).toBeGreaterThan(0), LONG_WAIT);
         expect(sandbox[0]?.at).toBeLessThan(until);
       }
       await newEvents(1);
       for (const { live, until } of told) {
-        await eventually(() => expect(new Set(live.map(({ id }) => id)).size).toBe(shipments), PATIENT);
+        await eventually(() => expect(new Set(live.map(({ id }) => id)).size).toBe(shipments), LONG_WAIT);
         expect(live.filter(({ at }) => at < until)).toEqual([]);
       }
     },

@@ -14,15 +14,15 @@ const SETTINGS = {
   WEBHOOKS_RETRY_CAP: '2s',
 };
 /** Number of events to replay. `REPLAY_EVENTS` overrides it. */
-const EVENTS = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 500));
+const EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 500));
 /** Number of other events, which are not replayed. */
-const OTHERS = 100;
-const IN_BULK = 500;
+const OTHER_EVENTS = 100;
+const BULK_SIZE = 500;
 /** Milliseconds that the receiver takes per delivery, so that crashes happen during the replay. */
 const WORK_MS = 10;
 /** Read models and publisher must first catch up with this many events, which slows down the replay. */
-const PATIENT = { deadlineMs: 120_000 + EVENTS * 10 };
-const LONG = patient(600_000 + EVENTS * 40);
+const LONG_WAIT = { deadlineMs: 120_000 + EVENT_COUNT * 10 };
+const TEST_TIMEOUT_MS = patient(600_000 + EVENT_COUNT * 40);
 
 interface Replay {
   readonly id: string;
@@ -35,14 +35,18 @@ interface Replay {
 export const REPLAY_OF_MANY = 'a replay of very many, with kill -9 of each process in the middle of it';
 
 export function replayCrashesStandalone(): void {
-  test('survives crashes in one process', () => replayed(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3), LONG);
+  test(
+    'survives crashes in one process',
+    () => replayed(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3),
+    TEST_TIMEOUT_MS,
+  );
 }
 
 export function replayCrashesOfServices(): void {
   itInSoak(
     'survives crashes of two replicas of each service',
     () => replayed(() => startServices(SETTINGS), 1),
-    LONG,
+    TEST_TIMEOUT_MS,
   );
 }
 
@@ -53,11 +57,11 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
   let load: Load | undefined;
   try {
     const tenant = await newTenant(subject);
-    const before = await shipments(tenant, OTHERS, 'BEFORE');
+    const before = await shipments(tenant, OTHER_EVENTS, 'BEFORE');
     // Events must differ by at least a millisecond from the start of the replayed period.
     const since = new Date(Date.now() + 2).toISOString();
     await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(since)));
-    const wanted = await shipments(tenant, EVENTS, 'WANTED');
+    const wanted = await shipments(tenant, EVENT_COUNT, 'WANTED');
     const [first = ''] = wanted;
     await milestones(tenant, first);
 
@@ -76,13 +80,13 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
     await killEach(subject.processes, kills, again);
     const replay = await completed(tenant, made.data.id);
     await load.stop();
-    expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({ matched: EVENTS, done: EVENTS });
+    expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({ matched: EVENT_COUNT, done: EVENT_COUNT });
 
     const lived = new Set([...load.shipments.values()].map(({ id }) => id));
     const live = await liveEvents(tenant, lived);
     await eventually(
       () => expect(live.filter((id) => !hook.came.has(id) || !beside.came.has(id))).toEqual([]),
-      PATIENT,
+      LONG_WAIT,
     );
     // Apart from live events, exactly the wanted events were delivered.
     const came = (at: Hook) =>
@@ -103,8 +107,8 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
 /** Creates shipments, with one event each. Returns their ids. */
 async function shipments({ api }: Tenant, count: number, name: string): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  for (let from = 0; from < count; from += IN_BULK) {
-    const some = Array.from({ length: Math.min(IN_BULK, count - from) }, (_, n) => ({
+  for (let from = 0; from < count; from += BULK_SIZE) {
+    const some = Array.from({ length: Math.min(BULK_SIZE, count - from) }, (_, n) => ({
       external_id: `${name}-${from + n}`,
     }));
     const answer: AxiosResponse<{ data: readonly { shipment?: Shipment; status: number }[] }> = await api.post(
@@ -120,7 +124,7 @@ async function shipments({ api }: Tenant, count: number, name: string): Promise<
 
 /** Creates events of other types in the replayed period. */
 async function milestones({ api }: Tenant, shipmentId: string): Promise<void> {
-  const some = Array.from({ length: OTHERS }, (_, n) => ({
+  const some = Array.from({ length: OTHER_EVENTS }, (_, n) => ({
     shipment_id: shipmentId,
     code: 'gated_in',
     occurred_at: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
@@ -144,10 +148,10 @@ async function killEach(
     .map((victim) => ({ victim, turn: Math.random() }))
     .toSorted((one, other) => one.turn - other.turn);
   for (const [index, { victim }] of victims.entries()) {
-    const due = ((index + Math.random()) * EVENTS) / (victims.length + 1);
-    await eventually(() => expect(again.size).toBeGreaterThan(due), PATIENT);
+    const due = ((index + Math.random()) * EVENT_COUNT) / (victims.length + 1);
+    await eventually(() => expect(again.size).toBeGreaterThan(due), LONG_WAIT);
     await starting.get(victim);
-    expect(again.size).toBeLessThan(EVENTS);
+    expect(again.size).toBeLessThan(EVENT_COUNT);
     await victim.kill();
     starting.set(victim, victim.run());
   }
@@ -159,7 +163,7 @@ function completed({ api }: Tenant, id: string): Promise<Replay> {
     const { data } = await api.get<Replay>(`/v1/webhook_replays/${id}`);
     expect(data.status).toBe('completed');
     return data;
-  }, PATIENT);
+  }, LONG_WAIT);
 }
 
 /** Checks that the event belongs to one of the shipments. */

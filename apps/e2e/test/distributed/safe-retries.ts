@@ -6,13 +6,13 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { all } from '../tenant.ts';
 import { servicesWithHook } from './services-with-hook.ts';
 
-const AT_ONCE = 50;
+const CONCURRENT_REQUESTS = 50;
 /** Milliseconds after which each replica is killed: before, during and after the first request is executed. */
-const KILLED_AFTER_MS = IN_SOAK ? [0, 40, 120] : [40];
+const KILL_DELAYS_MS = IN_SOAK ? [0, 40, 120] : [40];
 /** Milliseconds between a rejected request and the client's next attempt. */
-const ASKED_AGAIN_MS = 300;
+const RETRY_DELAY_MS = 300;
 /** A claim of a crashed gateway expires after 15 s. */
-const PATIENT = { deadlineMs: 60_000 };
+const LONG_WAIT = { deadlineMs: 60_000 };
 
 /**
  * The response without headers that may differ. Repeats return it byte for byte; only `Consistency-Token` may be a
@@ -27,7 +27,7 @@ export function safeRetries(): void {
   const stage = servicesWithHook();
 
   /** Lists respond with 503 until the read models include all acknowledged writes. */
-  const listed = <T>(path: string, params = {}) => eventually(() => all<T>(stage.tenant.api, path, params), PATIENT);
+  const listed = <T>(path: string, params = {}) => eventually(() => all<T>(stage.tenant.api, path, params), LONG_WAIT);
 
   /** Sends the requests in turn through both gateways. Collects the distinct responses of each request. */
   function sender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
@@ -40,18 +40,18 @@ export function safeRetries(): void {
       const answer = await api.post<string>(request.path, request.body, options);
       if (answer.status < 300) request.answers.add(told(answer));
       else if (answer.status !== 409 && answer.status !== 503) throw new Error(`${answer.status} ${answer.data}`);
-      else await takeTime(ASKED_AGAIN_MS);
+      else await takeTime(RETRY_DELAY_MS);
       return answer.status;
     };
     const fifty = async (until: (status: number) => void) => {
-      const turns = Array.from({ length: AT_ONCE }, (_, turn) => turn);
+      const turns = Array.from({ length: CONCURRENT_REQUESTS }, (_, turn) => turn);
       const attempt = (turn: number) => async () => until(await send(stage.tenant.api, turn));
-      await Promise.all(turns.map((turn) => eventually(attempt(turn), PATIENT)));
+      await Promise.all(turns.map((turn) => eventually(attempt(turn), LONG_WAIT)));
     };
     return { named, fifty };
   }
 
-  test.each(SERVICES.flatMap((service) => KILLED_AFTER_MS.map((ms) => [service, ms] as const)))(
+  test.each(SERVICES.flatMap((service) => KILL_DELAYS_MS.map((ms) => [service, ms] as const)))(
     'and kill -9 of a %s after %d ms: one resource, one response',
     async (service, afterMs) => {
       const { data: shipment } = await stage.tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });

@@ -7,7 +7,7 @@ import { newTenant } from '../tenant.ts';
 const HOUR_MS = 3_600_000;
 /** Long enough to store the shipment first. */
 const SOON_MS = 1_500;
-const PATIENT = { deadlineMs: 30_000 };
+const LONG_WAIT = { deadlineMs: 30_000 };
 
 export function clockJourney(subject: () => Subject): void {
   test(
@@ -27,7 +27,7 @@ export function clockJourney(subject: () => Subject): void {
         expect([made.status, made.data.open_exceptions_count]).toEqual([201, 0]);
         const path = `/v1/shipments/${made.data.id}`;
 
-        await eventually(() => expect(told()).toHaveLength(1), PATIENT);
+        await eventually(() => expect(told()).toHaveLength(1), LONG_WAIT);
         const [opened] = told() as [EventEnvelope];
         expect(opened.type).toBe('exception.opened');
         expect(exceptionOf(opened)).toMatchObject({
@@ -45,7 +45,7 @@ export function clockJourney(subject: () => Subject): void {
           occurred_at: new Date().toISOString(),
         });
         expect(departed.status).toBe(201);
-        await eventually(() => expect(told()).toHaveLength(2), PATIENT);
+        await eventually(() => expect(told()).toHaveLength(2), LONG_WAIT);
         const resolved = told().find(({ type }) => type === 'exception.resolved')!;
         expect(exceptionOf(resolved)).toMatchObject({
           id: exceptionOf(opened).id,

@@ -9,7 +9,7 @@ import { download, put, requestUpload, send } from '../uploads.ts';
 const MIB = 2 ** 20;
 const DAY = 24 * 3_600_000;
 /** Changed settings take effect at the next check of all shipments. */
-const SOON = { deadlineMs: 30_000 };
+const RECHECK_WAIT = { deadlineMs: 30_000 };
 const NAME = 'Konnossement № 7 – 船荷証券.pdf';
 
 export function documentJourneys(subject: () => Subject): void {
@@ -170,7 +170,7 @@ export function documentJourneys(subject: () => Subject): void {
           };
           const required = { required_documents: { ocean: ['bill_of_lading'] } };
           expect((await tenant.api.patch('/v1/settings', required)).status).toBe(200);
-          await eventually(async () => expect(await open()).toEqual(['missing_document']), SOON);
+          await eventually(async () => expect(await open()).toEqual(['missing_document']), RECHECK_WAIT);
 
           const first = await send(near, shipment.id, pdfOf('first', 50_000), { type: 'bill_of_lading' });
           expect(await open(first)).toEqual([]);
@@ -203,7 +203,7 @@ export function documentJourneys(subject: () => Subject): void {
               .map((id) => receiver.event(id) as EventEnvelope & { data: { document?: ShipmentDocument } })
               .filter((event) => event.type === type)
               .map(({ data }) => data.document);
-          await eventually(() => expect(told('document.approved')).toHaveLength(1), SOON);
+          await eventually(() => expect(told('document.approved')).toHaveLength(1), RECHECK_WAIT);
           const [{ download_url, ...document }] = told('document.approved') as [ShipmentDocument];
           const {
             warnings: _warnings,
@@ -238,7 +238,7 @@ export function documentJourneys(subject: () => Subject): void {
               expect(
                 [told('document.uploaded'), told('document.rejected')].map((each) => each.map((one) => one?.id)),
               ).toEqual([[first.data.id, second.data.id], [first.data.id]]),
-            SOON,
+            RECHECK_WAIT,
           );
           expect(receiver.faults).toEqual([]);
         } finally {

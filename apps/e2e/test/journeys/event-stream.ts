@@ -3,7 +3,7 @@ import { eventually, patient } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
 
-const PATIENT = { deadlineMs: 60_000 };
+const LONG_WAIT = { deadlineMs: 60_000 };
 
 /** Events that a client receives until it disconnects. */
 function listen({ events }: TrackingClient, lastEventId?: string) {
@@ -32,15 +32,15 @@ export function eventStreamJourney(subject: () => Subject): void {
       };
       const before = listen(first);
       // The stream has started once it has an event id.
-      await eventually(() => expect(before.stream.lastEventId).toBeDefined(), PATIENT);
+      await eventually(() => expect(before.stream.lastEventId).toBeDefined(), LONG_WAIT);
       await write('CONNECTED');
-      await eventually(() => expect(before.heard).toHaveLength(5), PATIENT);
+      await eventually(() => expect(before.heard).toHaveLength(5), LONG_WAIT);
       await before.hangUp();
 
       await write('BROKEN');
       const resumed = listen(second, before.stream.lastEventId);
       await write('RESUMED');
-      await eventually(() => expect(resumed.heard).toHaveLength(10), PATIENT);
+      await eventually(() => expect(resumed.heard).toHaveLength(10), LONG_WAIT);
       expect([...before.heard, ...resumed.heard]).toEqual(await client.events.list().toArray());
       await resumed.hangUp();
     },

@@ -9,7 +9,7 @@ const CONTAINER = 'CSQU3054383';
 const HOUR = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 /** Time-driven exceptions open at the next run of the clock. Another gateway sees them with the next event. */
-const SOON = { deadlineMs: 30_000 };
+const CLOCK_WAIT = { deadlineMs: 30_000 };
 
 export function exceptionJourneys(subject: () => Subject): void {
   describe('exceptions', () => {
@@ -123,9 +123,9 @@ export function exceptionJourneys(subject: () => Subject): void {
                 .map(({ id }) => id)
                 .sort(),
             ).toEqual([customs, damage].sort()),
-          SOON,
+          CLOCK_WAIT,
         );
-        await eventually(() => expect(hook.came.size).toBe(5), SOON);
+        await eventually(() => expect(hook.came.size).toBe(5), CLOCK_WAIT);
         expect(
           told('exception.opened')
             .map(({ id }) => id)
@@ -135,7 +135,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         const updates = [...receiver.bodies.keys()].filter(
           (id) => receiver.event(id).type === ('exception.updated' as EventEnvelope['type']),
         );
-        await eventually(() => expect(standard.came.size).toBeGreaterThanOrEqual(6), SOON);
+        await eventually(() => expect(standard.came.size).toBeGreaterThanOrEqual(6), CLOCK_WAIT);
         expect(updates.filter((id) => standard.came.has(id))).toEqual([]);
         expect(receiver.faults).toEqual([]);
       },
@@ -150,7 +150,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         const etd = ago(12 * HOUR - 3_000);
         const due = Date.parse(etd) + 12 * HOUR;
         const { id } = await create(api, { external_id: 'LATE', etd });
-        await eventually(() => expect(told('exception.opened')).toHaveLength(1), SOON);
+        await eventually(() => expect(told('exception.opened')).toHaveLength(1), CLOCK_WAIT);
         const [overdue] = told('exception.opened');
         expect(overdue).toMatchObject({
           shipment_id: id,
@@ -167,7 +167,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         const departed = { code: 'vessel_departed', occurred_at: ago(0) };
         const recorded = await api.post(`/v1/shipments/${id}/milestones`, departed);
         expect(await listed({ status: 'open' }, recorded)).toEqual(everywhere([]));
-        await eventually(() => expect(told('exception.resolved')).toHaveLength(1), SOON);
+        await eventually(() => expect(told('exception.resolved')).toHaveLength(1), CLOCK_WAIT);
       },
       patient(90_000),
     );
@@ -192,7 +192,7 @@ export function exceptionJourneys(subject: () => Subject): void {
                 changed.data.version,
                 { state: 'done', checked: 3, started_at: expect.any(String), finished_at: expect.any(String) },
               ]);
-            }, SOON);
+            }, CLOCK_WAIT);
           }
         };
         const open = async () => {
@@ -203,10 +203,10 @@ export function exceptionJourneys(subject: () => Subject): void {
         await change(4);
         await eventually(
           async () => expect(await open()).toEqual(overdue.map((id) => `${id} departure_overdue`).sort()),
-          SOON,
+          CLOCK_WAIT,
         );
         await change(null);
-        await eventually(async () => expect(await open()).toEqual([]), SOON);
+        await eventually(async () => expect(await open()).toEqual([]), CLOCK_WAIT);
         const ended = await all<ShipmentException>(api, '/v1/exceptions');
         expect(ended.map(({ resolution }) => resolution?.code)).toEqual(['auto_cleared', 'auto_cleared']);
       },

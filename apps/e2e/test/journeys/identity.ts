@@ -6,7 +6,7 @@ import { cli, cliJson, type Subject } from '../subject.ts';
 import { all, client, newTenant } from '../tenant.ts';
 
 /** Time within which changed permissions apply everywhere. */
-const EVERYWHERE = { deadlineMs: 5_000 };
+const PROPAGATION_WAIT = { deadlineMs: 5_000 };
 const LIVE = { name: 'journey', environment: 'live' };
 
 interface InvitedUser extends User {
@@ -67,15 +67,15 @@ export function identityJourneys(subject: () => Subject): void {
 
         const at = `/v1/users/${bob.user.id}`;
         expect(await answered<User>(admin.api.patch(at, { role: 'viewer' }), 200)).toMatchObject({ role: 'viewer' });
-        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(403)), EVERYWHERE);
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(403)), PROPAGATION_WAIT);
         await answered(admin.api.patch(at, { role: 'operator' }), 200);
-        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(200)), EVERYWHERE);
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(200)), PROPAGATION_WAIT);
 
         await answered(admin.api.post(`${at}/deactivate`), 200);
         await eventually(async () => {
           expect(await writesOf(key)).toEqual(everywhere(401));
           expect(await sessionsOf(bob)).toEqual(everywhere(401));
-        }, EVERYWHERE);
+        }, PROPAGATION_WAIT);
         const refused = await anybody(subject()).post('/v1/session', { email: bob.email, password: bob.password });
         expect([refused.status, refused.data.error.code]).toEqual([401, 'invalid_credentials']);
         await answered(admin.api.post(`${at}/reactivate`), 200);
@@ -83,11 +83,11 @@ export function identityJourneys(subject: () => Subject): void {
         secrets.push(again.cookie);
 
         await answered(again.api.post(`/v1/api_keys/${id}/revoke`), 200);
-        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(401)), EVERYWHERE);
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
         await answered(again.api.delete('/v1/session'), 200, 204);
         await eventually(async () => {
           expect(await sessionsOf(again)).toEqual(everywhere(401));
-        }, EVERYWHERE);
+        }, PROPAGATION_WAIT);
       },
       patient(120_000),
     );
@@ -115,14 +115,14 @@ export function identityJourneys(subject: () => Subject): void {
         });
         const last = await rotate(next.id, 0);
         secrets.push(next.key, last.key);
-        await eventually(async () => expect(await writesOf(next.key)).toEqual(everywhere(401)), EVERYWHERE);
+        await eventually(async () => expect(await writesOf(next.key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
         expect(await writesOf(old.key)).toEqual(everywhere(200));
 
         await answered(admin.api.post(`/v1/api_keys/${old.id}/revoke`), 200);
-        await eventually(async () => expect(await writesOf(old.key)).toEqual(everywhere(401)), EVERYWHERE);
+        await eventually(async () => expect(await writesOf(old.key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
         expect(await writesOf(last.key)).toEqual(everywhere(200));
         await answered(admin.api.post(`/v1/service_accounts/${account.id}/deactivate`), 200);
-        await eventually(async () => expect(await writesOf(last.key)).toEqual(everywhere(401)), EVERYWHERE);
+        await eventually(async () => expect(await writesOf(last.key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
       },
       patient(120_000),
     );
@@ -187,7 +187,7 @@ export function identityJourneys(subject: () => Subject): void {
         expect((await open.get(path)).status).toBe(404);
         await eventually(async () => {
           expect(await sessionsOf(bob)).toEqual(everywhere(401));
-        }, EVERYWHERE);
+        }, PROPAGATION_WAIT);
         const again = await signIn(subject(), bob.email, chosen);
         const sessions = await all<Session & { current: boolean }>(again.api, '/v1/sessions');
         expect(sessions).toMatchObject([{ current: true }]);

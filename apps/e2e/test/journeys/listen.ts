@@ -4,7 +4,7 @@ import { ReceiverOnLoopback } from '../browser/loopback-receiver.ts';
 import { ROOT, cliJson, type Subject } from '../subject.ts';
 import { all, newTenant } from '../tenant.ts';
 
-const PATIENT = { deadlineMs: 60_000 };
+const LONG_WAIT = { deadlineMs: 60_000 };
 
 export function listenJourney(subject: () => Subject): void {
   describe('listen', () => {
@@ -53,18 +53,18 @@ export function listenJourney(subject: () => Subject): void {
         expect(made.status).toBe(201);
         const came = () => server.signed(secret).map(({ type, data }) => [type, data['shipment_id']]);
         const created = ['shipment.created', made.data.id];
-        await eventually(() => expect(came()).toEqual([created]), PATIENT);
+        await eventually(() => expect(came()).toEqual([created]), LONG_WAIT);
         const [event] = server.signed(secret);
         expect(await cliJson(developer, 'events', 'resend', event?.id ?? '', '--url', url)).toMatchObject({
           endpoint_id: endpoint,
           event_id: event?.id,
           delivery_id: expect.stringMatching(/^dlv_/),
         });
-        await eventually(() => expect(came()).toEqual([created, created]), PATIENT);
+        await eventually(() => expect(came()).toEqual([created, created]), LONG_WAIT);
         expect(new Set(server.signed(secret).map(({ id }) => id))).toEqual(new Set([event?.id]));
 
         process.kill(Number(listening.pid), 'SIGINT');
-        await eventually(() => expect(ends).toEqual([0]), PATIENT);
+        await eventually(() => expect(ends).toEqual([0]), LONG_WAIT);
         expect((await api.get(`/v1/webhook_endpoints/${endpoint}`)).status).toBe(404);
         expect(await all(api, '/v1/webhook_endpoints')).toEqual([]);
       },

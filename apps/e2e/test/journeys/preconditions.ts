@@ -4,7 +4,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
 
-const AT_ONCE = 50;
+const CONCURRENT_WRITES = 50;
 
 export function preconditionJourneys(subject: () => Subject): void {
   describe('one of many writes with the same If-Match is applied, across all gateways', () => {
@@ -16,10 +16,12 @@ export function preconditionJourneys(subject: () => Subject): void {
     /** Sends concurrent writes with the current ETag. One succeeds, and the others report its ETag. */
     async function race(path: string, write: (n: number, headers: object) => Promise<AxiosResponse>): Promise<void> {
       const before = String((await api.get(path)).headers['etag']);
-      const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => write(n, { 'If-Match': before })));
+      const answers = await Promise.all(
+        Array.from({ length: CONCURRENT_WRITES }, (_, n) => write(n, { 'If-Match': before })),
+      );
       const done = answers.filter(({ status }) => status < 300);
       const refused = answers.filter(({ status }) => status === 412);
-      expect([done.length, refused.length]).toEqual([1, AT_ONCE - 1]);
+      expect([done.length, refused.length]).toEqual([1, CONCURRENT_WRITES - 1]);
       const newest = String(done[0]?.headers['etag']);
       expect(newest).not.toBe(before);
       for (const { data, headers } of refused) {

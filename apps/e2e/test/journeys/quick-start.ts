@@ -9,7 +9,7 @@ import { ROOT, type Subject } from '../subject.ts';
 const README_URL = 'http://127.0.0.1:3000';
 
 /** Runs the first command block of a README section. Returns one line of JSON per request. */
-async function answersOf({ operator, urls }: Subject, section: string) {
+async function runCommands({ operator, urls }: Subject, section: string) {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   const [, text = ''] = new RegExp(`^## ${section}$(.*?)^## `, 'ms').exec(readme) ?? [];
   const [, block = ''] = [...text.matchAll(/^```bash\n(.*?)^```$/gms)].find(([, each]) => each?.includes('curl')) ?? [];
@@ -29,7 +29,7 @@ export function quickStartJourney(subject: () => Subject): void {
   test(
     "runs the README's quick start verbatim",
     async () => {
-      const [created, listed, departed, shipment, milestones] = await answersOf(subject(), 'Quick start');
+      const [created, listed, departed, shipment, milestones] = await runCommands(subject(), 'Quick start');
       expect(created).toMatchObject({ external_id: 'PO-1001', status: 'pending' });
       expect(listed).toMatchObject({ data: [{ id: created.id }], has_more: false });
       expect(departed).toMatchObject({ shipment_id: created.id, code: 'vessel_departed', location: 'CNSHA' });
@@ -42,7 +42,7 @@ export function quickStartJourney(subject: () => Subject): void {
   test(
     "runs the README's sign-in commands verbatim",
     async () => {
-      const [joined, me, invited, key, log] = await answersOf(subject(), 'People and keys');
+      const [joined, me, invited, key, log] = await runCommands(subject(), 'People and keys');
       expect(joined).toMatchObject({ email: 'ann@example.com', name: 'Ann', role: 'admin', status: 'active' });
       expect(me).toMatchObject({ user: { id: joined.id }, workspace: { name: 'default' }, role: 'admin' });
       expect(invited).toMatchObject({ email: 'bob@example.com', status: 'invited' });

@@ -13,9 +13,9 @@ interface Replay {
   readonly failed: number;
 }
 
-const PATIENT = { deadlineMs: 60_000 };
+const LONG_WAIT = { deadlineMs: 60_000 };
 /** Maximum number of deliveries that a replay has started when it is canceled. */
-const MOST_BEGUN = 8;
+const MAX_STARTED = 8;
 
 export function webhookReplayJourneys(subject: () => Subject): void {
   describe('webhook replays', () => {
@@ -45,13 +45,13 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         const { data } = await tenant.api.get<Replay>(`/v1/webhook_replays/${id}`);
         expect(data.status).toBe('completed');
         return data;
-      }, PATIENT);
+      }, LONG_WAIT);
     /** Waits until this many deliveries to the endpoint are stored as succeeded. */
     const succeeded = ({ id }: Hook, count: number) =>
       eventually(async () => {
         const params = { endpoint_id: id, status: 'succeeded' };
         expect(await all(tenant.api, '/v1/webhook_deliveries', params)).toHaveLength(count);
-      }, PATIENT);
+      }, LONG_WAIT);
     const times = (ids: readonly string[], count: number) => ids.map((id) => [id, count] as const);
 
     test(
@@ -117,7 +117,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
       async () => {
         const { api } = tenant;
         const hook = await receiver.enabled(api, '/hook', { max_concurrency: 1 });
-        const shipments = Array.from({ length: MOST_BEGUN + 4 }, (_, n) => ({ external_id: `MANY-${n}` }));
+        const shipments = Array.from({ length: MAX_STARTED + 4 }, (_, n) => ({ external_id: `MANY-${n}` }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
         await succeeded(hook, shipments.length);
         const many = [...hook.came.keys()];
@@ -126,7 +126,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         const { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>();
         hook.behave = () => mayAnswer.then(() => 204);
         const replay = await begun(hook, { statuses: ['succeeded'] });
-        await eventually(() => expect(again()).toBe(1), PATIENT);
+        await eventually(() => expect(again()).toBe(1), LONG_WAIT);
         const other = await ask(hook, {});
         expect([other.status, other.data]).toMatchObject([409, { error: { code: 'replay_running' } }]);
         const canceled = await change(replay, 'cancel');
@@ -139,7 +139,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         await succeeded(hook, many.length + 1);
         const begunBefore = again();
         expect(begunBefore).toBeGreaterThanOrEqual(1);
-        expect(begunBefore).toBeLessThanOrEqual(MOST_BEGUN);
+        expect(begunBefore).toBeLessThanOrEqual(MAX_STARTED);
         expect((await api.get(`/v1/webhook_replays/${replay}`)).data.status).toBe('canceled');
 
         const resumed = await change(replay, 'resume');

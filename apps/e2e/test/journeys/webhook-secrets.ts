@@ -4,7 +4,7 @@ import { type Hook, HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
 import { newKey, newTenant, type Tenant } from '../tenant.ts';
 
-const PATIENT = { deadlineMs: 60_000 };
+const LONG_WAIT = { deadlineMs: 60_000 };
 const STANDARD = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
 export function webhookSecretJourneys(subject: () => Subject): void {
@@ -37,7 +37,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
         const came = [...hook.came.keys()].find((each) => !before.has(each));
         expect(came).toBeDefined();
         return String(came);
-      }, PATIENT);
+      }, LONG_WAIT);
       const all = Object.entries(hook.headers.get(id) ?? {});
       const headers = Object.fromEntries(all.filter(([name]) => STANDARD.includes(name))) as Record<string, string>;
       expect(Object.keys(headers)).toHaveLength(3);
@@ -57,7 +57,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
 
         const second = await rotated();
         // Another replica may send the event. It learns of the rotation within a second.
-        await eventually(async () => expect(await signed(first, second)).toEqual([2, true, true]), PATIENT);
+        await eventually(async () => expect(await signed(first, second)).toEqual([2, true, true]), LONG_WAIT);
         const shown = await ask('reveal_secret');
         expect([shown.status, shown.data]).toEqual([
           200,
@@ -75,7 +75,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
         hook.secrets.push(third);
         await eventually(
           async () => expect(await signed(first, second, third)).toEqual([1, false, false, true]),
-          PATIENT,
+          LONG_WAIT,
         );
         expect((await ask('reveal_secret')).data).toMatchObject({ secret: third, previous_secrets: [] });
 

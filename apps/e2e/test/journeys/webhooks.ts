@@ -33,7 +33,7 @@ interface Stats {
   readonly last_error: { readonly at: string; readonly status_code: number | null } | null;
 }
 
-const PATIENT = { deadlineMs: 60_000 };
+const LONG_WAIT = { deadlineMs: 60_000 };
 const MASKED = '********';
 /** Milliseconds that a receiver takes per delivery, so that other deliveries queue. */
 const WORK_MS = 100;
@@ -75,18 +75,18 @@ export function webhookJourneys(subject: () => Subject): void {
         const tested = await api.post<Delivery>(at(hook.id, 'test'), { type: 'milestone.recorded' });
         expect([tested.status, tested.data.sandbox]).toEqual([202, true]);
         const sandbox = tested.data.event_id;
-        await eventually(() => expect(hook.came.get(sandbox)).toBe(1), PATIENT);
+        await eventually(() => expect(hook.came.get(sandbox)).toBe(1), LONG_WAIT);
         expect(receiver.event(sandbox)).toMatchObject({ type: 'milestone.recorded', sandbox: true });
 
         const told = async (external_id: string) => {
           const { id } = await event(external_id);
-          await eventually(() => expect(witness.came.get(id)).toBe(1), PATIENT);
+          await eventually(() => expect(witness.came.get(id)).toBe(1), LONG_WAIT);
           return id;
         };
         const before = await told('BEFORE');
         expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
         const first = await told('FIRST');
-        await eventually(() => expect(hook.came.get(first)).toBe(1), PATIENT);
+        await eventually(() => expect(hook.came.get(first)).toBe(1), LONG_WAIT);
         expect((await api.post(at(hook.id, 'disable'))).data).toMatchObject({
           status: 'disabled',
           disabled_reason: 'manual',
@@ -94,7 +94,7 @@ export function webhookJourneys(subject: () => Subject): void {
         const meanwhile = await told('MEANWHILE');
         expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
         const second = await told('SECOND');
-        await eventually(() => expect(hook.came.get(second)).toBe(1), PATIENT);
+        await eventually(() => expect(hook.came.get(second)).toBe(1), LONG_WAIT);
         expect([...hook.came.keys()].sort()).toEqual([sandbox, first, second].sort());
         expect([await deliveries({ endpoint_id: hook.id, event_id: before }), hook.came.has(meanwhile)]).toEqual([
           [],
@@ -122,7 +122,7 @@ export function webhookJourneys(subject: () => Subject): void {
         expect(shown).toMatchObject({ api_version, max_concurrency: 1 });
         expect(shown.headers).toEqual({ 'x-token': MASKED, 'x-route': MASKED });
         const { id } = await event('HEADERS');
-        await eventually(() => expect(hook.headers.get(id)).toMatchObject(fields.headers), PATIENT);
+        await eventually(() => expect(hook.headers.get(id)).toMatchObject(fields.headers), LONG_WAIT);
         expect(receiver.event(id)).toMatchObject({ id, api_version });
 
         const headers = { 'x-token': MASKED, 'x-route': 'SECOND' };
@@ -132,9 +132,9 @@ export function webhookJourneys(subject: () => Subject): void {
         // Another replica may send the event. It learns of the change within a second.
         await eventually(async () => {
           const later = await event(`CHANGED-${(turn += 1)}`);
-          await eventually(() => expect(hook.came.has(later.id)).toBe(true), PATIENT);
+          await eventually(() => expect(hook.came.has(later.id)).toBe(true), LONG_WAIT);
           expect(hook.headers.get(later.id)).toMatchObject({ 'x-token': 'KEPT', 'x-route': 'SECOND' });
-        }, PATIENT);
+        }, LONG_WAIT);
         const unknown = await api.patch(at(hook.id), { api_version: '2020-01-01' });
         expect([unknown.status, (await api.get(at(hook.id))).data.api_version]).toEqual([400, api_version]);
 
@@ -142,7 +142,7 @@ export function webhookJourneys(subject: () => Subject): void {
         const before = hook.came.size;
         const shipments = Array.from({ length: 8 }, (_, n) => ({ external_id: `AT-ONCE-${n}` }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
-        await eventually(() => expect(hook.came.size).toBe(before + shipments.length), PATIENT);
+        await eventually(() => expect(hook.came.size).toBe(before + shipments.length), LONG_WAIT);
         expect([hook.mostAtOnce, hook.excesses]).toEqual([1, []]);
       },
       patient(180_000),
@@ -160,7 +160,7 @@ export function webhookJourneys(subject: () => Subject): void {
           expect(delivery).toMatchObject({ status: 'succeeded', attempts_count: 3 });
           expect(delivery.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 204]);
           expect(delivery.payload).toEqual(receiver.event(id));
-        }, PATIENT);
+        }, LONG_WAIT);
         expect(hook.came.get(id)).toBe(3);
         // Statistics are written within seconds. They span two hours if one ended in between.
         await eventually(async () => {
@@ -172,7 +172,7 @@ export function webhookJourneys(subject: () => Subject): void {
           expect(sum(({ deliveries }) => deliveries.succeeded)).toBe(1);
           expect(data).toMatchObject({ waiting: { count: 0, oldest_at: null }, last_error: { status_code: 500 } });
           expect(Date.parse(data.last_success_at ?? '')).toBeGreaterThan(Date.parse(data.last_error?.at ?? ''));
-        }, PATIENT);
+        }, LONG_WAIT);
         const traces = hook.traces.get(id) ?? [];
         expect(traces.map((traceparent) => traceparent.slice(0, 36))).toEqual(Array(3).fill(`00-${trace}-`));
         expect(new Set(traces).size).toBe(3);
@@ -197,21 +197,21 @@ export function webhookJourneys(subject: () => Subject): void {
             expect(subjects().sort()).toEqual(
               [[event_types[0], undefined], ...[one, two].map(({ id }) => [event_types[1], id])].sort(),
             ),
-          PATIENT,
+          LONG_WAIT,
         );
         for (const { data } of told()) {
           expect(data).toMatchObject({ endpoint: { id: hook.id }, reason: { code: 'unexpected_status' } });
         }
         // No duplicate notification exists: the next dead letter would be delivered after it.
         const three = await event('LOST-3');
-        await eventually(() => expect(subjects()).toContainEqual([event_types[1], three.id]), PATIENT);
+        await eventually(() => expect(subjects()).toContainEqual([event_types[1], three.id]), LONG_WAIT);
         expect(subjects().filter(([type]) => type === event_types[0])).toHaveLength(1);
         expect(await deliveries({ endpoint_id: alarm.id })).toHaveLength(4);
         const listed = await all<EventEnvelope>(api, '/v1/events');
         expect(listed.filter(({ id }) => alarm.came.has(id))).toEqual([]);
         for (const type of event_types) {
           const tested = await api.post<Delivery>(at(alarm.id, 'test'), { type });
-          await eventually(() => expect(alarm.came.get(tested.data.event_id)).toBe(1), PATIENT);
+          await eventually(() => expect(alarm.came.get(tested.data.event_id)).toBe(1), LONG_WAIT);
           expect(receiver.event(tested.data.event_id)).toMatchObject({ type, sandbox: true });
         }
       },
@@ -224,11 +224,11 @@ export function webhookJourneys(subject: () => Subject): void {
         const hook = await receiver.enabled(tenant.api, '/hook');
         hook.behave = () => 500;
         const [one, two] = [await event('DEAD-1'), await event('DEAD-2')];
-        await eventually(async () => expect(await deliveries({ status: 'dead_lettered' })).toHaveLength(2), PATIENT);
+        await eventually(async () => expect(await deliveries({ status: 'dead_lettered' })).toHaveLength(2), LONG_WAIT);
         hook.behave = () => 204;
         const dead = await only({ event_id: one.id });
         expect((await tenant.api.post(`/v1/webhook_deliveries/${dead.id}/retry`)).status).toBe(202);
-        await eventually(async () => expect((await only({ event_id: one.id })).status).toBe('succeeded'), PATIENT);
+        await eventually(async () => expect((await only({ event_id: one.id })).status).toBe('succeeded'), LONG_WAIT);
         expect((await only({ event_id: one.id })).attempts.at(-1)).toMatchObject({ status_code: 204, manual: true });
 
         const where = ['--workspace', tenant.workspace];
@@ -243,18 +243,18 @@ export function webhookJourneys(subject: () => Subject): void {
           data: [{ endpoint_id: hook.id, action: 'replay', status: 'completed', matched: 1, done: 1 }],
           refused: [],
         });
-        await eventually(async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'), PATIENT);
+        await eventually(async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'), LONG_WAIT);
         expect(await cliJson(subject(), 'dead-letters', 'list', ...where)).toMatchObject({ data: [] });
 
         hook.behave = () => 500;
         const three = await event('DEAD-3');
         await eventually(
           async () => expect((await only({ event_id: three.id })).status).toBe('dead_lettered'),
-          PATIENT,
+          LONG_WAIT,
         );
         const discarded = await tenant.api.post('/v1/webhook_dead_letters/discard', { endpoint_id: hook.id });
         expect([discarded.status, discarded.data.data]).toMatchObject([202, [{ action: 'discard' }]]);
-        await eventually(async () => expect((await only({ event_id: three.id })).status).toBe('discarded'), PATIENT);
+        await eventually(async () => expect((await only({ event_id: three.id })).status).toBe('discarded'), LONG_WAIT);
         expect((await tenant.api.get('/v1/webhook_dead_letters/summary')).data).toMatchObject({ count: 0 });
       },
       patient(180_000),
@@ -272,7 +272,7 @@ export function webhookJourneys(subject: () => Subject): void {
           const delivery = await only({ event_id });
           expect(delivery.status).toBe('dead_lettered');
           return delivery;
-        }, PATIENT);
+        }, LONG_WAIT);
         let command = `dead-letters replay ${dead.id} --all-workspaces`;
         if (kafkaBrokers !== undefined) {
           const found = await eventually(async () => {
@@ -280,7 +280,7 @@ export function webhookJourneys(subject: () => Subject): void {
             const message = messages.find((each) => each.headers['delivery-id'] === dead.id);
             expect(message).toBeDefined();
             return message;
-          }, PATIENT);
+          }, LONG_WAIT);
           expect([found?.key, found?.headers['event-id']]).toEqual([hook.id, event_id]);
           const text = String(found?.value);
           const told = JSON.parse(text) as DeadLetter;

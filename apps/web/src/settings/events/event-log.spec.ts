@@ -14,7 +14,7 @@ it.each([
   [{ type: 'exception.opened' }, false],
   [{ shipment_id: 'shp_1' }, true],
   [{ shipment_id: 'shp_2' }, false],
-])('matches matches search %j: %s', (search, expected) => {
+])('matches search %j: %s', (search, expected) => {
   expect(matchesSearch(event('a'), search)).toBe(expected);
 });
 
