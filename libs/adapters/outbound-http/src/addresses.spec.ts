@@ -66,7 +66,7 @@ describe('addresses that are not public', () => {
     for (const address of addresses) expect([address, strict.refuses(address)]).toEqual([address, kind]);
   });
 
-  test('public ones are not refused, right up to the edges of what is', () => {
+  test('public addresses are not refused, up to the edges of their ranges', () => {
     const edges = [
       ...['1.0.0.0', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255'],
       ...['128.0.0.0', '168.63.129.15', '168.63.129.17', '169.253.255.255', '169.255.0.0', '172.15.255.255'],
@@ -98,7 +98,7 @@ describe('addresses that are not public', () => {
 describe('addresses that the operator allows', () => {
   const policy = createAddressPolicy(['127.0.0.0/8', '10.1.2.3', 'fd00:1::/32', '::1']);
 
-  test('exactly those inside the CIDRs', () => {
+  test('are are exactly those inside the CIDRs', () => {
     for (const address of ['127.0.0.1', '127.255.255.255', '10.1.2.3', 'fd00:1:ffff::1', '::1'])
       expect([address, policy.refuses(address), policy.isAllowedByOperator(address)]).toEqual([
         address,
@@ -113,7 +113,7 @@ describe('addresses that the operator allows', () => {
       ]);
   });
 
-  test('an IPv4 CIDR does not open the IPv6 forms of its addresses, nor the reverse', () => {
+  test("do not include IPv6 forms of an IPv4 CIDR's addresses, nor the reverse", () => {
     for (const address of ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::'])
       expect([address, policy.isAllowedByOperator(address)]).toEqual([address, false]);
     expect(createAddressPolicy(['::ffff:0:0/96']).refuses('127.0.0.1')).toBe('loopback');
@@ -123,7 +123,7 @@ describe('addresses that the operator allows', () => {
     expect(createAddressPolicy(['::ffff:0:0/96']).refuses('::ffff:127.0.0.1')).toBeUndefined();
   });
 
-  test('a public address is not refused, but is not the operator’s', () => {
+  test('a public address is not refused, but not an operator-allowed one', () => {
     expect([policy.refuses('8.8.8.8'), policy.isAllowedByOperator('8.8.8.8')]).toEqual([undefined, false]);
   });
 

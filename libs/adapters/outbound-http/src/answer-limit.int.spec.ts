@@ -37,10 +37,10 @@ const tooLong = { kind: 'failure', code: 'invalid_response', message: 'the answe
 const post = (http: OutboundHttp, { origin }: RawReceiver, timeoutMs = 60_000): Promise<OutboundOutcome> =>
   http.post({ url: origin, headers: {}, body: '{}', timeoutMs });
 
-/** What the status alone decides: there is more body than is kept. */
+/** Answers decided by the status alone, because the body exceeds the part that is kept. */
 const { body, chunks, ...rest } = endless;
 
-describe.each(schemes)('an answer without end over %s', (_name, options) => {
+describe.each(schemes)('an endless answer over %s', (_name, options) => {
   test.each(Object.entries({ body, chunks }))('has its %s cut, and the status decides', async (_what, answer) => {
     const target = await receiver(receivers.floods(answer), options);
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'x'.repeat(16 * 1024) });
@@ -48,7 +48,7 @@ describe.each(schemes)('an answer without end over %s', (_name, options) => {
   });
 
   test.each(Object.entries(rest))(
-    'of %s is a failure at the bound, long before the deadline',
+    'of %s is a failure at the limit, long before the deadline',
     async (_what, answer) => {
       const target = await receiver(receivers.floods(answer), options);
       const http = client();
@@ -59,7 +59,7 @@ describe.each(schemes)('an answer without end over %s', (_name, options) => {
     },
   );
 
-  test('says why it failed', async () => {
+  test('reports why it failed', async () => {
     const target = await receiver(receivers.floods(endless.chunkExtension), options);
     expect(await post(client(), target)).toMatchObject(tooLong);
   });
@@ -77,7 +77,7 @@ describe.each(schemes)('an answer without end over %s', (_name, options) => {
     );
   });
 
-  test('after others on the same connection that did end is told from them', async () => {
+  test('after complete answers on the same connection is counted separately', async () => {
     const target = await receiver(receivers.answers(200, 'x'.repeat(15 * 1024)), options);
     const http = client();
     for (let n = 0; n < 20; n += 1) expect(await post(http, target)).toMatchObject({ statusCode: 200 });
@@ -88,8 +88,8 @@ describe.each(schemes)('an answer without end over %s', (_name, options) => {
   });
 });
 
-describe('what is within the bound', () => {
-  test('is an answer, however it is made up', async () => {
+describe('an answer within the limit', () => {
+  test('is accepted, whatever its composition', async () => {
     const [, hint] = endless.information103;
     const [beginning, chunk] = endless.chunkExtensions;
     const says = [hint.repeat(100), beginning, chunk.repeat(50), '0\r\n', 'x-more: x\r\n'.repeat(500), '\r\n'].join('');
@@ -100,14 +100,14 @@ describe('what is within the bound', () => {
     expect(target.connections).toBe(1);
   });
 
-  test('is read where more came with it: the status of a large body decides', async () => {
+  test('is read although more follows it: the status of a large body decides', async () => {
     const target = await receiver(receivers.answers(200, 'x'.repeat(1_000_000)));
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'x'.repeat(16 * 1024) });
   });
 });
 
-describe('what follows an answer, more than is read at once', () => {
-  test('never becomes the next one', async () => {
+describe('bytes after an answer, more than is read at once', () => {
+  test('never become the next one', async () => {
     const [answer, stolen] = ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok', 'HTTP/1.1 500 Stolen\r\n\r\n'];
     const target = await receiver(receivers.says(answer + '\r\n'.repeat(10_000) + stolen));
     const http = client({ maxConnectionsPerOrigin: 1 });
@@ -116,8 +116,8 @@ describe('what follows an answer, more than is read at once', () => {
   });
 });
 
-describe('a connection that rests', () => {
-  test.each(schemes)('is closed where bytes come that nobody asked for, over %s', async (_name, options) => {
+describe('an idle connection', () => {
+  test.each(schemes)('is closed if unexpected bytes arrive, over %s', async (_name, options) => {
     const target = await receiver((socket, request) => {
       receivers.answers()(socket, request);
       setImmediate(() => receivers.floods(endless.emptyLines)(socket));

@@ -37,7 +37,7 @@ async function receiver(
 describe('certificates', () => {
   const good = issueCertificate({ issuer: authority, names: ['localhost', '127.0.0.1', '::1', 'hooks.example'] });
 
-  test('a trusted one for the host is accepted, by name and by address, and the connection is used again', async () => {
+  test('a trusted one for the host is accepted, by name and by address, and the connection is reused', async () => {
     const post = client({ lookup: async () => ['127.0.0.1'] });
     const target = await receiver({ tls: good });
     for (const host of ['127.0.0.1', 'localhost', 'hooks.example'])
@@ -128,7 +128,7 @@ describe('certificates', () => {
 });
 
 describe('the address that is connected to', () => {
-  test('is never one that is refused, whatever the name resolves to', async () => {
+  test('is never a refused one, whatever the name resolves to', async () => {
     const target = await receiver();
     const six = await receiver({ host: '::1' });
     for (const answer of [
@@ -151,20 +151,20 @@ describe('the address that is connected to', () => {
           answer,
           expect.objectContaining({ kind: 'failure', code: 'address_not_allowed' }),
         ]);
-        // What a name means inside the operator's network is not told.
+        // The message does not reveal how names resolve in the operator's network.
         for (const address of answer) expect(JSON.stringify(outcome)).not.toContain(address);
       }
     }
     expect([target.connections, six.connections]).toEqual([0, 0]);
   });
 
-  test('is one of the usable ones where some are refused', async () => {
+  test('is an allowed one if some are refused', async () => {
     const target = await receiver();
     const post = client({ allowedCidrs: ['127.0.0.1'], lookup: async () => ['::1', '10.0.0.1', '127.0.0.1'] });
     expect(await post(`http://mixed.example:${target.port}/`)).toMatchObject({ statusCode: 200 });
   });
 
-  test('is the next one where the first does not answer', async () => {
+  test('is the next one if the first does not answer', async () => {
     const target = await receiver({ host: '::1' });
     const post = client({ lookup: async () => ['127.0.0.1', '::1'] });
     expect(await post(`http://double.example:${target.port}/`)).toMatchObject({ statusCode: 200 });
@@ -175,7 +175,7 @@ describe('the address that is connected to', () => {
     expect(await post(`http://double.example:${target.port}/`)).toMatchObject({ code: 'connection_refused' });
   });
 
-  test('is checked again for each connection, and was checked for one that is used again (DNS rebinding)', async () => {
+  test('is checked for each new connection, and was checked for a reused one (DNS rebinding)', async () => {
     const target = await receiver();
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     let asked = 0;
@@ -195,7 +195,7 @@ describe('the address that is connected to', () => {
     expect(await post('http://public.example/')).toMatchObject({ code: 'address_not_allowed' });
   });
 
-  test('a host given as a refused address is not even tried', async () => {
+  test('a host given as a refused address is not tried', async () => {
     const target = await receiver();
     const post = client({ allowedCidrs: [] });
     for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost'])
@@ -206,7 +206,7 @@ describe('the address that is connected to', () => {
     expect(target.connections).toBe(0);
   });
 
-  test('a name that does not resolve is a failure of its own', async () => {
+  test('an unresolvable name is a separate kind of failure', async () => {
     const unknown = client({ lookup: () => Promise.reject(new NameNotResolved('the host name has no address')) });
     expect(await unknown('https://unknown.example/')).toMatchObject({
       code: 'dns_failed',
@@ -215,7 +215,7 @@ describe('the address that is connected to', () => {
     expect(await client({ lookup: async () => [] })('https://empty.example/')).toMatchObject({ code: 'dns_failed' });
   });
 
-  test('URLs that break the rules are failures by the same words as the check beforehand', async () => {
+  test('URLs that break the rules fail with the same message as in the earlier check', async () => {
     const http = createOutboundHttp({ allowedCidrs: [], allowHttp: false });
     for (const url of [
       'http://hooks.example/',

@@ -18,7 +18,7 @@ async function postInProcess(url: string, env: Record<string, string>): Promise<
 /** A process on a busy machine may take seconds to start. */
 const processMs = 30_000;
 
-describe('what the environment may and may not do', () => {
+describe('effects of environment variables', () => {
   const authority = createAuthority();
   let https: RawReceiver;
   let folder: string;
@@ -53,7 +53,7 @@ describe('what the environment may and may not do', () => {
   );
 
   test(
-    'no proxy is taken from it',
+    'no proxy setting applies',
     async () => {
       const [proxy, target] = [
         await startReceiver(receivers.answers(599)),

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import { createLookup, type Lookup, NameNotResolved } from './connector.ts';
 
-/** Resource records by name, as a name server tells them: type 1 (A) and 28 (AAAA). */
+/** Resource records by name, as a name server returns them: type 1 (A) and 28 (AAAA). */
 type Records = Readonly<Record<string, { readonly a?: string; readonly aaaa?: string } | 'silent' | 'refused'>>;
 
 const records: Records = {
@@ -16,7 +16,7 @@ const records: Records = {
 
 let server: Socket;
 let asked: string[];
-/** Answers of silent servers, for when the test is over. */
+/** Pending answers of silent servers, sent when the test is over. */
 let held: (() => void)[];
 let lookup: Lookup;
 
@@ -38,14 +38,14 @@ beforeEach(() => {
 });
 afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
 
-describe('names of receivers', () => {
-  test('both families, IPv4 first', async () => {
+describe('resolving resolving names of receivers', () => {
+  test('returns returns both families, IPv4 first', async () => {
     expect(await lookup('both.example')).toEqual(['192.0.2.1', '2001:db8::1']);
     expect(await lookup('four.example')).toEqual(['192.0.2.4']);
     expect(await lookup('six.example')).toEqual(['2001:db8::6']);
   });
 
-  test('names without an address, and servers without an answer, say so', async () => {
+  test('reports names without an address, and servers without an answer', async () => {
     for (const name of ['none.example', 'unknown.example']) {
       await expect(lookup(name)).rejects.toThrow(NameNotResolved);
       await expect(lookup(name)).rejects.toThrow('the host name has no address');
@@ -55,20 +55,20 @@ describe('names of receivers', () => {
     );
   });
 
-  test('localhost is this machine, whatever a name server says', async () => {
+  test('resolves localhost to this machine, whatever a name server returns', async () => {
     expect(await lookup('localhost')).toEqual(['127.0.0.1', '::1']);
     expect(await lookup('api.localhost')).toEqual(['127.0.0.1', '::1']);
     expect(asked).toEqual([]);
   });
 
-  test('a hundred who ask at once make one question per family, later ones ask anew', async () => {
+  test('a hundred concurrent lookups share one query per family; later ones query again', async () => {
     await Promise.all(Array.from({ length: 100 }, () => lookup('both.example')));
     expect(asked.sort()).toEqual(['both.example 1', 'both.example 28']);
     await lookup('both.example');
     expect(asked).toHaveLength(4);
   });
 
-  test('names whose servers are silent keep no other name waiting', async () => {
+  test('names with silent servers delay no other name', async () => {
     const silent = Array.from({ length: 50 }, () => lookup('silent.example').catch(() => 'failed'));
     const all = await Promise.race([...silent, Promise.all(Array.from({ length: 20 }, () => lookup('four.example')))]);
     expect(all).toHaveLength(20);

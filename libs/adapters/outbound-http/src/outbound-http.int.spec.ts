@@ -13,7 +13,7 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import { createOutboundHttp, type OutboundHttpOptions } from './undici-outbound-http.ts';
 
 const kept = 16 * 1024;
-/** Far above what a timeout may take on a busy machine, far below what waiting for a receiver would. */
+/** Far above what a timeout may take on a busy machine, far below waiting for a receiver. */
 const soonMs = 3000;
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -76,7 +76,7 @@ describe('the request', () => {
     expect(target.requests[1]?.headers['content-length']).toBe('0');
   });
 
-  test('keeps framing, host and connection out of a caller’s hands', async () => {
+  test('prevents callers from setting framing, host and connection headers', async () => {
     const target = await receiver(receivers.answers());
     const outcome = await client().post(
       to(target.origin, {
@@ -101,7 +101,7 @@ describe('the request', () => {
     expect(target.requests[0]?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test('a header that would break out of its line is a failure, and nothing is sent', async () => {
+  test('a header with a line break is a failure, and nothing is sent', async () => {
     const target = await receiver(receivers.answers());
     const http = client();
     for (const headers of [{ 'x-a': 'b\r\nx-c: d' }, { 'x\r\nx-c': 'd' }, { 'x-a': 'čeština' }])
@@ -128,7 +128,7 @@ describe('the answer', () => {
     });
   });
 
-  test('headers have lower-case names, and several values of one are joined', async () => {
+  test('headers have lower-case names, and multiple values are joined', async () => {
     const { headers } = await answerTo(
       receivers.says(
         'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nX-A: 1\r\nx-a: 2\r\n__proto__: x\r\nconstructor: y\r\nContent-Length: 0\r\n\r\n',
@@ -153,23 +153,23 @@ describe('the answer', () => {
     expect(elsewhere.connections).toBe(0);
   });
 
-  test('informational answers before it are passed over', async () => {
+  test('informational answers before it are skipped', async () => {
     expect(await answerTo(receivers.informsFirst(103))).toMatchObject({ statusCode: 200, body: 'ok' });
     expect(await answerTo(receivers.informsFirst(102))).toMatchObject({ statusCode: 200, body: 'ok' });
   });
 
-  test('one that ends with the connection, or in chunks, is whole', async () => {
+  test('one that ends with the connection, or in chunks, is complete', async () => {
     expect(await answerTo(receivers.endsWithConnection('the end'))).toMatchObject({ statusCode: 200, body: 'the end' });
     const chunked =
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-trailer: t\r\n\r\n';
     expect(await answerTo(receivers.says(chunked))).toMatchObject({ body: 'abcde' });
   });
 
-  test('bytes that are no UTF-8 become replacement characters', async () => {
+  test('invalid UTF-8 bytes become replacement characters', async () => {
     expect(await answerTo(receivers.answers(200, Buffer.from([0x61, 0xff, 0x62])))).toMatchObject({ body: 'a\ufffdb' });
   });
 
-  test('a body is kept up to 16 KiB, and one that is just so long keeps its connection', async () => {
+  test('a body is kept up to 16 KiB, and one of exactly that length keeps its connection', async () => {
     const target = await receiver(receivers.answers(200, 'x'.repeat(kept)));
     const http = client();
     for (let n = 0; n < 2; n++) {
@@ -182,7 +182,7 @@ describe('the answer', () => {
     await eventually(() => expect(target.openConnections).toBe(0));
   });
 
-  test('a body without end: the status decides, reading stops, the connection is closed', async () => {
+  test('an endless body: the status decides, reading stops, the connection is closed', async () => {
     const target = await receiver(receivers.floods());
     const outcome = await client().post(to(target.origin));
     expect(outcome).toMatchObject({ kind: 'response', statusCode: 200, body: 'x'.repeat(kept) });
@@ -206,7 +206,7 @@ describe('the answer', () => {
     expect(await answerTo(bare)).toMatchObject({ body: text });
   });
 
-  test('a compressed body is cut at 16 KiB of what it unfolds to', async () => {
+  test('a compressed body is cut at 16 KiB of decompressed output', async () => {
     const noise = Buffer.from(Array.from({ length: 64 * 1024 }, (_, n) => 33 + ((n * n * 31 + n * 7) % 90)));
     for (const [coding, pack] of Object.entries({ gzip: gzipSync, br: brotliCompressSync }))
       expect(await answerTo(receivers.answers(200, pack(noise), { 'content-encoding': coding }))).toMatchObject({
@@ -214,7 +214,7 @@ describe('the answer', () => {
       });
   });
 
-  test('a gzip bomb unfolds to 16 KiB and no further, and its connection is closed', async () => {
+  test('a gzip bomb is decompressed to 16 KiB, and its connection is closed', async () => {
     const target = await receiver(receivers.gzipBomb(256));
     const http = client();
     await http.post(to(target.origin));
@@ -222,12 +222,12 @@ describe('the answer', () => {
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => http.post(to(target.origin))));
     for (const outcome of outcomes)
       expect(outcome).toMatchObject({ kind: 'response', statusCode: 200, body: '\0'.repeat(kept) });
-    // Unfolded they would be five gigabytes.
+    // Decompressed they would be five gigabytes.
     expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
     await eventually(() => expect(target.openConnections).toBe(0));
   });
 
-  test('a brotli bomb that fits one packet unfolds to 16 KiB', async () => {
+  test('a brotli bomb in one packet is decompressed to 16 KiB', async () => {
     const packed = brotliCompressSync(Buffer.alloc(64 * 1024 * 1024), {
       params: { [constants.BROTLI_PARAM_QUALITY]: 2 },
     });
@@ -235,7 +235,7 @@ describe('the answer', () => {
     expect(await answerTo(bomb)).toMatchObject({ statusCode: 200, body: '\0'.repeat(kept) });
   });
 
-  test('a body that is not in the coding it claims: the status decides', async () => {
+  test('a body that does not match its content coding: the status decides', async () => {
     for (const coding of ['gzip', 'deflate', 'br'])
       expect(await answerTo(receivers.answers(201, 'plain text', { 'content-encoding': coding }))).toMatchObject({
         statusCode: 201,
@@ -250,7 +250,7 @@ describe('the answer', () => {
   });
 });
 
-describe('answers that are none', () => {
+describe('invalid answers', () => {
   test.each<[string, RawBehaviour]>([
     ['something else than HTTP', receivers.says('SSH-2.0-OpenSSH_9.6\r\n')],
     ['a malformed header', receivers.says('HTTP/1.1 200 OK\r\nbad header\r\n\r\n')],
@@ -268,7 +268,7 @@ describe('answers that are none', () => {
     expect(await failureOf(behaviour)).toMatchObject({ code: 'invalid_response' });
   });
 
-  test('headers within the bound are answers, cut to 64', async () => {
+  test('headers within the limit are answers, cut to 64', async () => {
     const { headers } = await answerTo(receivers.manyHeaders(500));
     expect(Object.keys(headers)).toHaveLength(64);
     expect((await answerTo(receivers.hugeHeader(15 * 1024))).headers['x-huge']).toHaveLength(15 * 1024);
@@ -285,7 +285,7 @@ describe('answers that are none', () => {
     expect(await failureOf(behaviour)).toMatchObject({ code: 'connection_reset' });
   });
 
-  test('nobody listens', async () => {
+  test('no process listens', async () => {
     const gone = await receiver(receivers.answers());
     await gone.close();
     expect(await client().post(to(gone.origin))).toMatchObject({ kind: 'failure', code: 'connection_refused' });
@@ -312,7 +312,7 @@ describe('the deadline', () => {
     expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200 });
   });
 
-  test('counts from the resolution of the name', async () => {
+  test('counts from the name resolution', async () => {
     const http = client({ lookup: () => new Promise(() => undefined) });
     const outcome = await http.post(to('http://never.example/', { timeoutMs: 150 }));
     expect(outcome).toMatchObject({ code: 'timeout', message: expect.stringContaining('connecting') });
@@ -339,13 +339,13 @@ describe('the deadline', () => {
     expect(target.requests).toHaveLength(2);
   });
 
-  test('an answer in time is one, however close', async () => {
+  test('an answer just in time is accepted', async () => {
     expect(await answerTo(receivers.answersAfter(150), { timeoutMs: 2000 })).toMatchObject({ statusCode: 200 });
   });
 });
 
-describe('giving up', () => {
-  test('ends a request in flight, and one that has not begun', async () => {
+describe('canceling', () => {
+  test('ends a request in progress, and one that has not begun', async () => {
     const target = await receiver(receivers.hangs());
     const http = client();
     const controller = new AbortController();
@@ -361,7 +361,7 @@ describe('giving up', () => {
   test.each([
     ['a new connection', 0],
     ['one that rested', 1],
-  ])('writes nothing where it may not be sent any more when %s is there', async (_name, before) => {
+  ])('writes nothing if the request may no longer be sent when %s is there', async (_name, before) => {
     const target = await receiver(receivers.answers());
     const http = client();
     for (let n = 0; n < before; n++) await http.post(to(target.origin));
@@ -371,7 +371,7 @@ describe('giving up', () => {
     expect(await http.post(to(target.origin, { mayBeSent: () => true }))).toMatchObject({ statusCode: 200 });
   });
 
-  test('writes nothing where being asked gives it up', async () => {
+  test('writes nothing if the check itself cancels', async () => {
     const target = await receiver(receivers.answers());
     const controller = new AbortController();
     const mayBeSent = () => {
@@ -384,7 +384,7 @@ describe('giving up', () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  test('does not send a second time what may not be sent any more', async () => {
+  test('does not resend a request that may no longer be sent', async () => {
     const target = await receiver(receivers.answers());
     const http = client();
     await http.post(to(target.origin));
@@ -398,7 +398,7 @@ describe('giving up', () => {
     expect(target.requests).toHaveLength(2);
   });
 
-  test('close waits for what is in flight and refuses what comes after', async () => {
+  test('close waits for requests in progress and refuses later ones', async () => {
     const target = await receiver(receivers.answersAfter(100));
     const http = client();
     const running = http.post(to(target.origin));
@@ -413,7 +413,7 @@ describe('giving up', () => {
 });
 
 describe('connections', () => {
-  test('are used again, by each origin its own', async () => {
+  test('are reused, separately for each origin', async () => {
     const [one, other] = [await receiver(receivers.answers()), await receiver(receivers.answers())];
     const http = client();
     for (let n = 0; n < 5; n++) {
@@ -423,7 +423,7 @@ describe('connections', () => {
     expect([one.connections, other.connections]).toEqual([1, 1]);
   });
 
-  test('stay within the bound per origin, and everyone is served', async () => {
+  test('stay within the limit per origin, and every request is served', async () => {
     const target = await receiver(receivers.answersAfter(5));
     const http = client({ maxConnectionsPerOrigin: 4 });
     const outcomes = await Promise.all(Array.from({ length: 40 }, () => http.post(to(target.origin))));
@@ -432,7 +432,7 @@ describe('connections', () => {
     expect(target.connections).toBe(4);
   });
 
-  test('hanging receivers keep nobody else waiting', async () => {
+  test('hanging receivers delay no others', async () => {
     const hung = await Promise.all(Array.from({ length: 5 }, () => receiver(receivers.hangs())));
     const healthy = await receiver(receivers.answers());
     const http = client({ maxConnectionsPerOrigin: 4 });
@@ -448,7 +448,7 @@ describe('connections', () => {
     expect((await Promise.all(waiting)).every((outcome) => outcome.kind === 'failure')).toBe(true);
   });
 
-  test('that rest are closed after a while, and beyond the bound the longest-resting first', async () => {
+  test('are closed after an idle time, and beyond the limit the longest idle first', async () => {
     const targets = await Promise.all(Array.from({ length: 3 }, () => receiver(receivers.answers())));
     const http = client({ maxIdleConnections: 2 });
     for (const { origin } of targets) await http.post(to(origin));
@@ -461,7 +461,7 @@ describe('connections', () => {
     await eventually(() => expect(target.openConnections).toBe(0));
   });
 
-  test('and requests are counted while they last', async () => {
+  test('are counted with their requests while open', async () => {
     const metrics = new RecordedMetrics();
     const target = await receiver(receivers.hangs());
     const http = client({ metrics, maxConnectionsPerOrigin: 2 });
@@ -481,7 +481,7 @@ describe('connections', () => {
     await eventually(() => expect(counts()).toEqual([0, 0, 0]));
   });
 
-  test('past their age take no further request', async () => {
+  test('past their age accept no further request', async () => {
     const target = await receiver(receivers.answers());
     const http = client({ maxConnectionAgeMs: -1 });
     await http.post(to(target.origin));
@@ -500,7 +500,7 @@ describe('connections', () => {
     expect(burst.filter((outcome) => outcome.kind === 'failure')).toEqual([]);
   });
 
-  test('a resting connection that the receiver closes as the next request comes: sent again, once, on a new one', async () => {
+  test('an idle connection that the receiver closes as the next request arrives: sent again, once, on a new one', async () => {
     const target = await receiver(receivers.answers());
     const http = client();
     expect(await http.post(to(target.origin))).not.toHaveProperty('resent');
@@ -528,7 +528,7 @@ describe('connections', () => {
     expect(target.requests).toHaveLength(3);
   });
 
-  test('a restarted receiver is found again whatever was open', async () => {
+  test('a restarted receiver is reached again whatever was open', async () => {
     const target = await receiver(receivers.answers());
     const http = client();
     await Promise.all(Array.from({ length: 10 }, () => http.post(to(target.origin))));
@@ -537,7 +537,7 @@ describe('connections', () => {
     expect(after.filter((outcome) => outcome.kind === 'failure')).toEqual([]);
   });
 
-  test('what follows a declared length never becomes the next answer', async () => {
+  test('bytes after a declared length never become the next answer', async () => {
     const target = await receiver(receivers.claimsLess());
     const http = client();
     for (let n = 0; n < 5; n++)

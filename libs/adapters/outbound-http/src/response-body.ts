@@ -32,7 +32,7 @@ export class ResponseBody {
     this.#limit = this.#coding === 'identity' ? MAX_BODY_BYTES : MAX_COMPRESSED_BYTES;
   }
 
-  /** True if the body is longer than the limit, so that no more has to be read. */
+  /** True if the body is longer than the limit, so that reading can stop. */
   get isFull(): boolean {
     return this.#size > this.#limit;
   }

@@ -15,7 +15,7 @@ describe('URLs of receivers', () => {
     ['https://my_service.internal.example/', { origin: 'https://my_service.internal.example', path: '/' }],
     ['https://8.8.8.8/', { origin: 'https://8.8.8.8', path: '/' }],
     ['https://[2606:4700::1111]:8443/', { origin: 'https://[2606:4700::1111]:8443', path: '/' }],
-  ])('%s is taken', (url, target) => expect(readTarget(url, strict)).toEqual(target));
+  ])('%s is accepted', (url, target) => expect(readTarget(url, strict)).toEqual(target));
 
   test.each([
     ['http://hooks.example.com/', 'https://'],
@@ -51,14 +51,14 @@ describe('URLs of receivers', () => {
     ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:8.8.8.8]', '[::127.0.0.1]', '[64:ff9b::8.8.8.8]'],
     ...['[2002:7f00:1::]', '[2001::1]', '[fe80::1]', '[fd00:ec2::254]', '[ff02::1]', '255.255.255.255', '224.0.0.1'],
     ...['localhost', 'LOCALHOST', 'localhost.', 'api.localhost'],
-  ])('https://%s/ is refused without asking a name server', (host) => {
+  ])('https://%s/ is refused without querying a name server', (host) => {
     expect(readTarget(`https://${host}/`, strict)).toEqual({
       code: 'address_not_allowed',
       message: expect.any(String),
     });
   });
 
-  test('with plain http allowed: only inside the operator’s networks, as far as can be said without a name server', () => {
+  test('with plain http allowed: only inside the operator’s networks, as far as known without a name server', () => {
     expect(readTarget('http://127.0.0.1:8080/in', dev)).toEqual({ origin: 'http://127.0.0.1:8080', path: '/in' });
     expect(readTarget('http://localhost:8080/in', dev)).toEqual({ origin: 'http://localhost:8080', path: '/in' });
     expect(readTarget('http://receiver/in', dev)).toEqual({ origin: 'http://receiver', path: '/in' });

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-describe('webhooks, asked by another process,', () => {
-  test('answer as they do in their own', async () => {
+describe('webhooks, called from another process,', () => {
+  test('answer as in their own process', async () => {
     const endpoint = await stage.endpoint(client, URL_A);
     expect(await client.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id })).toEqual(
       await webhooks.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id }),
@@ -38,7 +38,7 @@ describe('webhooks, asked by another process,', () => {
     expect(await client.deadLetters.summary(about)).toEqual(await webhooks.deadLetters.summary(about));
   });
 
-  test('refuse as they do in their own', async () => {
+  test('refuse as in their own process', async () => {
     const fields = { url: 'http://a.example.com', event_types: [] };
     await expect(client.endpoints.create({ ...stage.command(), fields })).rejects.toMatchObject({
       name: 'DomainError',

@@ -48,11 +48,11 @@ const dead = attempted(retrying, { outcome: failure, began: 1_000 + 72 * HOUR })
 const succeeded = attempted(fresh, { outcome: success, began: 1_000 });
 
 describe('a delivery', () => {
-  test('begins pending, with its first attempt due at once', () => {
+  test('begins pending, with its first attempt due immediately', () => {
     expect(fresh).toMatchObject({ status: 'pending', next_attempt_at: at(0), attempts_count: 0, last_error: null });
   });
 
-  test('counts only a success at a former URL, and is due at once at the present one', () => {
+  test('counts only a success at a former URL, and is due immediately at the current one', () => {
     const late = { began: 100 * HOUR, urlRevision: 7 };
     const due = { status: 'retrying', next_attempt_at: at(100 * HOUR), failures: retrying.failures };
     for (const outcome of [failure, gone, hold(60_000)]) {
@@ -63,7 +63,7 @@ describe('a delivery', () => {
     expect(attempted(retrying, { ...late, outcome: success }).status).toBe('succeeded');
   });
 
-  test('ends by a success', () => {
+  test('ends with a success', () => {
     expect(succeeded).toMatchObject({
       status: 'succeeded',
       next_attempt_at: null,
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('is retried after a failure, counted from its end', () => {
+  test('is retried after a failure, with a delay from its end', () => {
     expect(retrying).toMatchObject({
       status: 'retrying',
       next_attempt_at: at(16_000),
@@ -83,11 +83,11 @@ describe('a delivery', () => {
     });
   });
 
-  test('forgets its last error by a success', () => {
+  test('clears its last error after a success', () => {
     expect(attempted(retrying, { outcome: success, began: 16_000 }).last_error).toBeNull();
   });
 
-  test('has its last attempt 72 h after the first began, and is dead-lettered by that one', () => {
+  test('has its last attempt 72 h after the first began, and then becomes a dead letter', () => {
     const late = attempted({ ...retrying, failures: 11 }, { outcome: failure, began: 71 * HOUR });
     expect(late).toMatchObject({ status: 'retrying', next_attempt_at: at(1_000 + 72 * HOUR) });
     expect(attempted(late, { outcome: failure, began: 1_000 + 72 * HOUR })).toMatchObject({
@@ -98,23 +98,23 @@ describe('a delivery', () => {
     expect(attempted(late, { outcome: success, began: 1_000 + 72 * HOUR }).status).toBe('succeeded');
   });
 
-  test('still has its last attempt when the one before began inside the window and ended after it', () => {
+  test('still has its last attempt if the previous one began inside the window and ended after it', () => {
     const slow = attempted(retrying, { outcome: failure, began: 72 * HOUR, ended: 72 * HOUR + 10_000 });
     expect(slow).toMatchObject({ status: 'retrying', next_attempt_at: at(1_000 + 72 * HOUR) });
   });
 
-  test('is not dead-lettered after an outage of ours without an attempt made since', () => {
+  test('does not become a dead letter during an outage without a last attempt', () => {
     const after = attempted(retrying, { outcome: failure, began: 200 * HOUR });
     expect(after).toMatchObject({ status: 'dead_lettered', attempts_count: 2 });
     const first = attempted(fresh, { outcome: failure, began: 200 * HOUR });
     expect(first).toMatchObject({ status: 'retrying', next_attempt_at: at(200 * HOUR + 5_000) });
   });
 
-  test('is dead-lettered by 410 at once', () => {
+  test('becomes a dead letter immediately after a 410', () => {
     expect(attempted(fresh, { outcome: gone, began: 0 }).status).toBe('dead_lettered');
   });
 
-  test('uses up no attempt of its schedule by a hold', () => {
+  test('consumes no attempt of its schedule by a hold', () => {
     const held = attempted(retrying, { outcome: hold(60_000), began: 16_000 });
     expect(held).toMatchObject({ status: 'retrying', next_attempt_at: at(76_000), failures: 1, attempts_count: 2 });
     expect(attempted(held, { outcome: failure, began: 76_000 })).toMatchObject({
@@ -128,7 +128,7 @@ describe('a delivery', () => {
     expect(attempted(held, { outcome: hold(HOUR), began: 73 * HOUR }).status).toBe('dead_lettered');
   });
 
-  test('has its window stand still while its endpoint is paused', () => {
+  test('has its window extended while its endpoint is paused', () => {
     const pauses = [{ from: at(HOUR), to: at(101 * HOUR) }];
     const later = attempted(retrying, { outcome: failure, began: 120 * HOUR, pauses });
     expect(later.status).toBe('retrying');
@@ -149,7 +149,7 @@ describe('a delivery', () => {
     });
   });
 
-  describe('retried by hand', () => {
+  describe('retried manually', () => {
     test('keeps its schedule', () => {
       const asked = requestRetry(retrying, at(12_000));
       expect(asked).toMatchObject({ status: 'retrying', next_attempt_at: at(16_000), manual_at: at(12_000) });
@@ -179,7 +179,7 @@ describe('a delivery', () => {
       expect(tried).toMatchObject({ status: 'succeeded', last_error: null, attempts_count: 2, manual_at: null });
     });
 
-    test('is asked for once, however often', () => {
+    test('is requested once, however often', () => {
       const asked = requestRetry(retrying, at(12_000));
       expect(requestRetry(asked, at(13_000))).toBe(asked);
     });
@@ -205,7 +205,7 @@ describe('a delivery', () => {
       expect(attempted(off, { outcome: success, began: 11_500 }).status).toBe('succeeded');
     });
 
-    test('is discarded with its endpoint if it waits, and stays as it ended otherwise', () => {
+    test('is discarded with its endpoint if pending, and otherwise keeps its status', () => {
       expect(markAbandoned(retrying, at(9)).status).toBe('discarded');
       expect(markAbandoned(requestRetry(dead, at(8)), at(9))).toMatchObject({
         status: 'dead_lettered',
@@ -215,7 +215,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('replayed has a new schedule and window, and keeps its log', () => {
+  test('has a new schedule and window after a replay, and keeps its log', () => {
     const again = restartSchedule(dead, at(100 * HOUR));
     expect(again).toMatchObject({ status: 'pending', next_attempt_at: at(100 * HOUR), attempts_count: 2, failures: 0 });
     const failed = attempted(again, { outcome: failure, began: 100 * HOUR });
@@ -224,7 +224,7 @@ describe('a delivery', () => {
     expect(attempted(failed, { outcome: failure, began: 172 * HOUR }).status).toBe('dead_lettered');
   });
 
-  test('has a new revision with every change, so that older writers are refused', () => {
+  test('has a new revision with every change, so that outdated writers are refused', () => {
     const steps = [fresh, retrying, requestRetry(retrying, at(1)), markDiscarded(requestRetry(retrying, at(1)), at(2))];
     expect(steps.map(({ revision }) => revision)).toEqual([1, 2, 3, 4]);
   });

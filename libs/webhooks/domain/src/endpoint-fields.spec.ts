@@ -7,12 +7,12 @@ const faults = (input: JsonObject, required = false) =>
   check(input, required).errors.map(({ param, code }) => `${param} ${code}`);
 
 describe('the fields of an endpoint', () => {
-  test('url and event types are required to create one, nothing to change one', () => {
+  test('requires url and event types to create an endpoint, nothing to change one', () => {
     expect(faults({}, true)).toEqual(['url required', 'event_types required']);
     expect(check({})).toEqual({ fields: {}, errors: [] });
   });
 
-  test('are taken over as given, headers in lower case and types once', () => {
+  test('are accepted as given, headers in lower case and types without duplicates', () => {
     const input = {
       url: 'https://example.com/hook',
       event_types: ['*', 'milestone.retracted', '*'],
@@ -35,7 +35,7 @@ describe('the fields of an endpoint', () => {
     });
   });
 
-  test('every faulty one is named at once', () => {
+  test('reports all invalid fields together', () => {
     const input = {
       url: 'http://example.com',
       event_types: ['shipment.created', 'shipment.exploded', 7],
@@ -94,7 +94,7 @@ describe('the fields of an endpoint', () => {
     expect(faults({ headers: { [name]: value } })).toEqual([`headers.${name} invalid_value`]);
   });
 
-  // What clients of HTTP set themselves, and would leave out in silence.
+  // Headers that HTTP clients set themselves, and would drop silently.
   test.each(['connection', 'content-length', 'expect', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade'])(
     'the header %s is refused',
     (name) => {
@@ -102,7 +102,7 @@ describe('the fields of an endpoint', () => {
     },
   );
 
-  test('headers are bounded in number and size, and each is given once', () => {
+  test('headers are limited in number and size, and each may appear once', () => {
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`x-${index}`, 'v']));
     expect(faults({ headers: many })).toEqual(['headers too_many']);
     expect(faults({ headers: { 'x-long': 'v'.repeat(1_001) } })).toEqual(['headers.x-long too_long']);

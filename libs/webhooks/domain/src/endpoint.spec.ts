@@ -23,7 +23,7 @@ import {
 } from './endpoint.ts';
 
 const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
-/** Where the log has come to by that hour. */
+/** Head of the log at that hour. */
 const head = (hour: number) => `p${String(hour).padStart(2, '0')}`;
 const moment = (hour: number) => ({ at: at(hour), head: head(hour) });
 const period = (from: number, to: number | null) => ({
@@ -43,7 +43,7 @@ const verified = recordVerification(NEW_ENDPOINT, passed(0));
 const running = enable(verified, 1);
 
 describe('an endpoint', () => {
-  test('is pending verification, verified, enabled', () => {
+  test('is pending verification, then verified, then enabled', () => {
     expect(NEW_ENDPOINT.status).toBe('pending_verification');
     expect(verified).toMatchObject({ status: 'verified', last_verification: passed(0) });
     expect(running).toMatchObject({ status: 'enabled', enabled_periods: [period(1, null)], pauses: [] });
@@ -56,7 +56,7 @@ describe('an endpoint', () => {
     expect(enableEndpoint(recordVerification(NEW_ENDPOINT, failed(1)), moment(2))).toBeUndefined();
   });
 
-  test('has the result of its last verification, and a failed one changes no status', () => {
+  test('has the result of its last verification; a failed one changes no status', () => {
     expect(recordVerification(NEW_ENDPOINT, failed(1))).toMatchObject({
       status: 'pending_verification',
       last_verification: { ok: false, error: { code: 'timeout' } },
@@ -64,7 +64,7 @@ describe('an endpoint', () => {
     expect(recordVerification(running, failed(2))).toMatchObject({ status: 'enabled', verified: true });
   });
 
-  test('records nothing while disabled, and its deliveries’ windows stand still', () => {
+  test('records nothing while disabled, and its deliveries’ windows are extended', () => {
     const off = disableEndpoint(running, 'manual', moment(3));
     expect(off).toMatchObject({
       status: 'disabled',
@@ -80,12 +80,12 @@ describe('an endpoint', () => {
     });
   });
 
-  test('is disabled once: the first reason stays', () => {
+  test('is disabled once, and the first reason is kept', () => {
     const gone = disableEndpoint(running, 'gone', moment(3));
     expect(disableEndpoint(gone, 'manual', moment(4))).toBe(gone);
   });
 
-  test('is pending verification with a changed URL, and records if it was enabled', () => {
+  test('is pending verification with a changed URL, and continues recording if it was enabled', () => {
     const moved = resetForNewUrl(running, at(3), 4);
     expect(moved).toMatchObject({
       status: 'pending_verification',
@@ -98,12 +98,12 @@ describe('an endpoint', () => {
     expect(again).toMatchObject({ enabled_periods: [period(1, null)], pauses: [{ from: at(3), to: at(5) }] });
   });
 
-  test('does not begin to record by a changed URL', () => {
+  test('does not start recording by a changed URL', () => {
     const moved = resetForNewUrl(disableEndpoint(running, 'manual', moment(2)), at(3), 4);
     expect(moved).toMatchObject({ status: 'pending_verification', enabled_periods: [period(1, 2)] });
   });
 
-  test('records nothing and is no longer attempted once it is deleted', () => {
+  test('records nothing and is no longer attempted after its deletion', () => {
     const gone = deleteEndpoint(running, at(3));
     expect(gone).toMatchObject({ status: 'disabled', disabled_reason: 'manual', verified: false, enabled_periods: [] });
     expect(gone.pauses).toEqual([{ from: at(3), to: null }]);
@@ -149,12 +149,12 @@ describe('an endpoint', () => {
 describe('enabled periods', () => {
   const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
   const moment = (head: LogPosition, hour = 1) => ({ at: at(hour), head });
-  /** The places of these that lie in one of the periods. */
+  /** Positions among these that lie in one of the periods. */
   const live = (periods: readonly EnabledPeriod[], ...places: readonly LogPosition[]) =>
     places.filter((place) => isInPeriods(periods, { created_at: at(1), place }));
 
   describe('an event is live for an endpoint that', () => {
-    test('was enabled before its place in the log, and not disabled', () => {
+    test("was enabled before the event's log position, and not disabled", () => {
       const periods = openEnabledPeriod([], moment('02'));
       expect(live(periods, '01', '02', '03', '99')).toEqual(['03', '99']);
       expect(live(closeEnabledPeriod(periods, moment('04')), '02', '03', '04', '05')).toEqual(['03', '04']);
@@ -165,7 +165,7 @@ describe('enabled periods', () => {
       expect(live(closeEnabledPeriod(openEnabledPeriod([], moment('')), moment('')), '01')).toEqual([]);
     });
 
-    test('was enabled then by the log, whatever the clocks say', () => {
+    test('was enabled at that log position, whatever the clocks say', () => {
       const periods = closeEnabledPeriod(openEnabledPeriod([], moment('02', 9)), moment('04', 5));
       for (const created_at of [at(0), at(9), at(12)]) {
         expect(isInPeriods(periods, { created_at, place: '03' })).toBe(true);
@@ -173,13 +173,13 @@ describe('enabled periods', () => {
       }
     });
 
-    test('was enabled then, in any of its periods', () => {
+    test('was enabled at that position, in any of its periods', () => {
       const first = closeEnabledPeriod(openEnabledPeriod([], moment('02')), moment('04'));
       const periods = closeEnabledPeriod(openEnabledPeriod(first, moment('06')), moment('08'));
       expect(live(periods, '02', '03', '04', '05', '06', '07', '08', '09')).toEqual(['03', '04', '07', '08']);
     });
 
-    test('stays as it is if enabled or disabled again', () => {
+    test('is unchanged if enabled or disabled again', () => {
       const open = openEnabledPeriod([], moment('02'));
       expect(openEnabledPeriod(open, moment('05'))).toBe(open);
       const shut = closeEnabledPeriod(open, moment('06'));
@@ -188,7 +188,7 @@ describe('enabled periods', () => {
     });
   });
 
-  test('an event that is in no log is live for an endpoint that is enabled, and by the times after that', () => {
+  test('an event that is in no log is live for an enabled endpoint, and afterwards by time', () => {
     const message = (hour: number) => ({ created_at: at(hour), place: undefined });
     const open = openEnabledPeriod([], moment('02', 5));
     expect([isInPeriods(open, message(1)), isInPeriods(open, message(9))]).toEqual([true, true]);
@@ -196,10 +196,10 @@ describe('enabled periods', () => {
     expect([4, 5, 6, 7].filter((hour) => isInPeriods(shut, message(hour)))).toEqual([5, 6]);
   });
 
-  describe('a period without places, as a faulty document has it', () => {
+  describe('a period without places, as in a faulty document', () => {
     const faulty = (period: Period) => [period as EnabledPeriod];
 
-    test('includes every event while it is open, and the earlier ones after it was closed', () => {
+    test('includes every event while open, and the earlier ones after it was closed', () => {
       const open = faulty({ from: at(5), to: null });
       expect(live(open, '01', '09')).toEqual(['01', '09']);
       expect(live(closeEnabledPeriod(open, moment('04', 7)), '01', '04', '05')).toEqual(['01', '04']);
@@ -227,18 +227,18 @@ describe('periods', () => {
       expect(closePeriod([], at(4))).toEqual([]);
     });
 
-    test('never end before they begin, even when the clock was set back', () => {
+    test('never end before they begin, even if the clock was set back', () => {
       expect(closePeriod(openPeriod([], from(5)), at(3))).toEqual([{ from: at(5), to: at(5) }]);
     });
 
-    test('are forgotten, the oldest first, when there are more than a hundred', () => {
+    test('are dropped, oldest first, if there are more than a hundred', () => {
       let periods = openPeriod([], from(0));
       for (let hour = 1; hour < 300; hour += 2) periods = openPeriod(closePeriod(periods, at(hour)), from(hour + 1));
       expect(periods).toHaveLength(100);
       expect(periods.at(-1)).toEqual({ from: at(300), to: null });
     });
 
-    test('stretch a duration by what of them lies within it', () => {
+    test('extend a duration by their part within it', () => {
       const pauses = [
         { from: at(0), to: at(2) }, // before and into it
         { from: at(3), to: at(4) }, // within
@@ -251,11 +251,11 @@ describe('periods', () => {
 });
 
 describe('shards', () => {
-  test('never move: they name leases', () => {
+  test('never change: leases are named after them', () => {
     expect(['whe_a', 'whe_b', 'whe_0123456789abcdef'].map(shardOf)).toEqual([21, 28, 46]);
   });
 
-  test('take endpoints evenly', () => {
+  test('distribute endpoints evenly', () => {
     const counts = Array<number>(SHARD_COUNT).fill(0);
     for (let n = 0; n < 6_400; n += 1) counts[shardOf(`whe_${n.toString(16).padStart(32, '0')}`)]! += 1;
     expect(Math.min(...counts)).toBeGreaterThan(50);

@@ -27,7 +27,7 @@ const counts = (attempts: readonly CountedAttempt[]) => {
   return counter.counts;
 };
 
-test('an hour begins when its UTC hour does', () => {
+test('an hour starts at the UTC hour', () => {
   expect(startOfHour('2026-12-31T23:59:59.999Z')).toBe('2026-12-31T23:00:00.000Z');
   expect(startOfNextHour('2026-12-31T23:00:00.000Z')).toBe('2027-01-01T00:00:00.000Z');
 });
@@ -57,7 +57,7 @@ test('later attempts are added to the stored counts', () => {
   expect(counter.counts).toEqual(counts(ATTEMPTS));
 });
 
-test('each duration lies in a bucket, whose longest is at most an eighth longer', () => {
+test('each duration lies in a bucket whose longest is at most 12.5% longer', () => {
   let before = -1;
   const wrong: number[] = [];
   for (let ms = 0; ms <= 100_000; ms += 1) {

@@ -5,16 +5,16 @@ const answered = (statusCode: number, retryAfter?: string, date?: string) =>
   judgeAnswer({ kind: 'response', statusCode, retryAfter, date }, now);
 
 describe('an attempt', () => {
-  test('succeeds by 2xx only', () => {
+  test('succeeds with 2xx only', () => {
     expect([200, 201, 204, 299].map((status) => answered(status).kind)).toEqual(Array(4).fill('success'));
     expect([199, 304, 400, 404, 500, 503].map((status) => answered(status).kind)).toEqual(Array(6).fill('failure'));
   });
 
-  test('fails by a redirect, and says so', () => {
+  test('fails with a redirect, and reports it', () => {
     expect(answered(307)).toMatchObject({ kind: 'failure', error: { code: 'redirect_not_followed' } });
   });
 
-  test('fails without an answer, for the reason given', () => {
+  test('fails without an answer, with the given reason', () => {
     const failure = { kind: 'failure', code: 'timeout', message: 'no answer in 10 s' } as const;
     expect(judgeAnswer(failure, now)).toEqual({
       kind: 'failure',
@@ -22,27 +22,27 @@ describe('an attempt', () => {
     });
   });
 
-  test('finds by 410 that the endpoint is gone', () => {
+  test('detects with a 410 that the endpoint is gone', () => {
     expect(answered(410)).toMatchObject({ kind: 'gone', error: { code: 'unexpected_status' } });
   });
 
-  test.each([429, 503])('holds the endpoint back after %i with Retry-After', (status) => {
+  test.each([429, 503])('holds the endpoint after %i with Retry-After', (status) => {
     expect(answered(status, '120')).toMatchObject({ kind: 'hold', holdMs: 120_000 });
     expect(answered(status, 'Thu, 01 Jan 2026 00:05:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 300_000 });
   });
 
   test.each(['Thursday, 01-Jan-26 00:05:00 GMT', 'Thu Jan  1 00:05:00 2026'])(
-    'is told to hold back by a date in a former form of HTTP, as %s',
+    'accepts a date in a former HTTP format, such as %s',
     (date) => expect(answered(503, date)).toMatchObject({ kind: 'hold', holdMs: 300_000 }),
   );
 
-  test('holds back an hour at most', () => {
+  test('holds for an hour at most', () => {
     expect(answered(429, '86400')).toMatchObject({ kind: 'hold', holdMs: 3_600_000 });
     expect(answered(429, 'Fri, 01 Jan 2027 00:00:00 GMT')).toMatchObject({ kind: 'hold', holdMs: 3_600_000 });
   });
 
   test.each(['0', '00', 'Thu, 01 Jan 2026 00:00:00 GMT', 'Wed, 31 Dec 2025 00:00:00 GMT', 'Wed Dec 31 00:00:00 2025'])(
-    'is held back for a second, and not an ordinary failure, when Retry-After is %j',
+    'holds for a second, instead of an ordinary failure, if Retry-After is %j',
     (value) => expect(answered(429, value)).toMatchObject({ kind: 'hold', holdMs: 1_000 }),
   );
 
@@ -53,7 +53,7 @@ describe('an attempt', () => {
     expect(answered(503, retryAfter, date)).toMatchObject({ kind: 'hold', holdMs: 30_000 });
   });
 
-  test('measures a date by its own clock when the Date header is malformed', () => {
+  test('measures a date by its own clock if the Date header is malformed', () => {
     expect(answered(503, 'Thu, 01 Jan 2026 00:05:00 GMT', 'now')).toMatchObject({ kind: 'hold', holdMs: 300_000 });
   });
 
@@ -71,7 +71,7 @@ describe('an attempt', () => {
     'Thu, 99 Jan 2026 00:05:00 GMT',
   ])('is an ordinary failure when Retry-After is %j', (value) => expect(answered(429, value).kind).toBe('failure'));
 
-  test('does not hold back for other statuses', () => {
+  test('does not hold for other statuses', () => {
     expect(answered(500, '120').kind).toBe('failure');
   });
 });
@@ -93,7 +93,7 @@ describe('a failing endpoint is reported', () => {
     expect(failureReportDueAt({ since: at(0), latest: at(30) }, [pause(31, null)], HOUR)).toBe(Infinity);
   });
 
-  test('once it was enabled again, an hour later, if it was attempted since and failed', () => {
+  test('an hour after it was enabled again, if it was attempted since and failed', () => {
     const pauses = [pause(5, 6), pause(31, 45)];
     expect(failureReportDueAt({ since: at(0), latest: at(30) }, pauses, HOUR)).toBe(Infinity);
     expect(failureReportDueAt({ since: at(0), latest: at(45) }, pauses, HOUR)).toBe(at(105));

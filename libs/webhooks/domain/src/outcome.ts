@@ -17,9 +17,9 @@ export type ReceiverAnswer =
 export type AttemptOutcome =
   | { readonly kind: 'success' }
   | { readonly kind: 'failure'; readonly error: DeliveryError }
-  /** The endpoint says that it is gone for good (410). */
+  /** The endpoint answered 410: it is permanently gone. */
   | { readonly kind: 'gone'; readonly error: DeliveryError }
-  /** The endpoint asks everybody to wait (429 or 503 with `Retry-After`). */
+  /** The endpoint asked to wait (429 or 503 with `Retry-After`). All its attempts wait. */
   | { readonly kind: 'hold'; readonly error: DeliveryError; readonly holdMs: number };
 
 /**

@@ -63,7 +63,7 @@ export function newReplay(fields: NewReplay, at: Timestamp): Replay {
 }
 
 /**
- * Cancels a running replay: deliveries in progress continue, and no more are taken. A replay that has ended is returned
+ * Cancels a running replay: deliveries in progress continue, and others are not taken. A replay that has ended is returned
  * unchanged.
  */
 export function cancelReplay<R extends Replay>(replay: R, at: Timestamp): R {

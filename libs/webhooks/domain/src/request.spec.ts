@@ -22,7 +22,9 @@ import {
 
 const [FIRST, SECOND, THIRD] = ['2026-11-01', '2027-03-01', '2027-09-01'] as readonly string[] as ApiVersion[];
 
-/** The third version called the reference `reference`, the second one `ref`; the first one had an upper-case type in it. */
+/**
+ * The third version names the reference `reference`, the second one `ref`; the first one has an upper-case type in it.
+ */
 const versions = new PayloadVersions([
   { name: '2026-11-01', downgrade: (type, data) => ({ ...data, kind: type.toUpperCase() }) },
   {
@@ -42,8 +44,8 @@ const event = {
   data: { shipment_id: 'shp_1', reference: 'PO-1' } as JsonObject,
 } as const;
 
-describe('versions of the payload', () => {
-  test('are those that are published', () => {
+describe('payload versions', () => {
+  test('are the published ones', () => {
     expect([PAYLOAD_VERSIONS.names, PAYLOAD_VERSIONS.newest]).toEqual([API_VERSIONS, NEWEST_API_VERSION]);
     expect([versions.newest, versions.find(SECOND), versions.find('2020-01-01'), versions.find(5)]).toEqual([
       THIRD,
@@ -57,7 +59,7 @@ describe('versions of the payload', () => {
     [THIRD, { shipment_id: 'shp_1', reference: 'PO-1' }],
     [SECOND, { shipment_id: 'shp_1', ref: 'PO-1' }],
     [FIRST, { shipment_id: 'shp_1', ref: 'PO-1', kind: 'SHIPMENT.CREATED' }],
-  ])('each is made of the next newer one: %s', (version, data) => {
+  ])('are each derived from the next newer one: %s', (version, data) => {
     const before = structuredClone(event);
     const body = JSON.parse(renderBody(event, version as ApiVersion, false, versions)) as JsonObject;
     expect(body).toEqual({ ...event, api_version: version, data });
@@ -65,7 +67,7 @@ describe('versions of the payload', () => {
     expect(event).toEqual(before);
   });
 
-  test('what was published in an older one is sent in that one, and made older from there', () => {
+  test('an event published in an older version is sent in that version, and converted to older ones from there', () => {
     const older = { ...event, api_version: SECOND as ApiVersion, data: { ref: 'PO-1' } };
     expect([FIRST, SECOND, THIRD].map((wanted) => versions.versionFor(older, wanted as ApiVersion))).toEqual([
       FIRST,
@@ -83,7 +85,7 @@ describe('versions of the payload', () => {
     ['the same twice', [{ name: '2026-11-01', downgrade }, { name: '2026-11-01' }]],
     ['one that cannot be made of the next', [{ name: '2026-11-01' }, { name: '2027-03-01' }]],
     ['a newest one that would be made of another', [{ name: '2026-11-01', downgrade }]],
-  ])('are refused where they are no chain: %s', (_what, descriptors) => {
+  ])('are refused if they are no chain: %s', (_what, descriptors) => {
     expect(() => new PayloadVersions(descriptors)).toThrow(RangeError);
   });
 });
@@ -98,7 +100,7 @@ const context = {
 } as const;
 
 describe('a sandbox event', () => {
-  test.each(SHIPMENT_EVENT_TYPES)('of %s has the shape of a live one, and says what it is', (type) => {
+  test.each(SHIPMENT_EVENT_TYPES)('of %s has the shape of a live one, and its own type', (type) => {
     const body = JSON.parse(renderBody(createSandboxEvent({ ...context, type }), '2026-11-01', true)) as Record<
       string,
       unknown
@@ -121,7 +123,7 @@ describe('a sandbox event', () => {
     expect(Object.keys(body['data'] as object)).toContain(resource);
   });
 
-  test('is built the same way as a live one, but for the word', () => {
+  test('is rendered like a live one, except for the `sandbox` field', () => {
     const event = createSandboxEvent({ ...context, type: 'shipment.created' });
     const live = JSON.parse(renderBody(event, '2026-11-01')) as object;
     const { sandbox, ...rest } = JSON.parse(renderBody(event, '2026-11-01', true)) as { sandbox: unknown };
@@ -137,14 +139,14 @@ const keyed = (secret: string): Signer => ({
   standard: (prefix) => hmac(`key of ${secret}`, prefix + body).digest('base64'),
 });
 
-describe('the headers that sign a request', () => {
-  test('have the time in seconds and the HMAC of time, dot and body', () => {
+describe('the signature headers', () => {
+  test('contain the time in seconds and the HMAC of time, dot and body', () => {
     const headers = signatureHeaders('evt_1', 1_767_225_600_999, [keyed('whsec_abc')]);
     const expected = hmac('whsec_abc', `1767225600.${body}`).digest('hex');
     expect(headers['service-signature']).toBe(`t=1767225600,v1=${expected}`);
   });
 
-  test('have those of Standard Webhooks: id, time, and the HMAC of id, time and body', () => {
+  test('contain those of Standard Webhooks: id, time, and the HMAC of id, time and body', () => {
     const { 'service-signature': _ours, ...headers } = signatureHeaders('evt_1', 1_767_225_600_999, [keyed('a')]);
     expect(headers).toEqual({
       'webhook-id': 'evt_1',
@@ -153,7 +155,7 @@ describe('the headers that sign a request', () => {
     });
   });
 
-  test('carry one signature for each valid secret', () => {
+  test('contain one signature for each valid secret', () => {
     const headers = signatureHeaders('evt_1', 1_767_225_600_000, [keyed('new'), keyed('old')]);
     expect(headers['service-signature']).toMatch(/^t=1767225600,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
     expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
@@ -182,7 +184,7 @@ describe('a secret', () => {
 });
 
 describe('rotating', () => {
-  test('puts a fresh one before the old one, which is valid to the end of the overlap', () => {
+  test('adds a fresh secret before the old one, which is valid to the end of the overlap', () => {
     expect(addSecret([secret(0)], secret(1), at(5))).toEqual([secret(1), secret(0, 5)]);
   });
 
@@ -190,15 +192,15 @@ describe('rotating', () => {
     expect(addSecret([secret(0), secret(0, 9)], secret(1), at(1))).toEqual([secret(1)]);
   });
 
-  test('shortens what former rotations granted, and never lengthens it', () => {
+  test('shortens the validity granted by former rotations, and never lengthens it', () => {
     expect(ends(addSecret([secret(3), secret(2, 12), secret(1, 6)], secret(4), at(8)))).toEqual([null, 8, 8, 6]);
   });
 
-  test('drops what expired', () => {
+  test('drops expired secrets', () => {
     expect(ends(addSecret([secret(3), secret(1, 4)], secret(4), at(8)))).toEqual([null, 8]);
   });
 
-  test('keeps at most five, the newest', () => {
+  test('keeps at most the newest five', () => {
     let secrets: readonly SecretValidity[] = [secret(0)];
     for (let hour = 1; hour < 8; hour += 1) secrets = addSecret(secrets, secret(hour), at(20));
     expect(secrets).toHaveLength(MAX_VALID_SECRETS);

@@ -65,7 +65,7 @@ export interface Signer {
 }
 
 /**
- * Returns the headers that sign a request: `Service-Signature`, `t=<unix seconds>,v1=<hex>` over `<t>.<raw body>`, and
+ * Returns the signature headers: `Service-Signature`, `t=<unix seconds>,v1=<hex>` over `<t>.<raw body>`, and
  * the three headers of Standard Webhooks, over `<id>.<t>.<raw body>`. Both contain one signature for each valid secret,
  * so that receivers can switch while a secret is being rotated (docs/reference/delivery.md#signature).
  * @param id id of the event

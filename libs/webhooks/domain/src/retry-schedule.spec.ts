@@ -12,7 +12,7 @@ describe('the retry schedule', () => {
     expect(waits).toEqual([5, 15, 45, 135, 32_805, 86_400, 86_400, 86_400].map((seconds) => seconds * SECOND));
   });
 
-  test('moves each wait by up to 10 % either way', () => {
+  test('varies each delay by up to 10 % either way', () => {
     expect(backoffMs(DEFAULT_RETRY_POLICY, 1, () => 0)).toBe(4_500);
     expect(backoffMs(DEFAULT_RETRY_POLICY, 1, () => 1 - Number.EPSILON)).toBe(5_500);
   });
@@ -35,7 +35,7 @@ describe('the retry schedule', () => {
     }
   });
 
-  test('lets an endpoint’s pauses stretch the window, and stand still while one is open', () => {
+  test('extends the window by an endpoint’s pauses, without limit while one is open', () => {
     const first = Date.parse('2026-03-01T00:00:00.000Z');
     const pause = { from: '2026-03-02T00:00:00.000Z', to: '2026-03-02T10:00:00.000Z' };
     expect(retryWindowEnd(DEFAULT_RETRY_POLICY, first, [pause])).toBe(first + 82 * HOUR);

@@ -82,7 +82,7 @@ describe('summary of dead letters', () => {
     }
     const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
     let rows = 0;
-    // Every suite checks that the queries themselves read no more rows than they return.
+    // Every suite checks that the queries themselves read only the rows that they return.
     const counted: Pick<Collection<DeliveryDocument>, 'find' | 'count'> = {
       find: async (query) => {
         const found = await stored.find(query);

@@ -87,7 +87,7 @@ export class Dispatcher implements EndpointObserver {
     this.pacing.remove(owned);
   }
 
-  /** Starts no more attempts. Resolves when every outcome is stored and endpoints that answered 410 are disabled. */
+  /** Stops starting attempts. Resolves when every outcome is stored and endpoints that answered 410 are disabled. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.later.close();

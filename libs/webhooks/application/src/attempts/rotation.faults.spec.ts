@@ -114,7 +114,7 @@ async function rotate(api: RunningWebhooks, overlap?: number): Promise<Known> {
   const ends = Date.parse(command.at) + (overlap ?? 86_400) * SECOND_MS;
   for (const known of secrets) known.expiresAt = Math.min(known.expiresAt, ends);
   Object.assign(fresh, { secret });
-  // Deliveries in between were signed by it, which nobody could know.
+  // Deliveries in between were signed by a secret that is not known yet.
   secrets = [fresh, ...secrets];
   return fresh;
 }

@@ -26,7 +26,7 @@ const slowly: FakeBehaviour = async (request) => {
   return stage.receivers.good(request);
 };
 
-/** Publishes events, `atOnce` at a time. The returned function ends that and resolves with the number of events. */
+/** Publishes `atOnce` events at a time. The returned function stops it and resolves with the number of events. */
 function publishing(atOnce = 1): () => Promise<number> {
   let isPublishing = true;
   const publish = async () => {
@@ -45,7 +45,7 @@ function publishing(atOnce = 1): () => Promise<number> {
   endPublishing = end;
   return end;
 }
-/** How often each (endpoint, event) arrived. */
+/** Number of arrivals of each (endpoint, event). */
 function arrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
@@ -74,7 +74,7 @@ async function twoUnderLoad() {
   return { first, second, published };
 }
 
-/** Ends the publishing; resolves once every event has arrived at every endpoint, and nothing waits. */
+/** Stops publishing; resolves once every event has arrived at every endpoint, and none is pending. */
 async function deliversAll(process: RunningWebhooks, published: () => Promise<number>): Promise<void> {
   await succeedsAt(process);
   const events = await published();
@@ -85,7 +85,7 @@ async function deliversAll(process: RunningWebhooks, published: () => Promise<nu
 }
 
 describe('two processes', () => {
-  test('share the work: one attempts what the other recorded', async () => {
+  test('share the work: one attempts deliveries that the other recorded', async () => {
     const owner = await stage.start({ policy: POLICY });
     for (const url of URLS) await stage.endpoint(owner, url);
     const other = await stage.start({ policy: POLICY });
@@ -103,7 +103,7 @@ describe('two processes', () => {
     expect(other.metrics.value('webhook_attempts_total{outcome="success"}')).toBe(0);
   });
 
-  test('carry out what either of them was requested to do', async () => {
+  test('carry out requests made to either of them', async () => {
     const owner = await stage.start({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
     const other = await stage.start({ policy: POLICY });
     const { id } = await stage.endpoint(owner, URLS[0] ?? '');
@@ -139,7 +139,7 @@ describe('two processes', () => {
     );
   });
 
-  test('hand over without a loss or a repetition when one is stopped', async () => {
+  test('hand over without loss or repetition when one is stopped', async () => {
     const { first, second, published } = await twoUnderLoad();
     await first.stop();
     await deliversAll(second, published);
@@ -147,7 +147,7 @@ describe('two processes', () => {
     expect(arrivals().every((times) => times === 1)).toBe(true);
   });
 
-  test('lose nothing when one is killed, and repeat only what it had under way', async () => {
+  test('lose nothing when one is killed, and repeat only its attempts in progress', async () => {
     const { first, second, published } = await twoUnderLoad();
     first.process.kill();
     const inDoubt = first.process.unanswered;
@@ -155,7 +155,7 @@ describe('two processes', () => {
     expect(repetitions()).toBeLessThanOrEqual(inDoubt);
   });
 
-  test('continue when one loses its shards and lives', async () => {
+  test('continue when one loses its shards and survives', async () => {
     const { first, second, published } = await twoUnderLoad();
     first.process.loseLeases();
     const inDoubt = first.process.unanswered;
@@ -165,7 +165,7 @@ describe('two processes', () => {
     expect(repetitions()).toBeLessThanOrEqual(inDoubt);
   });
 
-  test('of which one lost its shards while its engine was away attempt nothing twice', async () => {
+  test('attempt nothing twice if one lost its shards while its store was unreachable', async () => {
     const flaky = new FlakyProcess();
     const first = await stage.start({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
     const url = URLS[0] ?? '';
@@ -194,11 +194,11 @@ describe('two processes', () => {
     expect(stage.receivers.at(url)).toHaveLength(arrivedBefore + 1);
   });
 
-  describe('of which one stood still until the other had its shards', () => {
+  describe('continue if one was suspended until the other had its shards', () => {
     /** Successful attempts. */
     const attempts = ({ metrics }: RunningWebhooks) => metrics.value('webhook_attempts_total{outcome="success"}');
 
-    test('send what it was recording from the other only', async () => {
+    test('send deliveries that the first was recording only from the other', async () => {
       const still = new FlakyProcess();
       const first = await stage.start({ policy: POLICY }, still);
       const url = URLS[0] ?? '';
@@ -222,7 +222,7 @@ describe('two processes', () => {
       const first = await stage.start({ policy: POLICY, pollMs: 1 });
       const ids: string[] = [];
       for (const url of URLS) ids.push((await stage.endpoint(first, url)).id);
-      // The first one looks long before it.
+      // The first one checks long before it.
       const second = await stage.start({ policy: POLICY, pollMs: 300 });
       const asked = await stage.start({ policy: POLICY }, undefined, undefined, true);
       first.process.standStill();
@@ -235,7 +235,7 @@ describe('two processes', () => {
     });
   });
 
-  test('of which one loses its shards give up what it has under way', async () => {
+  test('cancel attempts in progress when one loses its shards', async () => {
     const first = await stage.start({ policy: POLICY });
     const url = URLS[0] ?? '';
     const { id } = await stage.endpoint(first, url, { max_concurrency: 1 });
@@ -253,7 +253,7 @@ describe('two processes', () => {
     expect(stage.receivers.mostAtOnce.get(url)).toBe(1);
   });
 
-  test('of which one loses its shards never send more at once than an endpoint allows', async () => {
+  test("never exceed an endpoint's concurrency when one loses its shards", async () => {
     const first = await stage.start({ policy: POLICY });
     const url = URLS[0] ?? '';
     const { id } = await stage.endpoint(first, url, { max_concurrency: 2 });

@@ -73,7 +73,7 @@ export class OwnedEndpoints {
     return owned;
   }
 
-  /** Drops an endpoint. Attempts in progress end and are stored; no more begin. */
+  /** Drops an endpoint. Attempts in progress end and are stored; others do not begin. */
   drop(owned: OwnedEndpoint): void {
     owned.state.drop();
     if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
@@ -114,7 +114,7 @@ export class OwnedEndpoints {
    * @returns false if another process has owned the endpoint since
    */
   saveHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
-    // One write at a time. Of two concurrent writes, the store might apply the newer one first.
+    // One write at a time: the store might apply the newer of two concurrent writes first.
     const saved = (this.saves.get(owned) ?? Promise.resolve()).then(() => this.writeHealth(owned, now));
     this.saves.set(
       owned,

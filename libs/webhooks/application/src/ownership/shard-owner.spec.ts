@@ -7,7 +7,10 @@ import { ShardLeases } from './shards.ts';
 const [FIRST, LATE] = ['whe_a', 'whe_b'];
 const leaseName = (endpointId: string) => `webhooks-shard-${String(shardOf(endpointId)).padStart(2, '0')}`;
 
-/** Something waits for an endpoint of each of two shards. The second one is acquired so many microtasks after the first is read. */
+/**
+ * An endpoint of each of two shards has pending deliveries. The second shard is acquired this many microtasks after the
+ * first is read.
+ */
 function owner(microtasks: number) {
   const read: string[] = [];
   const firstIsRead = Promise.withResolvers<void>();
@@ -65,7 +68,7 @@ function owner(microtasks: number) {
   return { read, stop: () => made.stop() };
 }
 
-test('deliveries of a shard are read whenever it is acquired, also while the read of other shards ends', async () => {
+test('deliveries of a shard are read whenever it is acquired, even while the read of other shards ends', async () => {
   const owners = Array.from({ length: 40 }, (_, microtasks) => owner(microtasks));
   try {
     await eventually(() => {

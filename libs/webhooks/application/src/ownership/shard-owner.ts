@@ -101,7 +101,7 @@ export class ShardOwner {
     for (const id of endpointIds) await this.reload(id);
   }
 
-  /** Acquires no more shards. Held shards stay held until {@link release}. */
+  /** Stops acquiring shards. Held shards stay held until {@link release}. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.parts.shards.stop();

@@ -49,7 +49,7 @@ export class ShardLeases {
   }
 
   /**
-   * Acquires no more shards. Held shards stay held until {@link release}, so that no other process starts before all
+   * Stops acquiring shards. Held shards stay held until {@link release}, so that no other process starts before all
    * work here is done.
    */
   stop(): void {

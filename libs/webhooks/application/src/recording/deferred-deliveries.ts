@@ -59,7 +59,7 @@ const MAX_PAUSE_MS = 1_000;
 /** Interval at which the job checks for events that other processes deferred. */
 const SWEEP_MS = 500;
 /**
- * Longest wait of a deferred event. While an event has waited longer, no more are deferred, and all deliveries are
+ * Longest wait of a deferred event. While an event has waited longer, deferring stops, and all deliveries are
  * recorded immediately.
  */
 const MAX_DEFERRAL_MS = 300_000;

@@ -14,7 +14,7 @@ function answer(subject: AdaptiveConcurrency, outcome: AttemptOutcome, times: nu
   return subject;
 }
 
-describe('the concurrency of an endpoint’s attempts', () => {
+describe('concurrency of an endpoint’s attempts', () => {
   test('begins with a few attempts, and reaches the limit once as many have succeeded', () => {
     const subject = concurrency();
     expect(subject.allowed).toBe(4);
@@ -25,7 +25,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(new AdaptiveConcurrency(2, 10 * MINUTE, half).allowed).toBe(2);
   });
 
-  test('stays as it is while only some attempts fail', () => {
+  test('stays unchanged while only some attempts fail', () => {
     const subject = answer(concurrency(), success, 12);
     answer(subject, failure, 15);
     expect(subject.allowed).toBe(16);
@@ -54,7 +54,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(answer(subject, success, 1).circuit).toBe('closed');
   });
 
-  test('rests after failures in a row for up to a tenth of the time that the last attempt took', () => {
+  test("pauses after failures in a row for up to a tenth of the last attempt's duration", () => {
     const subject = concurrency();
     subject.recordOutcome(failure, 0, 10_000);
     expect(subject.restsUntil).toBe(-Infinity);
@@ -65,7 +65,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.restsUntil).toBe(10_500);
   });
 
-  test('begins attempts one after the other if answers come late, over a quarter of the time that they take', () => {
+  test('starts attempts one by one if answers are slow, over a quarter of their duration', () => {
     const subject = answer(concurrency(), success, 12);
     subject.recordOutcome(success, 0, 999);
     subject.recordStart(1_000);
@@ -82,7 +82,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(single.restsUntil).toBe(-Infinity);
   });
 
-  test('pauses until the time that the endpoint asked for, and then begins with one attempt', () => {
+  test('pauses until the requested time, and then starts with one attempt', () => {
     const subject = answer(concurrency(), hold(30_000), 1, 1_000);
     expect(subject).toMatchObject({ heldUntil: 31_000, allowed: 1 });
     answer(subject, hold(5_000), 1, 2_000);
@@ -123,11 +123,11 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.recoveringSince).toBeNull();
   });
 
-  test('is stored if it has to outlive the process, and only then', () => {
+  test('is stored only if it has to outlive the process', () => {
     const subject = concurrency();
     answer(subject, failure, 3, 0);
     expect(subject.unsavedHealth(1_000)).toBeUndefined();
-    // Until it is known to be stored: the store may have been away.
+    // Until it is known to be stored, because the store may be unreachable.
     expect(subject.unsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
     expect(subject.unsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
     const save = (now: number) => {
@@ -178,7 +178,7 @@ describe('the concurrency of an endpoint’s attempts', () => {
     expect(subject.recoveringSince).toBe(11 * MINUTE);
   });
 
-  test.each(['failing_since', 'recovering_since'])('begins with probes if another process stored %s', (since) => {
+  test.each(['failing_since', 'recovering_since'])('starts with probes if another process stored %s', (since) => {
     const stored = { held_until: null, failing_since: null, recovering_since: null };
     const subject = concurrency({ ...stored, [since]: '1970-01-01T00:00:00.000Z' });
     expect(subject.allowed).toBe(2);

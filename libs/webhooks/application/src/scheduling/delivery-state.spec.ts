@@ -26,7 +26,7 @@ const DISABLED: EndpointDocument = { ...ENDPOINT, status: 'disabled', disabled_r
 
 const opening = () => new DeliveryState(ENDPOINT);
 
-/** A state whose URL answered so, at the beginning of the epoch. */
+/** A state whose URL answered with this outcome, at the beginning of the epoch. */
 function serving(...outcomes: readonly AttemptOutcome[]): DeliveryState {
   const state = opening();
   state.setHealth(undefined, SETTINGS);
@@ -57,7 +57,7 @@ function replaying(running: RunningReplay | undefined = replay()): DeliveryState
 }
 
 describe('the phase of a URL', () => {
-  test('is opening until its health was read, and serving then', () => {
+  test('is opening until its health is read, and serving afterwards', () => {
     const state = opening();
     expect([state.phase, state.concurrency]).toEqual(['opening', undefined]);
     state.setHealth(undefined, SETTINGS);
@@ -74,7 +74,7 @@ describe('the phase of a URL', () => {
     expect(state.concurrency?.allowed).toBe(allowed);
   });
 
-  test('knows its health once', () => {
+  test('accepts its health only once', () => {
     expect(() => serving().setHealth(undefined, SETTINGS)).toThrow(IllegalTransition);
     expect(() => gone().setHealth(undefined, SETTINGS)).toThrow(IllegalTransition);
   });
@@ -93,12 +93,12 @@ describe('the phase of a URL', () => {
     ['success', SUCCESS],
     ['failure', FAILURE],
     ['hold', HOLD],
-  ])('stays as it is after a %s', (_name, outcome) => {
+  ])('stays unchanged after a %s', (_name, outcome) => {
     expect(serving(outcome).phase).toBe('serving');
     expect(serving(GONE, outcome).phase).toBe('gone');
   });
 
-  test('does not change by the answer of another URL', () => {
+  test('does not change by an answer of another URL', () => {
     const state = serving();
     state.recordOutcome(MOVED, GONE, 0, 0);
     state.recordOutcome(MOVED, HOLD, 0, 0);
@@ -109,7 +109,7 @@ describe('the phase of a URL', () => {
     ['opening', opening],
     ['serving', () => serving(HOLD)],
     ['gone', gone],
-  ])('is opening again with another URL: from %s', (_phase, make) => {
+  ])('is opening again after a change of the URL: from %s', (_phase, make) => {
     const state = make();
     expect(state.setEndpoint(MOVED)).toBe(true);
     expect([state.phase, state.concurrency, state.beginDisabling()]).toEqual(['opening', undefined, undefined]);
@@ -119,7 +119,7 @@ describe('the phase of a URL', () => {
 });
 
 describe('a changed endpoint', () => {
-  test('receives other deliveries once it is verified, enabled or disabled', () => {
+  test('receives other deliveries after it is verified, enabled or disabled', () => {
     const state = serving();
     expect(state.setEndpoint({ ...ENDPOINT, description: 'other', revision: 2 })).toBe(false);
     expect(state.setEndpoint({ ...ENDPOINT, status: 'disabled', revision: 3 })).toBe(true);
@@ -127,13 +127,13 @@ describe('a changed endpoint', () => {
     expect(state.setEndpoint({ ...ENDPOINT, verified: false, revision: 5 })).toBe(true);
   });
 
-  test('keeps how its URL answers, and takes its new limit', () => {
+  test('keeps the health of its URL, and applies its new limit', () => {
     const state = serving(SUCCESS);
     state.setEndpoint({ ...ENDPOINT, max_concurrency: 3, revision: 2 });
     expect(state.concurrency).toMatchObject({ limit: 3, allowed: 3, isProven: true });
   });
 
-  test('is not taken in an older form', () => {
+  test('is ignored in an older revision', () => {
     const state = serving();
     state.setEndpoint(MOVED);
     expect(state.setEndpoint(ENDPOINT)).toBe(false);
@@ -142,7 +142,7 @@ describe('a changed endpoint', () => {
 });
 
 describe('an attempt', () => {
-  test('is being made, then its outcome is being stored, then it has ended', () => {
+  test('is in progress, then its outcome is being stored, then it has ended', () => {
     const state = serving();
     state.beginAttempt('dlv_1', false, 0);
     expect([state.attempting, state.underWay.get('dlv_1'), state.isIdle]).toEqual([1, 'attempting', false]);
@@ -190,7 +190,7 @@ describe('an attempt', () => {
     expect(() => change(state)).toThrow(IllegalTransition);
   });
 
-  test('is remembered as early until it has ended', () => {
+  test('is known as early until it has ended', () => {
     const state = serving();
     state.beginAttempt('dlv_1', true, 0);
     state.beginAttempt('dlv_2', false, 0);
@@ -201,14 +201,14 @@ describe('an attempt', () => {
     expect(state.hasEarlyUnderWay).toBe(false);
   });
 
-  test('begins after a gap if answers come late', () => {
+  test('begins after a gap if answers are slow', () => {
     const state = serving();
     state.recordOutcome(ENDPOINT, SUCCESS, 0, 8_000);
     state.beginAttempt('dlv_1', false, 10_000);
     expect(state.concurrency?.restsUntil).toBe(10_000 + 8_000 / (4 * 5));
   });
 
-  test('waits after a fault of our own', () => {
+  test('waits after a local fault', () => {
     const state = serving();
     expect(state.blockedUntil).toBe(-Infinity);
     state.block(5_000);
@@ -217,7 +217,7 @@ describe('an attempt', () => {
 });
 
 describe('a recovery', () => {
-  test('begins with a success after a long failure, and ends once everything was attempted again', () => {
+  test('begins with a success after a long failure, and ends after everything was attempted again', () => {
     const state = serving(FAILURE);
     state.recordOutcome(ENDPOINT, SUCCESS, 10 * MINUTE, 10 * MINUTE);
     expect(state.concurrency?.recoveringSince).toBe(10 * MINUTE);
@@ -243,7 +243,7 @@ describe('stored health', () => {
     expect(opening().unsavedHealth(0)).toBeUndefined();
   });
 
-  test('of a former URL that ends being stored marks nothing of the present one as stored', () => {
+  test("of a former URL does not mark the current one's health as stored", () => {
     const state = serving(HOLD);
     const unsaved = state.unsavedHealth(0);
     state.setEndpoint(MOVED);
@@ -255,7 +255,7 @@ describe('stored health', () => {
 });
 
 describe('disabling after a 410', () => {
-  test('begins once no attempt is under way, and once at a time', () => {
+  test('begins once no attempt is in progress, and once at a time', () => {
     const state = gone();
     state.beginAttempt('dlv_1', false, 0);
     expect(state.beginDisabling()).toBeUndefined();
@@ -266,13 +266,13 @@ describe('disabling after a 410', () => {
     expect(serving(FAILURE).beginDisabling()).toBeUndefined();
   });
 
-  test('also goes on after the endpoint was dropped', () => {
+  test('continues after the endpoint was dropped', () => {
     const state = gone();
     state.drop();
     expect([state.isDropped, state.isIdle, state.beginDisabling()]).toEqual([true, false, ENDPOINT]);
   });
 
-  test('ends in serving, for the endpoint is disabled', () => {
+  test('ends in serving, because the endpoint is disabled', () => {
     const state = gone();
     state.beginDisabling();
     state.setEndpoint(DISABLED);
@@ -280,7 +280,7 @@ describe('disabling after a 410', () => {
     expect([state.phase, state.isIdle, state.beginDisabling()]).toEqual(['serving', true, undefined]);
   });
 
-  test('ends in opening while the health is not known', () => {
+  test('ends in opening while the health is unknown', () => {
     const state = opening();
     state.recordOutcome(ENDPOINT, GONE, 0, 0);
     state.beginDisabling();
@@ -288,14 +288,14 @@ describe('disabling after a 410', () => {
     expect(state.phase).toBe('opening');
   });
 
-  test('begins again if it could not be done', () => {
+  test('begins again if it failed', () => {
     const state = gone();
     state.beginDisabling();
     state.endDisabling(ENDPOINT, false);
     expect([state.phase, state.beginDisabling()]).toEqual(['gone', ENDPOINT]);
   });
 
-  test('leaves another URL that answered 410 meanwhile to be disabled next', () => {
+  test('leaves another URL that answered 410 to be disabled next', () => {
     const state = gone();
     state.beginDisabling();
     state.setEndpoint(MOVED);
@@ -305,7 +305,7 @@ describe('disabling after a 410', () => {
     expect([state.phase, state.beginDisabling()]).toEqual(['gone', MOVED]);
   });
 
-  test('leaves another URL that serves meanwhile as it is', () => {
+  test('leaves another URL that serves unchanged', () => {
     const state = gone();
     state.beginDisabling();
     state.setEndpoint(MOVED);
@@ -344,12 +344,12 @@ describe('reporting failures', () => {
     expect(state.reportDueAt(HOUR)).toBe(HOUR);
   });
 
-  test('has nothing to report after a success, nor of a URL that is not known', () => {
+  test('is not due after a success, or for an unknown URL', () => {
     expect(serving(FAILURE, SUCCESS).createFailingReport(HOUR)).toBeUndefined();
     expect(opening().createFailingReport(HOUR)).toBeUndefined();
   });
 
-  test('of a former URL marks nothing of the present one', () => {
+  test('of a former URL does not mark the current one as reported', () => {
     const state = serving(FAILURE);
     const report = state.createFailingReport(HOUR);
     if (report === undefined) throw new Error('nothing to report');
@@ -391,7 +391,7 @@ describe('a replay', () => {
     expect(() => serving().beginReplaying()).toThrow(IllegalTransition);
   });
 
-  test('that was read again is the same one, which reads what is stored', () => {
+  test('that is read again is the same one, and reads stored data', () => {
     const running = replay();
     const state = replaying(running);
     state.endReplayRead(state.beginReplayRead(), replay('rpl_1'));
@@ -403,7 +403,7 @@ describe('a replay', () => {
     expect([state.replay, state.isIdle]).toEqual([undefined, true]);
   });
 
-  test('that was read last stays, although an earlier read is answered after it', () => {
+  test('that was read last is kept, although an earlier read is answered later', () => {
     const state = serving();
     const [earlier, later] = [state.beginReplayRead(), state.beginReplayRead()];
     state.endReplayRead(later, replay('rpl_2'));
@@ -411,7 +411,7 @@ describe('a replay', () => {
     expect(state.replay?.id).toBe('rpl_2');
   });
 
-  test('is never taken from a read that did not begin', () => {
+  test('is never set by a read that did not begin', () => {
     expect(() => serving().endReplayRead(1, replay())).toThrow(IllegalTransition);
   });
 });

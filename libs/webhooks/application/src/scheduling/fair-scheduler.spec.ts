@@ -10,13 +10,13 @@ const endpoints = (count: number, ...like: Parameters<typeof owned>) =>
   Array.from({ length: count }, () => owned(...like));
 const attemptsAt = (some: readonly Stand[]) => some.reduce((sum, { attempting }) => sum + attempting, 0);
 
-/** Attempts under way, and how each is ended. */
+/** Attempts in progress, with functions that end them. */
 class Field {
   private readonly underWay: { readonly of: Stand; readonly end: () => void }[] = [];
 
   constructor(readonly scheduler: FairScheduler<Stand>) {}
 
-  /** Begins attempts at endpoints that want as many as they can get, or these; answers how many each has. */
+  /** Starts attempts at endpoints that want as many as they can get, or this many; returns the number of each. */
   serve(some: readonly Stand[], most = Infinity): number[] {
     for (const one of some) if (one.attempting < most) this.scheduler.add(one);
     for (let of = this.scheduler.next(); of !== undefined; of = this.scheduler.next()) {
@@ -28,7 +28,7 @@ class Field {
     return some.map(({ attempting }) => attempting);
   }
 
-  /** Ends the attempt that has been under way for longest. */
+  /** Ends the oldest attempt in progress. */
   endOldest(): void {
     const oldest = this.underWay.shift();
     oldest?.end();
@@ -41,13 +41,13 @@ describe('the fair scheduler', () => {
   test.each([
     ['answer slowly', true],
     ['hang', false],
-  ])('leaves room for a workspace after another whose receivers %s', (_name, proven) => {
+  ])('leaves capacity for a workspace after another one whose receivers %s', (_name, proven) => {
     const all = field(1_000);
     all.serve(endpoints(50, proven, 'wsp_1'));
     expect(all.serve([owned(true, 'wsp_2')], 90)).toEqual([90]);
   });
 
-  test('gives a workspace alone three quarters of all attempts', () => {
+  test('gives a single workspace three quarters of all attempts', () => {
     const [all, slow] = [field(1_000), endpoints(12, true)];
     const each = all.serve(slow, 100);
     expect(attemptsAt(slow)).toBeGreaterThan(650);
@@ -57,13 +57,13 @@ describe('the fair scheduler', () => {
     expect(attemptsAt([...slow, ...many])).toBe(750);
   });
 
-  test('leaves room for the next after several come at once and keep all they get', () => {
+  test('leaves capacity for the next workspace after several keep all they get', () => {
     const all = field(1_000);
     for (let n = 0; n < 6; n += 1) all.serve(endpoints(12, true, `wsp_${n}`), 100);
     expect(all.serve([owned(true, 'wsp_new')], 16)).toEqual([4]);
   });
 
-  test('gives workspaces that take all they can get the same in the end, in whatever order they came', () => {
+  test('gives workspaces that take all they can get equal shares in the end, in any order', () => {
     const all = field(1_000);
     const [first, second] = [endpoints(30, true, 'wsp_1'), endpoints(30, true, 'wsp_2')];
     all.serve(first);
@@ -87,7 +87,7 @@ describe('the fair scheduler', () => {
     expect(attemptsAt(busy)).toBeGreaterThan(600);
   });
 
-  test('leaves at least one attempt for a workspace that has none under way, however many there are', () => {
+  test('leaves at least one attempt for a workspace that has none in progress, however many there are', () => {
     const all = field(1_000);
     const slow = Array.from({ length: 900 }, (_, n) => owned(true, `wsp_${n}`));
     all.serve(slow);
@@ -96,7 +96,7 @@ describe('the fair scheduler', () => {
 });
 
 describe('the fair scheduler, among endpoints', () => {
-  test('leaves room for an endpoint after others of its workspace that answer slowly', () => {
+  test('leaves capacity for an endpoint after others of its workspace that answer slowly', () => {
     const all = field(1_000);
     const slow = endpoints(12, true);
     all.serve(slow, 100);
@@ -108,13 +108,13 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve([owned(true)], 16)).toEqual([16]);
   });
 
-  test('leaves some attempts for an endpoint after others of its workspace have just taken all they can get', () => {
+  test('leaves some attempts for an endpoint right after others of its workspace took all they can get', () => {
     const all = field(1_000);
     for (let n = 0; n < 12; n += 1) all.serve([owned(true)], 100);
     expect(all.serve([owned(true)], 16)).toEqual([2]);
   });
 
-  test('leaves room for a first attempt, whichever endpoints came before and hang', () => {
+  test('leaves capacity for a first attempt, whichever endpoints came before and hang', () => {
     const all = field(16);
     expect(all.serve([owned()])).toEqual([5]);
     expect(all.serve([owned()])).toEqual([1]);
@@ -125,7 +125,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.scheduler.inFlight).toBe(12);
   });
 
-  test('leaves room for endpoints that answer, in their workspace and in others', () => {
+  test('leaves capacity for endpoints that answer, in their workspace and in others', () => {
     const all = field(16);
     all.serve(endpoints(20));
     expect(all.scheduler.inFlight).toBe(9);
@@ -133,7 +133,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve([owned(true, 'wsp_2')])).toEqual([2]);
   });
 
-  test('leaves room for endpoints that answer if those of very many workspaces hang', () => {
+  test('leaves capacity for endpoints that answer if those of many workspaces hang', () => {
     const all = field(1_000);
     const hung = Array.from({ length: 2_000 }, (_, n) => owned(false, `wsp_${n}`));
     all.serve(hung, 2);
@@ -141,7 +141,7 @@ describe('the fair scheduler, among endpoints', () => {
     expect(all.serve([owned(true, 'wsp_new')], 50)).toEqual([50]);
   });
 
-  test('leaves room for first attempts if endpoints of many workspaces hang', () => {
+  test('leaves capacity for first attempts if endpoints of many workspaces hang', () => {
     const all = field(1_000);
     const hung = Array.from({ length: 300 }, (_, n) => owned(false, `wsp_${n}`));
     all.serve(hung, 4);
@@ -202,7 +202,7 @@ describe('round robin', () => {
     expect(drain(robin)).toEqual(['a2']);
   });
 
-  test('passes over members for which their group has no room, and keeps their turn', () => {
+  test('skips members whose group has no capacity for them, and keeps their turn', () => {
     const robin = new RoundRobin<string>();
     for (const member of ['a1', 'b1', 'b2', 'c1']) robin.add(member.charAt(0), member);
     expect(next(robin, { a: 0, b: 2 }, { b1: 2, b2: 1 })).toBe('b2');

@@ -29,12 +29,12 @@ const ENDPOINT: EndpointDocument = {
 
 const SETTINGS = { recoveryAfterMs: 600_000, random: () => 0 };
 
-/** The endpoint answers an attempt, so many milliseconds after the start. */
+/** The endpoint answers an attempt, this many milliseconds after the start. */
 function answer(at: OwnedEndpoint, outcome: AttemptOutcome, ms: number): void {
   at.state.recordOutcome(at.endpoint, outcome, START + ms, START + ms);
 }
 
-/** A lease that is held until the test says otherwise. */
+/** A lease that is held until the test ends it. */
 function lease(): Lease & { isOver: boolean } {
   return {
     name: 'webhooks-shard-01',
@@ -59,7 +59,7 @@ function ownedUnder(held: Lease, ...outcomes: readonly AttemptOutcome[]): OwnedE
   return opened;
 }
 
-/** So many that come due a millisecond after each other, from the start on. */
+/** This many deliveries, due a millisecond after each other from the start on. */
 function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
   for (let n = 0; n < count; n += 1) {
     const due = new Date(START + n).toISOString();
@@ -73,7 +73,7 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
 
 const timeAt = (ms: number) => new Date(START + ms).toISOString();
 
-/** A delivery of an event of the start with these fields instead. */
+/** A delivery of an event at the start, with these fields replaced. */
 function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryDocument {
   const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: timeAt(0), payload_id: 'p' };
@@ -91,7 +91,7 @@ const replay = (id: string): RunningReplay => ({
 });
 
 describe('an endpoint that this process owns', () => {
-  test('holds little while it is not known whether the endpoint answers, and plenty once it does', () => {
+  test('holds few deliveries until the endpoint is known to answer, and more afterwards', () => {
     expect(owned().room).toBe(4 * 8);
     expect(owned(SUCCESS).room).toBe(5 * 64);
     expect(owned(SUCCESS, FAILURE, FAILURE, FAILURE, FAILURE).room).toBe(5 * 64);
@@ -101,7 +101,7 @@ describe('an endpoint that this process owns', () => {
     expect(off.room).toBe(0);
   });
 
-  test('keeps up until more deliveries wait than it holds, or only failures come back', () => {
+  test('keeps up until more deliveries wait than it holds, or only failures occur', () => {
     expect(owned().keepsUp).toBe(true);
     expect(wait(owned(), 32).keepsUp).toBe(true);
     expect(wait(owned(), 33).keepsUp).toBe(false);
@@ -110,7 +110,7 @@ describe('an endpoint that this process owns', () => {
     expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).keepsUp).toBe(true);
   });
 
-  test('gives no delivery once its lease is over by the clock, and waits for none', () => {
+  test('returns no delivery after its lease expired, and has no next time', () => {
     const held = lease();
     const endpoint = wait(ownedUnder(held), 2);
     expect(endpoint.take(START + 10)?.id).toBe('dlv_0');
@@ -121,7 +121,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBeUndefined();
   });
 
-  test('gives a replayed delivery early if nothing is due, also behind a retry that waits for its time', () => {
+  test('returns a replayed delivery early if nothing is due, even behind a waiting retry', () => {
     const endpoint = owned(SUCCESS);
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
@@ -141,7 +141,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.take(START + 500)?.id).toBe('dlv_retry');
   });
 
-  test('gives deliveries that failed before it recovered early, until three failures in a row', () => {
+  test('returns deliveries that failed before the recovery early, until three failures in a row', () => {
     const endpoint = owned(...Array.from({ length: 4 }, () => FAILURE));
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
@@ -163,7 +163,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBe(START + 700_000);
   });
 
-  test('has recovered once no delivery that failed before waits or is being attempted', () => {
+  test('has recovered once no delivery that failed before is pending or being attempted', () => {
     const endpoint = owned(FAILURE);
     answer(endpoint, SUCCESS, 600_000);
     expect(endpoint.hasRecovered).toBe(true);
@@ -181,7 +181,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.hasRecovered).toBe(false);
   });
 
-  test('forgets how a former URL answered, and gives deliveries that were last attempted there at once', () => {
+  test('resets the health of a former URL, and returns deliveries last attempted there immediately', () => {
     const endpoint = owned({ ...FAILURE, kind: 'hold', holdMs: 3_600_000 });
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
@@ -205,7 +205,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.nextMoment).toBe(START + 3_600_000);
   });
 
-  test('gives live events before replayed deliveries that were attempted at a former URL', () => {
+  test('returns live events before replayed deliveries that were attempted at a former URL', () => {
     const endpoint = owned(SUCCESS);
     endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
     endpoint.state.setHealth(undefined, SETTINGS);
@@ -218,7 +218,7 @@ describe('an endpoint that this process owns', () => {
     expect([endpoint.take(START + 20)?.id, endpoint.take(START + 20)?.id]).toEqual(['dlv_live', 'dlv_replayed']);
   });
 
-  test('leaves a delivery that is under way to the end of its attempt, and reads again if a newer form was stored', () => {
+  test('leaves a delivery in progress to the end of its attempt, and reads again if a newer form was stored', () => {
     const endpoint = wait(owned(), 1);
     const taken = endpoint.take(START)?.delivery;
     if (taken === undefined) throw new Error('nothing was due');
@@ -230,7 +230,7 @@ describe('an endpoint that this process owns', () => {
     expect([endpoint.waiting, endpoint.wantsRefill(endpoint.room)]).toEqual([0, true]);
   });
 
-  test('holds a delivery again that has another attempt to come, unless the endpoint was dropped or deleted', () => {
+  test('holds a delivery with attempts left again, unless the endpoint was dropped or deleted', () => {
     const retried = () => {
       const endpoint = wait(owned(), 1);
       const taken = endpoint.take(START)?.delivery as DeliveryDocument;
@@ -247,7 +247,7 @@ describe('an endpoint that this process owns', () => {
     expect(deleted.endpoint.completeAttempt(after.id, after, 0, 32)).toBe(false);
   });
 
-  test('waits five seconds after an attempt that could not be made, and half a second for a missing payload alone', () => {
+  test('waits five seconds after an impossible attempt, and half a second for a single missing payload', () => {
     const endpoint = wait(owned(), 2);
     const first = endpoint.take(START + 10);
     if (first === undefined) throw new Error('nothing was due');
@@ -262,7 +262,7 @@ describe('an endpoint that this process owns', () => {
     expect(blocked.take(START + 5_010)?.id).toBe('dlv_0');
   });
 
-  test('attempts the next delivery after a gap if answers come late, and after a hold', () => {
+  test('attempts the next delivery after a gap if answers are slow, and after a hold', () => {
     const gap = 8_000 / (4 * 6);
     const late = new OwnedEndpoint(ENDPOINT, lease(), true);
     late.state.setHealth(undefined, { ...SETTINGS, random: () => 0.5 });
@@ -274,7 +274,7 @@ describe('an endpoint that this process owns', () => {
     expect([held.canTake(START + 29_999), held.nextMoment]).toEqual([false, START + 30_000]);
   });
 
-  test('reads past the express deliveries that are under way', () => {
+  test('reads past express deliveries in progress', () => {
     const endpoint = owned();
     endpoint.add(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
     expect(endpoint.take(START)?.id).toBe('dlv_1');
@@ -282,7 +282,7 @@ describe('an endpoint that this process owns', () => {
     expect(endpoint.beginRefill(endpoint.room).expressLimit).toBe(101);
   });
 
-  test('is idle after five minutes without anything to do, counted from the first look', () => {
+  test('is idle after five minutes without work, counted from the first check', () => {
     const endpoint = wait(owned(), 1);
     expect([endpoint.hasBeenIdle(0), endpoint.hasBeenIdle(900_000)]).toEqual([false, false]);
     endpoint.take(START);
@@ -291,7 +291,7 @@ describe('an endpoint that this process owns', () => {
     expect([1_000_001, 1_300_001, 1_300_002].map((now) => endpoint.hasBeenIdle(now))).toEqual([false, false, true]);
   });
 
-  test('reports failures of an earlier owner only if a delivery is left of them, or an attempt failed here', () => {
+  test('reports failures of an earlier owner only if a failed delivery is left or an attempt failed here', () => {
     const stored = { held_until: null, failing_since: timeAt(0), recovering_since: null };
     const reason = { code: 'timeout', message: '' };
     const opened = new OwnedEndpoint(ENDPOINT, lease(), true);

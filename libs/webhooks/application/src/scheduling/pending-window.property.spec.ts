@@ -18,13 +18,13 @@ function delivery(n: number, due: number): DeliveryDocument {
   );
 }
 
-/** An endpoint's owner with a store beside it, driven step by step. */
+/** An endpoint's owner with a store, run step by step. */
 class ShardOwner {
   readonly stored = new Map<string, DeliveryDocument>();
   readonly busy = new Set<string>();
-  /** The one taken last. */
+  /** The delivery taken last. */
   private latest: PendingDelivery | undefined;
-  /** Whether anything is due later than it is stored. */
+  /** True if a delivery is due later in memory than in the store. */
   private delayed = false;
   readonly window: PendingWindow;
   private reading: { readonly refill: Refill; content: RefillContent | undefined } | undefined;
@@ -69,7 +69,7 @@ class ShardOwner {
     }
   }
 
-  /** Works everything off; answers how many of what is stored were never found. */
+  /** Processes everything; returns the number of stored deliveries that were never found. */
   finishAll(): number {
     this.room = Math.max(this.room, 1);
     for (let round = 0; round < 10_000; round += 1) {
@@ -84,7 +84,7 @@ class ShardOwner {
     return this.stored.size;
   }
 
-  /** What is at hand first, and what should be; undefined where something is being read, or should be. */
+  /** The first delivery in memory, and the one expected; undefined while something is being read, or should be. */
   get first(): readonly [atHand: string | undefined, earliest: string | undefined] | undefined {
     if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
     if (this.window.wantsRefill(this.room)) return undefined;
@@ -109,7 +109,7 @@ class ShardOwner {
     }
   }
 
-  /** The store answers the query as things are at this instant; the answer arrives later. */
+  /** The store evaluates the query at this instant; the result arrives later. */
   private look(): void {
     if (this.reading === undefined || this.reading.content !== undefined) return;
     const { after, limit } = this.reading.refill;
@@ -133,7 +133,7 @@ class ShardOwner {
   private take(): void {
     const item = this.window.scheduled.shift();
     if (item === undefined) return;
-    // Never twice, never what was done already, never as it no longer is.
+    // Never twice, never completed ones, never in an outdated form.
     expect(this.busy.has(item.id)).toBe(false);
     expect(this.stored.get(item.id)?.due_at).toBe(item.delivery.due_at);
     expect(this.window.scheduled.size).toBeLessThanOrEqual(2 * this.mostRoom);
@@ -141,7 +141,7 @@ class ShardOwner {
     this.latest = item;
   }
 
-  /** It could not be attempted. */
+  /** The delivery could not be attempted. */
   private putBack(later: number): void {
     if (this.latest === undefined || !this.busy.delete(this.latest.id)) return;
     this.window.putBack({ ...this.latest, due: this.latest.due + later });
@@ -149,7 +149,7 @@ class ShardOwner {
     this.delayed = true;
   }
 
-  /** @param due when it comes due again, if it does */
+  /** @param due time at which the delivery is due again, if it is */
   private finish(due: number | undefined): void {
     const [id] = this.busy;
     if (id === undefined) return;
@@ -162,7 +162,7 @@ class ShardOwner {
   }
 }
 
-test('a pending window finds every stored delivery, in whatever order things happen', () => {
+test('a pending window finds every stored delivery, in any order of events', () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 11 }), fc.integer({ min: 0, max: 50 })), {
     maxLength: 120,
   });

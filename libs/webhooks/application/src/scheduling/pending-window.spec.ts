@@ -17,7 +17,7 @@ function delivery(n: number): DeliveryDocument {
 }
 const waiting = (n: number) => toPending(delivery(n), 0);
 
-/** What is stored, as the backlog would read it. */
+/** Stored deliveries, as a refill would read them. */
 class Disk {
   readonly stored = new Map<string, DeliveryDocument>();
 
@@ -183,7 +183,7 @@ describe('a pending window', () => {
     expect(window.isNewest(delivery(1).id, delivery(1).revision + 1)).toBe(true);
   });
 
-  test('drops a page that no longer follows on', () => {
+  test('drops a page that no longer continues the window', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(1, 2, 3);
     const refill = window.beginRefill(ROOM);
@@ -212,13 +212,13 @@ describe('a pending window', () => {
     expect(drainWith(window, disk)).toEqual([1, 2, 3, 4, 22, 23, 24]);
   });
 
-  test('loses no delivery that was put back for later and is stored before those left to the disk', () => {
+  test('loses no delivery that was returned for later and is stored before those left on disk', () => {
     const [window, disk] = [new PendingWindow(true), new Disk()];
     disk.put(1, 2, 3);
     const back = (n: number, due: number) => window.putBack({ ...waiting(n), due: waiting(due).due });
     back(1, 10);
     back(2, 11);
-    // Room for two: the last one is left to the disk, where it comes first.
+    // Room for two: the last one stays on disk, where it comes first.
     window.add(waiting(3), 2);
     expect(window.scheduled.size).toBe(2);
     expect(drainWith(window, disk).toSorted()).toEqual([1, 2, 3]);

@@ -48,7 +48,7 @@ export interface RefillContent {
 }
 
 /**
- * The first pending deliveries of an endpoint, in memory. All deliveries are stored too. Those up to the position
+ * The first pending deliveries of an endpoint, in memory. All deliveries are stored too. Deliveries up to the position
  * `horizon` are in the window or being attempted; later ones are read from the index when there is room (a refill).
  * Memory is therefore bounded at any backlog, and an endpoint that keeps up never reads from disk.
  */

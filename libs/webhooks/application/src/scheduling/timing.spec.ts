@@ -19,7 +19,7 @@ describe('delay queue', () => {
   afterEach(() => delays.close());
 
   describe('a delay queue', () => {
-    test('wakes items in the order of their moments, in whatever order they were added', async () => {
+    test('wakes items in order of time, in whatever order they were added', async () => {
       const moments = Array.from({ length: 50 }, (_, index) => 1_001 + ((index * 37) % 50));
       for (const moment of moments) delays.schedule(String(moment), moment);
       now = 2_000;
@@ -28,7 +28,7 @@ describe('delay queue', () => {
       expect(woken).toEqual([...moments.toSorted((a, b) => a - b).map(String), 'last']);
     });
 
-    test('wakes an item once, at the earliest moment asked for', async () => {
+    test('wakes an item once, at the earliest time requested', async () => {
       delays.schedule('a', 5_000);
       delays.schedule('a', 1_010);
       delays.schedule('a', 3_000);
@@ -59,7 +59,7 @@ describe('delay queue', () => {
       expect(woken).toEqual([...kept.toSorted((a, b) => a - b).map(String), 'last']);
     });
 
-    test('holds an item once, however often it is woken before a moment far ahead', async () => {
+    test('holds an item once, however often it is woken before a distant time', async () => {
       for (let round = 1; round <= 20; round += 1) {
         delays.schedule('a', 100_000_000);
         delays.schedule('a', now);
@@ -69,7 +69,7 @@ describe('delay queue', () => {
       expect(delays.size).toBe(1);
     });
 
-    test('wakes the others before one that asks again for a moment that has come', async () => {
+    test('wakes the others before an item that is scheduled again for a past time', async () => {
       const again = new DelayQueue<string>(
         () => now,
         (item) => {
@@ -118,7 +118,7 @@ describe('pacing', () => {
     spare = new SpareTime({ ...time });
   });
 
-  /** How many attempts there is enough for. */
+  /** Number of attempts that the spare time allows. */
   const attempts = () => {
     let count = 0;
     while (spare.spend(ATTEMPT_MS, { ...time })) count += 1;
@@ -126,24 +126,24 @@ describe('pacing', () => {
   };
 
   describe('spare time', () => {
-    test('is enough for a few attempts at first', () => {
+    test('allows a few attempts at first', () => {
       expect(attempts()).toBe(10);
       expect(spare.isEnough({ ...time })).toBe(false);
     });
 
-    test('comes while the loop has nothing to do', () => {
+    test('increases while the loop is idle', () => {
       attempts();
       loop(10, 10);
       expect(spare.isEnough({ ...time })).toBe(true);
       expect(attempts()).toBe(5);
     });
 
-    test('is saved up for a few attempts only', () => {
+    test('is saved for a few attempts only', () => {
       loop(60_000, 60_000);
       expect(attempts()).toBe(10);
     });
 
-    test('comes slowly if the loop is never idle', () => {
+    test('increases slowly if the loop is never idle', () => {
       attempts();
       let count = 0;
       for (let ms = 0; ms < 1_000; ms += 5) {
@@ -162,7 +162,7 @@ describe('pacing', () => {
       }
     });
 
-    test('is paid off first if more was spent than there was', () => {
+    test('is paid off first if more was spent than available', () => {
       attempts();
       loop(2, 2);
       expect(spare.spend(6, { ...time })).toBe(true);
@@ -186,7 +186,7 @@ describe('pacing', () => {
       return pacing;
     };
 
-    test('admits endpoints that are not paced, whatever time there is', () => {
+    test('admits endpoints that are not paced, whatever the spare time', () => {
       expect(spent().admits(endpoint('wsp_1', false), { ...time })).toBe(true);
     });
 
@@ -202,7 +202,7 @@ describe('pacing', () => {
       expect(count((pacing) => pacing.admitsReplay(endpoint('wsp_1', false), { ...time }))).toBe(4);
     });
 
-    test('returns endpoints that wait, workspace by workspace, as soon as there is time to spare', () => {
+    test('returns waiting endpoints, workspace by workspace, as soon as there is spare time', () => {
       const pacing = new Pacing<PacedEndpoint>({ ...time });
       while (pacing.admitsReplay(endpoint('wsp_0'), { ...time }));
       for (let one = pacing.next(loopWith(6)); one !== undefined; one = pacing.next({ ...time }));

@@ -33,7 +33,7 @@ const log = (parts: object) => {
   return new HourLog({ deliveries, attempts, watermark, clock: () => new Date(AT), ...parts } as HourLogParts);
 };
 
-test('all attempts of an hour are counted, and read few at once: each may have a large answer', async () => {
+test('reads few attempts at a time, as each may have a large response, and counts all attempts of an hour', async () => {
   const made = await storeDeadLetters(stage, 10, { endpoint_id, at: HOUR });
   const attempt = { at: AT, duration_ms: 3, status_code: 500, error: { code: 'x', message: 'x' }, manual: false };
   const numbered = (number: number) => ({ ...attempt, number, response: null });
@@ -52,7 +52,7 @@ test('all attempts of an hour are counted, and read few at once: each may have a
   expect(most).toBeLessThanOrEqual(200);
 });
 
-test('discards of an hour are counted without a look at those of other hours, or at sandbox events', async () => {
+test('counts the discards of an hour without reading those of other hours or sandbox events', async () => {
   const made = await storeDeadLetters(stage, 60, { endpoint_id, at: EARLIER });
   const given = made.map((each, n) => toDocument({ ...markDiscarded(each, n < 50 ? EARLIER : AT), sandbox: n > 56 }));
   await deliveries.writeMany(given.map((document) => ({ kind: 'upsert', document })));

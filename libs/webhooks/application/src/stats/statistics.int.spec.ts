@@ -21,7 +21,7 @@ describe('statistics of an endpoint', () => {
   let id: string;
   beforeEach(async () => {
     stage = await WebhooksTestStage.open();
-    // In the middle of an hour, so that none ends within a test unless it says so.
+    // In the middle of an hour, so that no hour ends within a test by accident.
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
     webhooks = await stage.start(SETTINGS);
     id = (await stage.endpoint(webhooks, URL_A)).id;
@@ -35,7 +35,7 @@ describe('statistics of an endpoint', () => {
     await stage.publish(...events);
     return events;
   };
-  /** Resolves once the counters say what the log says, and that they are exact. */
+  /** Resolves once the counters match the log and are exact. */
   const exact = (api = webhooks): Promise<WebhookStats> =>
     eventually(
       async () => {
@@ -48,7 +48,7 @@ describe('statistics of an endpoint', () => {
     );
   const attempted = (count: number) => eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(count));
 
-  it('tell of each hour what became of attempts and deliveries, and how long they took', async () => {
+  it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
     const answers = [answer(200), timedOut, answer(500), { ...answer(200), durationMs: 70.4 }];
     stage.receivers.behave(URL_A, () => answers[stage.receivers.at(URL_A).length - 1] ?? answer(200));
@@ -73,7 +73,7 @@ describe('statistics of an endpoint', () => {
     expect(found.waiting).toEqual({ count: 2, is_at_least: false, oldest_at: oldest?.created_at });
   });
 
-  it('say of the last success and error also what was before the hours asked for', async () => {
+  it('include the last success and error from before the requested hours', async () => {
     await publish(1);
     await eventually(async () => expect((await stats()).last_success_at).not.toBeNull());
     const { last_success_at } = await exact();
@@ -86,17 +86,17 @@ describe('statistics of an endpoint', () => {
   it.each([
     ['ends before it begins', { since: '2026-11-02T00:00:00.000Z', until: '2026-11-01T00:00:00.000Z' }],
     ['is longer than 30 days', { since: '2026-10-01T00:00:00.000Z', until: '2026-10-31T00:00:00.001Z' }],
-  ])('refuse a time that %s', async (_, time) => {
+  ])('refuse a period that %s', async (_, time) => {
     await expect(stats(webhooks, time)).rejects.toMatchObject({ code: 'validation_failed' });
   });
 
-  it('are of the endpoints of one workspace and environment', async () => {
+  it('include only endpoints of one workspace and environment', async () => {
     const get = (scope: object) => webhooks.stats.get({ ...SCOPE, ...scope, endpoint_id: id });
     await expect(get({ environment: 'test' })).rejects.toMatchObject({ code: 'not_found' });
     await expect(get({ workspace_id: 'wsp_two' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('leave sandbox events out', async () => {
+  it('exclude sandbox events', async () => {
     const { id: delivery_id } = await webhooks.endpoints.test({
       ...stage.command(),
       endpoint_id: id,
@@ -110,7 +110,7 @@ describe('statistics of an endpoint', () => {
     await eventually(async () => expect((await stats()).hours[0]?.attempts).toEqual({ succeeded: 1, failed: 0 }));
   });
 
-  it('go on in the same hour in another process', async () => {
+  it('continue in the same hour in another process', async () => {
     await publish(3);
     await attempted(3);
     await webhooks.stop();
@@ -121,7 +121,7 @@ describe('statistics of an endpoint', () => {
     await exact(other);
   });
 
-  it('are counted anew from the log where their process died before it wrote what it had counted', async () => {
+  it('are recounted from the log if their process died before writing its counts', async () => {
     await webhooks.stop();
     const mortal = await stage.start({ ...SETTINGS, statsWriteMs: 60_000 });
     let answered = 0;
@@ -139,7 +139,7 @@ describe('statistics of an endpoint', () => {
     expect(hours).toMatchObject([{ attempts: { succeeded: 20, failed: 10 } }]);
   });
 
-  it('are counted anew of an hour that is attempted in without a pause when it is over', async () => {
+  it('are recounted at the end of an hour with attempts all the time', async () => {
     const mortal = await stage.start(SETTINGS, new MortalProcess());
     await webhooks.stop();
     await publish(5);
@@ -161,7 +161,7 @@ describe('statistics of an endpoint', () => {
     await exact(other);
   });
 
-  it('count what a person discards, and not twice', async () => {
+  it("count a person's discards, and none twice", async () => {
     stage.receivers.behave(URL_A, () => answer(500));
     await publish(3);
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3));
@@ -176,9 +176,9 @@ describe('statistics of an endpoint', () => {
   });
 
   it.each(['is retried', 'is replayed', 'arrives after all'])(
-    'count a discarded delivery no longer once it %s',
+    'do not count a discarded delivery after it %s',
     async (how) => {
-      // A request to count again is carried out after this time, by when the delivery has to be stored.
+      // A recount request is carried out after this time, by when the delivery has to be stored.
       await webhooks.stop();
       webhooks = await stage.start({ ...SETTINGS, statsSettleMs: 200 });
       const { promise: answered, resolve } = Promise.withResolvers<void>();
@@ -210,7 +210,7 @@ describe('statistics of an endpoint', () => {
     },
   );
 
-  it('count dead letters, also those that are sent again later', async () => {
+  it('count dead letters, including those replayed later', async () => {
     stage.receivers.behave(URL_A, () => answer(410));
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
@@ -224,7 +224,7 @@ describe('statistics of an endpoint', () => {
     expect(hours).toMatchObject([{ deliveries: { succeeded: 1, dead_lettered: 1 } }]);
   });
 
-  it('say that an hour is not exact when the log does not hold all of it', async () => {
+  it('report an hour as inexact if the log does not contain all of it', async () => {
     const short = { ...SETTINGS, retention: { deliveriesMs: 1, deadLettersMs: 1 }, sweepMs: 20 };
     await webhooks.stop();
     const mortal = await stage.start(SETTINGS);

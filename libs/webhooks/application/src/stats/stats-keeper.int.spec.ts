@@ -12,7 +12,7 @@ const ENDPOINT = 'whe_one';
 const HOUR = '2026-11-23T14:00:00.000Z';
 const AT = '2026-11-23T14:20:00.000Z';
 
-describe('who counts', () => {
+describe('the statistics keeper', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
   let running: EndpointStatistics[];
@@ -53,7 +53,7 @@ describe('who counts', () => {
     return opened;
   };
   const attempt = { number: 1, at: AT, duration_ms: 3, status_code: 200, error: null, response: null, manual: false };
-  /** As the outcome of an attempt leaves it. */
+  /** As the outcome of an attempt leaves the delivery. */
   const store = async (id: string) => {
     const about = { workspace_id: 'wsp_one', environment: 'live', endpoint_id: ENDPOINT, payload_id: 'p' } as const;
     const event = { event_id: `evt_${id}`, event_type: 'shipment.created', event_created_at: AT, sandbox: false };
@@ -70,26 +70,26 @@ describe('who counts', () => {
       return found;
     });
 
-  test('what an owner stores that has lost its shard is counted anew by the next one', async () => {
+  test('an outcome stored by an owner that has lost its shard is recounted by the next one', async () => {
     const former = await owner(lease(1));
     const first = lease(1);
     const count = await former.keeper.startCounting({ id: ENDPOINT, lease: first }, AT);
     const next = await owner(lease(2));
-    // It finds the hour open, and nothing of it in the log.
+    // The next owner finds the hour open, and nothing of it in the log.
     await eventually(async () =>
       expect(await hours(next)).toMatchObject([{ is_exact: true, attempts: { succeeded: 0 } }]),
     );
     await store('dlv_1');
     count(attempt);
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
-    // Another one, which begins only now.
+    // Another hour, which begins only now.
     const late = await former.keeper.startCounting({ id: ENDPOINT, lease: first }, AT);
     await store('dlv_2');
     late(attempt);
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 2 } }]);
   });
 
-  test('an hour is not closed while an outcome of it is being stored', async () => {
+  test('an hour is not closed while one of its outcomes is being stored', async () => {
     const one = await owner(lease(1));
     const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
     await store('dlv_1');
@@ -99,7 +99,7 @@ describe('who counts', () => {
     count(undefined);
   });
 
-  test('an owner that acquires its shard again counts anew what it had not written', async () => {
+  test('an owner that acquires its shard again recounts what it had not written', async () => {
     const one = await owner(lease(1));
     const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
     const again = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(2) }, AT);

@@ -14,15 +14,15 @@ const SETTINGS = {
   statsSettleMs: 20,
   policy: { firstMs: 10, factor: 1, capMs: 10, windowMs: 300 * HOUR_MS },
 };
-/** What was counted in the latest tenth of a second dies with its owner. */
+/** Counts of the latest tenth of a second die with their owner. */
 const DYING = { ...SETTINGS, statsWriteMs: 100 };
-/** Owners that end badly, one after the other. */
+/** Owners that end in different ways, one after the other. */
 const REIGNS = rounds(60);
 
 type End = 'at a call' | 'kill' | 'stand still' | 'lose leases' | 'stop';
 const ENDS: readonly End[] = ['at a call', 'kill', 'at a call', 'stand still', 'at a call', 'lose leases', 'stop'];
 
-test('statistics agree with the log whatever ends their owners, hour after hour', async () => {
+test('statistics agree with the log however their owners end, hour after hour', async () => {
   const stage = await WebhooksTestStage.open();
   try {
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
@@ -39,7 +39,7 @@ test('statistics agree with the log whatever ends their owners, hour after hour'
       }
     };
     const given: string[] = [];
-    /** Gives up something that waits, where there is any. */
+    /** Discards a pending delivery, if there is one. */
     const discard = async () => {
       const [waiting] = await stage.deliveries(api, { statuses: ['retrying'] });
       if (waiting === undefined) return;
@@ -60,7 +60,7 @@ test('statistics agree with the log whatever ends their owners, hour after hour'
       await eventually(() => expect(owner.process.dead || attempts > before + 5).toBe(true));
       await discard();
       if (end === 'stand still') {
-        // It wakes up beside its follower, with what it had counted.
+        // The suspended owner resumes beside its successor, with its old counts.
         owner.process.standStill();
         standing.push(owner);
       } else if (end === 'lose leases') {
@@ -69,7 +69,7 @@ test('statistics agree with the log whatever ends their owners, hour after hour'
       } else if (end === 'stop') await owner.stop();
       else owner.process.kill();
       await loaded;
-      // An hour for each, so that none is counted anew because of another.
+      // One hour for each, so that no hour is recounted because of another.
       stage.clockOffset += HOUR_MS;
       while (standing.length > 1) await standing.shift()?.stop();
     }
@@ -88,7 +88,7 @@ test('statistics agree with the log whatever ends their owners, hour after hour'
             .filter(({ longest }) => longest !== null)
             .map(({ deliveries, ...hour }) => ({ ...hour, deliveries: { ...deliveries, discarded: 0 } }));
         expect(plain(said)).toEqual(plain(log));
-        // What was under way when it was given up, and was delivered, is in the log as delivered alone.
+        // A delivery discarded during its attempt, and delivered, is in the log only as delivered.
         const discarded = given.map((delivery_id) => api.deliveries.get({ scopes: [SCOPE], delivery_id }));
         const delivered = (await Promise.all(discarded)).filter(({ status }) => status === 'succeeded');
         const discards = (hours: typeof said) => hours.reduce((sum, { deliveries }) => sum + deliveries.discarded, 0);

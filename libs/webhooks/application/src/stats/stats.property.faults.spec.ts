@@ -41,7 +41,7 @@ const steps = fc.array(
     endpoint: fc.constantFrom(...ENDPOINTS),
     ok: fc.boolean(),
     ms: fc.nat(300),
-    /** Where the process dies: after so many calls more that change something. */
+    /** Point at which the process dies: after this many further calls that change something. */
     dieIn: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined, freq: 4 }),
   }),
   { minLength: 5, maxLength: 40, size: 'max' },
@@ -54,7 +54,7 @@ interface Owner {
   readonly statistics: EndpointStatistics;
 }
 
-/** Attempts at two endpoints by owners that die, are followed by others, or go on although they were. */
+/** Attempts at two endpoints by owners that die, are replaced, or continue although they were replaced. */
 class CountingRun {
   private now = BEGIN;
   private epoch = 0;
@@ -110,7 +110,7 @@ class CountingRun {
       case 'discard':
         return this.discard(owner, step);
       case 'lose': {
-        // It has lost its shard in the middle of an attempt, and stores the outcome nevertheless.
+        // The owner lost its shard in the middle of an attempt, and stores the outcome nevertheless.
         await this.attempt(owner, step, () => this.start());
         return;
       }
@@ -122,7 +122,7 @@ class CountingRun {
 
   async end(): Promise<EndpointStatistics> {
     for (const { statistics } of this.owners) statistics.keeper.stop();
-    // So long it may be that nobody can tell whether one that had succeeded was attempted again in between.
+    // For this long it may be unknown if a succeeded delivery was attempted again in between.
     this.now += 15 * MINUTE_MS;
     const { statistics } = await this.start();
     return statistics;
@@ -159,7 +159,7 @@ class CountingRun {
     const known = this.made.get(endpoint) ?? [];
     const again = what === 'attempt again' ? await deliveries.get(known.at(-1) ?? '') : undefined;
     const done = { status: log.error === null ? 'succeeded' : 'retrying', last_attempt_at: log.at } as const;
-    // What was discarded and is attempted again is discarded no more: the log forgets it, the counters do not.
+    // A discarded delivery that is attempted again is no longer discarded in the log; the counters still include it.
     if (again !== undefined && again.status !== 'discarded') {
       const { latest_attempt: before, revision, attempts_count: made } = again;
       if (before !== undefined) await attempts.upsert({ id: attemptId(again.id, before.number), ...before });
@@ -204,7 +204,7 @@ class CountingRun {
   }
 }
 
-test('whoever dies in the middle of what, the counters are those of the log in the end', async () => {
+test('whichever process dies at any point, the counters match the log in the end', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (taken) => {
       const folder = await tempFolder();

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-/** Queries, and how many entries of the index lie in the ranges that they asked for. */
+/** Queries, with the number of index entries in the ranges that they read. */
 async function countedQueries() {
   const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
   const looked = { at: 0 };
@@ -27,7 +27,7 @@ async function countedQueries() {
 
 const ago = (ms: number) => new Date(Date.parse(stage.now()) - ms).toISOString();
 
-test('a list of what happened lately looks at nothing that was recorded long before', async () => {
+test('a list of recent deliveries reads nothing that was recorded long before', async () => {
   const endpoint_id = 'whe_1';
   await storeDeadLetters(stage, 100, { endpoint_id, at: ago(86_400_000) });
   const late = await storeDeadLetters(stage, 2, { endpoint_id });
@@ -50,7 +50,7 @@ test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the lates
   const [delivery] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
   const id = delivery?.id ?? '';
   const made = { at: stage.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };
-  // The latest attempt is stored in the delivery, earlier ones beside it.
+  // The latest attempt is stored in the delivery, earlier ones in their own collection.
   for (let number = 1; number < count; number += 1) {
     await attempts.upsert({ id: attemptId(id, number), number, ...made });
   }

@@ -7,13 +7,13 @@ import { DeliveryQueries } from './delivery-queries.ts';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
 
 describe('the log of deliveries', () => {
-  /** One delivery, which changes its status after each look for one. */
+  /** One delivery, which changes its status after each read. */
   function changing(statuses: readonly DeliveryStatus[]) {
     const left = [...statuses];
     let looks = 0;
     const find = async ({ filter }: Query) => {
       looks += 1;
-      // The first look is the slowest of those that are under way.
+      // The first read is the slowest of the concurrent ones.
       if (looks === 1) for (let turns = 0; turns < 5; turns += 1) await setImmediate();
       const [status] = left;
       if (left.length > 1) left.shift();
@@ -31,7 +31,7 @@ describe('the log of deliveries', () => {
     { what: 'is sent', statuses: ['pending', 'retrying', 'succeeded'] },
     { what: 'is sent again', statuses: ['succeeded', 'succeeded', 'pending'] },
     { what: 'is given up', statuses: ['retrying', 'discarded'] },
-  ] as const)('has a delivery that $what while the statuses are read', async ({ statuses }) => {
+  ] as const)('contains a delivery that $what while the statuses are read', async ({ statuses }) => {
     const found = await changing(statuses).find([SCOPE], {}, { limit: 10 });
     expect(found.map(({ id }) => id)).toEqual(['dlv_1']);
   });
