@@ -230,7 +230,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   );
 
   it(
-    'are listed by createMany concurrent clients',
+    'are listed by many concurrent clients',
     async () => {
       const lists = createMany(12, async (n) => {
         const found = await all<Shipment>(tenant.api, '/v1/shipments', n % 3 === 0 ? { sort: 'eta' } : {});

@@ -28,18 +28,18 @@ export function rollingRestart(): void {
 
   test('loses nothing and logs no warnings, also at the start and the end', async () => {
     const load = new Load(stage.tenant.api, 3, 100);
-    const continues = async () => {
+    const expectWritesToContinue = async () => {
       const before = load.acknowledged;
       await eventually(() => expect(load.acknowledged).toBeGreaterThan(before + 20), { deadlineMs: 60_000 });
     };
     for (const service of SERVICES) {
       for (const { process: replica } of stage.services.system.services[service]) {
-        await continues();
+        await expectWritesToContinue();
         await replica.stop();
         await replica.run();
       }
     }
-    await continues();
+    await expectWritesToContinue();
     await load.stop();
     expect(load.unexpected).toEqual([]);
     await eventually(
