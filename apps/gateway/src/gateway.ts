@@ -23,9 +23,9 @@ const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, We
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
 /** Milliseconds after which a claim counts as abandoned by a crashed gateway; longer than most requests take. */
-const CLAIM_TAKE_OVER_MS = 15_000;
+const CLAIM_TAKEOVER_MS = 15_000;
 /** Milliseconds that a write waits for the read models to show it before it responds. */
-const ANSWER_WAIT_MS = 500;
+const READ_YOUR_WRITES_TIMEOUT_MS = 500;
 
 /**
  * Starts the gateway, which maps requests of the public API and of operators to commands and queries. It stores no
@@ -58,7 +58,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const claims = {
     secret: deriveKey(config.secretsKey, 'idempotency'),
     responseCipher: (key: Uint8Array) => new SecretBox(key),
-    takeOverAfterMs: CLAIM_TAKE_OVER_MS,
+    takeOverAfterMs: CLAIM_TAKEOVER_MS,
   };
   const storage = { documentStore, leases, clock, logger, metrics };
   const idempotency = await service.retryUntilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
@@ -70,7 +70,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   sweeper.start();
   shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
-  await service.retryUntilAvailable(() => seeToFirstAdmin(identity, config, logger));
+  await service.retryUntilAvailable(() => ensureFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({
     eventStore: events,
     documentStore,
@@ -138,7 +138,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
         rateLimitPerMinute,
         trustedProxies,
         cursorSecret: deriveKey(config.secretsKey, 'cursors'),
-        writeResponseWaitMs: ANSWER_WAIT_MS,
+        writeResponseWaitMs: READ_YOUR_WRITES_TIMEOUT_MS,
       },
     },
     FEATURES,
@@ -151,7 +151,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
 }
 
 /** Creates the first admin from the settings, or logs how to create one. @throws ConfigError, Unavailable */
-async function seeToFirstAdmin(
+async function ensureFirstAdmin(
   { firstAdmin }: Pick<Identity, 'firstAdmin'>,
   { firstAdmin: given }: Pick<GatewayConfig, 'firstAdmin'>,
   logger: Logger,

@@ -1,16 +1,16 @@
 import { type MongoConnection, MongoDocumentStore } from '@tracking/distributed';
-import { connectionSubject, whereMongo } from '@tracking/distributed/testing';
+import { connectionSubject, describeWithMongo } from '@tracking/distributed/testing';
 import { milestoneListsSuite } from '@tracking/read-models/testing';
-import { AskedOfMongo } from './asked-of-mongo.ts';
+import { MongoQueryRecorder } from './mongo-query-recorder.ts';
 
-whereMongo('lists of milestones in MongoDB', () => {
+describeWithMongo('lists of milestones in MongoDB', () => {
   describe('lists of milestones in MongoDB', () => {
     const subject = connectionSubject();
     let connection: MongoConnection;
-    let asked: AskedOfMongo;
+    let asked: MongoQueryRecorder;
     beforeAll(async () => {
       connection = await subject.open();
-      asked = new AskedOfMongo(connection);
+      asked = new MongoQueryRecorder(connection);
     });
     afterAll(() => subject.close());
 
@@ -19,7 +19,7 @@ whereMongo('lists of milestones in MongoDB', () => {
     // Runs after the suite above, on the queries that it ran.
     it('go by the index that they name', async () => {
       expect(asked.count).toBeGreaterThan(10);
-      expect(await asked.astray()).toEqual([]);
+      expect(await asked.findMisplannedQueries()).toEqual([]);
     });
   });
 });

@@ -16,7 +16,7 @@ import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
 /** Milliseconds after the first replica's update within which all replicas run the new release. */
-const UPGRADE_MS = 600_000;
+const UPGRADE_PERIOD_MS = 600_000;
 
 /**
  * Starts the shipments service. Every replica applies commands to EventStoreDB. The replica that holds the lease
@@ -58,7 +58,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
     afterRelease: new ReleaseRecheck({
-      upgradeMs: UPGRADE_MS,
+      upgradeMs: UPGRADE_PERIOD_MS,
       eventStore,
       rechecks: settings.rechecks,
       workspaces: workList,

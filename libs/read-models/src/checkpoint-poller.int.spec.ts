@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
-import { World, caughtUp } from '../test/world.ts';
-import { troubled } from '../test/troubled-store.ts';
+import { World, waitUntilCaughtUp } from '../test/world.ts';
+import { withFaults } from '../test/faulty-store.ts';
 import { CheckpointPoller } from './projection-progress.ts';
 import { Collections } from './read-model.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
@@ -12,7 +12,7 @@ describe('polling the checkpoints of other processes', () => {
   beforeEach(async () => {
     world = await World.open();
     reads = 0;
-    const counted = troubled(world.engine.documentStore, (operation) => {
+    const counted = withFaults(world.engine.documentStore, (operation) => {
       if (operation === 'read') reads += 1;
       return 'works';
     });
@@ -24,7 +24,7 @@ describe('polling the checkpoints of other processes', () => {
   it('reads once for all read models that ask at the same time, and returns each its own checkpoints', async () => {
     const models = await world.start();
     await world.writer.create(1);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     await eventually(async () => {
       for (const name of READ_MODEL_NAMES)
         expect(await poller.checkpointsOf(name)).toMatchObject([{ subscriber: name, complete: true }]);

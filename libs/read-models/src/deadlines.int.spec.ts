@@ -1,5 +1,5 @@
 import { ACME, ACME_TEST, OTHER, token } from '../test/shipment-events.ts';
-import { caughtUp, expectEqualToRebuild, World } from '../test/world.ts';
+import { waitUntilCaughtUp, expectEqualToRebuild, World } from '../test/world.ts';
 import type { DueShipment } from './deadlines.ts';
 import type { ReadModels } from './read-models.ts';
 
@@ -20,7 +20,7 @@ describe('queries of deadlines', () => {
   it('return only due shipments, the longest overdue first', async () => {
     for (const [n, scope] of [ACME, ACME_TEST, OTHER, ACME, ACME].entries()) await world.writer.create(n, {}, scope);
     for (const [n, minute] of [30, 10, 20, 40].entries()) await world.writer.check(n, at(minute));
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const { deadlines } = models.queries;
     expect(await deadlines.due(at(9), 10)).toEqual([]);
     expect(await deadlines.due(at(30), 10)).toEqual([
@@ -30,7 +30,7 @@ describe('queries of deadlines', () => {
     ]);
     await world.writer.check(2, at(50));
     await world.writer.check(0, null);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     expect(ids(await deadlines.due(at(59), 10))).toEqual([1, 3, 2].map(id));
     await expectEqualToRebuild(models);
   });
@@ -42,7 +42,7 @@ describe('queries of deadlines', () => {
       await world.writer.check(n, at(n < 5 ? 10 : 11));
       expected.push(id(n));
     }
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const found: string[] = [];
     for (let after: DueShipment | undefined; ;) {
       const page = await models.queries.deadlines.due(at(59), 2, after);
@@ -56,7 +56,7 @@ describe('queries of deadlines', () => {
   it('return the open shipments of a workspace, live and test, page by page', async () => {
     for (const [n, scope] of [ACME, OTHER, ACME_TEST, ACME, ACME].entries()) await world.writer.create(n, {}, scope);
     await world.writer.change(3, { status: 'completed' });
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const { deadlines } = models.queries;
     expect(await deadlines.nextWorkspace(undefined)).toBe('wsp_acme');
     expect(await deadlines.nextWorkspace('wsp_acme')).toBe('wsp_other');
@@ -69,7 +69,7 @@ describe('queries of deadlines', () => {
     expect(await deadlines.ofWorkspace('wsp_acme', id(4), 2)).toEqual([]);
     expect(ids(await deadlines.ofWorkspace('wsp_other', undefined, 2))).toEqual([id(1)]);
     await world.writer.change(3, { status: 'delivered' });
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     expect(ids(await deadlines.ofWorkspace('wsp_acme', id(2), 2))).toEqual([3, 4].map(id));
     await expectEqualToRebuild(models);
   });

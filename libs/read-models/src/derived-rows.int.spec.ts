@@ -15,8 +15,8 @@ import type {
 import { rounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
 import { ACME, token } from '../test/shipment-events.ts';
-import { randomFrom } from '../test/troubled-store.ts';
-import { World, caughtUp, expectEqualToRebuild } from '../test/world.ts';
+import { randomFrom } from '../test/faulty-store.ts';
+import { World, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 
 const anywhere: Places = { find: () => undefined, isUnknown: () => false, isName: () => false };
 const random = randomFrom(42);
@@ -187,7 +187,7 @@ describe('rows projected from client commands', () => {
       else if (turn < 0.88) await handler.handle(n, correctOrRetract(n, minute, state)).catch(refused);
       else await handler.handle(n, cancelOrReopen(n, minute)).catch(refused);
     }
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
       const shown = await models.queries.shipments.get(ACME, `shp_${token(n)}`);

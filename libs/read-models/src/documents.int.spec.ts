@@ -1,5 +1,5 @@
 import { ACME, ACME_TEST, documentRecord, OTHER, token } from '../test/shipment-events.ts';
-import { caughtUp, expectEqualToRebuild, World } from '../test/world.ts';
+import { waitUntilCaughtUp, expectEqualToRebuild, World } from '../test/world.ts';
 import type { DeletedDocument, DocumentListQuery } from './documents.ts';
 import type { SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
@@ -26,7 +26,7 @@ describe('queries of documents', () => {
     world.writer.document(n, documentRecord(n, letter, fields), `o-${n}-${letter}`);
 
   async function list(query: Partial<DocumentListQuery> = {}): Promise<string[][]> {
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
       const page = await models.queries.documents.list(ACME, `shp_${token(n)}`, { limit: 100, ...query, after });
@@ -65,7 +65,7 @@ describe('queries of documents', () => {
     await add('a', { created_at: at(1) });
     await add('b', { created_at: at(2) });
     await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const { items } = await models.queries.documents.list(ACME, `shp_${token(n)}`, { limit: 10 });
     const rejected = documentRecord(n, 'a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
     expect(items).toEqual([documentRecord(n, 'b', { created_at: at(2) }), rejected]);
@@ -73,7 +73,7 @@ describe('queries of documents', () => {
 
   it('return one document with its object and shipment version, only in its own scope', async () => {
     await add('a');
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const { documents } = models.queries;
     const found = { document: documentRecord(n, 'a'), object_id: `o-${n}-a`, shipment_version: 2 };
     expect(await documents.get(ACME, id(n, 'a'))).toEqual(found);
@@ -115,7 +115,7 @@ describe('deleted documents', () => {
       expected.push({ id: id(n, 'a'), object_id: `o-${n}`, deleted_at });
     }
     expected.sort((one, other) => (one.deleted_at + one.id < other.deleted_at + other.id ? -1 : 1));
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const { documents } = models.queries;
     expect(await documents.deletedSince(undefined, 10)).toEqual(expected);
     const found: DeletedDocument[] = [];

@@ -1,13 +1,13 @@
 import { EXCEPTION_TYPES } from '@tracking/contracts';
-import { CountedRows } from '../test/counted-rows.ts';
+import { VisitCountingRows } from '../test/counted-rows.ts';
 import { exceptionRow } from '../test/listed-exceptions.ts';
-import { day, numbersFrom } from '../test/listed-shipments.ts';
+import { day, seededRandom } from '../test/listed-shipments.ts';
 import { ACME, exception, token } from '../test/shipment-events.ts';
 import { type ExceptionListFilter, ExceptionQueries, exceptionsModel, type ExceptionSort } from './exceptions.ts';
 
 const OPEN = 1_000;
 const RESOLVED = 100_000;
-const random = numbersFrom(5);
+const random = seededRandom(5);
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
 
 /**
@@ -33,7 +33,7 @@ const ROWS = Array.from({ length: OPEN + RESOLVED }, (_, n) => {
 const WORK: ExceptionListFilter = { status: ['open', 'acknowledged'] };
 
 describe('rows visited per page, with 1,000 open among 100,000 resolved exceptions', () => {
-  const rows = new CountedRows(ROWS, exceptionsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, exceptionsModel.indexes);
   const queries = new ExceptionQueries({ rows: () => Promise.resolve(rows as never) });
 
   // A page of 50 reads 51 entries in each range.

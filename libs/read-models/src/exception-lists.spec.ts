@@ -1,5 +1,5 @@
-import { CountedRows } from '../test/counted-rows.ts';
-import { askedFor, EXCEPTION_FILTERS, exceptionRows, readExceptions } from '../test/listed-exceptions.ts';
+import { VisitCountingRows } from '../test/counted-rows.ts';
+import { expectedExceptions, EXCEPTION_FILTERS, exceptionRows, readExceptions } from '../test/listed-exceptions.ts';
 import { titleOf } from '../test/listed-shipments.ts';
 import { ACME } from '../test/shipment-events.ts';
 import { EXCEPTION_SORTS, type ExceptionListFilter, exceptionsModel } from './exceptions.ts';
@@ -19,7 +19,7 @@ const BOUNDS: readonly [string, WalkBounds][] = [
 ];
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
-  const rows = new CountedRows(ROWS, exceptionsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, exceptionsModel.indexes);
 
   async function expectRight(filter: ExceptionListFilter, limit: number): Promise<void> {
     for (const sort of EXCEPTION_SORTS) {
@@ -29,7 +29,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
         expect(rows.visits).toBeLessThanOrEqual(bounds.stretches * (bounds.visit + 4 * 24));
         rows.visits = 0;
       });
-      expect(ids).toEqual(askedFor(OWN, filter, sort).map(({ id }) => id));
+      expect(ids).toEqual(expectedExceptions(OWN, filter, sort).map(({ id }) => id));
     }
   }
 
@@ -59,7 +59,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 });
 
 it('no exception is both assigned and unassigned', async () => {
-  const rows = new CountedRows(ROWS, exceptionsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, exceptionsModel.indexes);
   const filter = { assignee: 'ann@example.com', unassigned: true };
   expect(await readExceptions(rows, { filter, sort: '-opened_at', limit: 10 })).toEqual([]);
 });

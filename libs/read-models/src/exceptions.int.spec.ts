@@ -2,15 +2,15 @@ import type { ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { rounds } from '@tracking/testing';
 import {
-  askedFor,
+  expectedExceptions,
   EXCEPTION_FILTERS,
   exceptionRows,
   listedException,
   readExceptions,
 } from '../test/listed-exceptions.ts';
-import { numbersFrom, titleOf } from '../test/listed-shipments.ts';
+import { seededRandom, titleOf } from '../test/listed-shipments.ts';
 import { ACME, exception, OTHER, token } from '../test/shipment-events.ts';
-import { caughtUp, expectEqualToRebuild, rebuilt, World } from '../test/world.ts';
+import { waitUntilCaughtUp, expectEqualToRebuild, rebuildAndWait, World } from '../test/world.ts';
 import {
   EXCEPTION_SORTS,
   type ExceptionListFilter,
@@ -43,7 +43,7 @@ describe('lists of stored exceptions', () => {
     'filtered by %s',
     async (_title, filter) => {
       for (const sort of EXCEPTION_SORTS) {
-        const expected = askedFor(OWN, filter, sort).map(({ id }) => id);
+        const expected = expectedExceptions(OWN, filter, sort).map(({ id }) => id);
         expect(await readExceptions(rows, { filter, sort, limit: 30 })).toEqual(expected);
         expect(await readExceptions(rows, { filter, sort, limit: 30 }, LITTLE_AT_A_TIME)).toEqual(expected);
       }
@@ -55,7 +55,7 @@ describe('lists of stored exceptions', () => {
       const filter = PAIRS[turn] as ExceptionListFilter;
       // Each filter in one order. The in-memory suite covers all orders.
       const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;
-      const expected = askedFor(OWN, filter, sort).map(({ id }) => id);
+      const expected = expectedExceptions(OWN, filter, sort).map(({ id }) => id);
       expect(await readExceptions(rows, { filter, sort, limit: 60 }, LITTLE_AT_A_TIME)).toEqual(expected);
     }
   });
@@ -75,7 +75,7 @@ describe('queries of exceptions', () => {
     await world.writer.create(1);
     const of = exception(1, 'a');
     await world.writer.open(1, of);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const { exceptions } = models.queries;
     const query = { filter: {}, sort: '-opened_at', limit: 10 } as const;
     expect(await exceptions.list(ACME, query)).toEqual({ items: [of], next: undefined });
@@ -85,7 +85,7 @@ describe('queries of exceptions', () => {
   });
 
   it('pages neither skip nor repeat an unchanged exception while others open, change and resolve', async () => {
-    const random = numbersFrom(3);
+    const random = seededRandom(3);
     const all = new Map<string, ShipmentException>();
     const touched = new Set<string>();
     const put = async (n: number, of: ShipmentException, isNew: boolean) => {
@@ -123,9 +123,9 @@ describe('queries of exceptions', () => {
     ];
     for (const filter of asked) {
       for (const sort of EXCEPTION_SORTS) {
-        await caughtUp(models);
+        await waitUntilCaughtUp(models);
         touched.clear();
-        const before = askedFor([...all.values()], filter, sort).map(({ id }) => id);
+        const before = expectedExceptions([...all.values()], filter, sort).map(({ id }) => id);
         const seen: string[] = [];
         for (let after: SortValues | undefined; ;) {
           const page = await models.queries.exceptions.list(ACME, { filter, sort, limit: 5, after });
@@ -134,7 +134,7 @@ describe('queries of exceptions', () => {
           after = page.next;
           await change();
           await change();
-          if (random() < 0.5) await caughtUp(models);
+          if (random() < 0.5) await waitUntilCaughtUp(models);
         }
         const untouched = (ids: readonly string[]) => ids.filter((id) => !touched.has(id));
         expect(untouched(seen)).toEqual(untouched(before));
@@ -144,21 +144,21 @@ describe('queries of exceptions', () => {
   });
 
   it('pages continue after a rebuild', async () => {
-    const random = numbersFrom(4);
+    const random = seededRandom(4);
     const all = Array.from({ length: 24 }, (_, n) => listedException(n, random));
     for (let n = 0; n < 6; n += 1) {
       await world.writer.create(n);
       for (const of of all.slice(4 * n, 4 * n + 4)) await world.writer.open(n, of);
     }
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     for (const sort of EXCEPTION_SORTS) {
       const list = (after?: SortValues) => models.queries.exceptions.list(ACME, { filter: {}, sort, limit: 9, after });
       const first = await list();
-      await rebuilt(models, 'exceptions');
+      await rebuildAndWait(models, 'exceptions');
       const second = await list(first.next);
       const ids = [...first.items, ...second.items].map(({ id }) => id);
       expect(ids).toEqual(
-        askedFor(all, {}, sort)
+        expectedExceptions(all, {}, sort)
           .slice(0, 18)
           .map(({ id }) => id),
       );

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { DocumentRecord, JsonObject, Milestone, ShipmentException, ShipmentRecord } from '@tracking/contracts';
-import { World, caughtUp, expectEqualToRebuild } from '../test/world.ts';
+import { World, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 import type { ReadModels } from './read-models.ts';
 
 const GOLDEN = new URL('../../shipments/domain/src/golden/', import.meta.url);
@@ -47,7 +47,7 @@ describe('read models of every event version ever stored', () => {
     await models.ready;
     for (const piece of pieces) {
       await append(piece);
-      await caughtUp(models);
+      await waitUntilCaughtUp(models);
     }
     expect(await models.parked()).toEqual([]);
     return models;

@@ -1,6 +1,6 @@
 import type { Classifier } from '@tracking/contracts';
 import { ACME, OTHER, token } from '../test/shipment-events.ts';
-import { caughtUp, World } from '../test/world.ts';
+import { waitUntilCaughtUp, World } from '../test/world.ts';
 import type { MilestoneListQuery } from './milestones.ts';
 import type { SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
@@ -21,7 +21,7 @@ describe('queries of milestones', () => {
   });
 
   async function list(query: Partial<MilestoneListQuery> = {}): Promise<string[][]> {
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
       const { items, next } = await models.queries.milestones.list(ACME, `shp_${token(n)}`, {

@@ -1,6 +1,6 @@
 import { partition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
-import { World, until } from '../test/world.ts';
+import { World, waitUntil } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
 import { CheckpointPoller } from './projection-progress.ts';
 import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
@@ -64,44 +64,44 @@ describe('a changed version of a read model', () => {
   it('rebuilds its rows once, without a request', async () => {
     const before = start(1);
     await world.writer.create(1);
-    await until(async () => (await before.by(1)) === 1);
+    await waitUntil(async () => (await before.by(1)) === 1);
     await before.lifecycle.stop();
 
     const after = start(2);
-    await until(async () => (await after.by(1)) === 2);
+    await waitUntil(async () => (await after.by(1)) === 2);
     await world.writer.create(2);
-    await until(async () => (await after.by(2)) === 2);
-    await until(async () => (await after.generation()).retiring === null);
+    await waitUntil(async () => (await after.by(2)) === 2);
+    await waitUntil(async () => (await after.generation()).retiring === null);
     expect(await after.generation()).toMatchObject({ active: 2, building: null, model_version: 2 });
     await after.lifecycle.stop();
     const again = start(2);
-    await until(async () => (await again.by(2)) === 2);
+    await waitUntil(async () => (await again.by(2)) === 2);
     expect(await again.generation()).toMatchObject({ active: 2, building: null });
   });
 
   it('is not touched by processes of the previous version that run beside it', async () => {
     const before = start(1);
     await world.writer.create(1);
-    await until(async () => (await before.by(1)) === 1);
+    await waitUntil(async () => (await before.by(1)) === 1);
     // Pointer in the state that a process of the next version writes while it builds.
     expect(await before.generations.renew(model(2), await before.generation())).toBe(true);
     before.lifecycle.wake();
     for (let n = 2; n <= 20; n += 1) await world.writer.create(n);
-    await until(async () => (await before.by(20)) === 1);
+    await waitUntil(async () => (await before.by(20)) === 1);
 
     const after = start(2);
-    await until(async () => (await after.by(20)) === 2);
+    await waitUntil(async () => (await after.by(20)) === 2);
     for (let n = 1; n <= 20; n += 1) expect(await after.by(n)).toBe(2);
-    await until(async () => (await before.by(20)) === 2);
+    await waitUntil(async () => (await before.by(20)) === 2);
   });
 
   it('is replaced by an earlier version after a rebuild', async () => {
     const after = start(2);
     await world.writer.create(1);
-    await until(async () => (await after.by(1)) === 2);
+    await waitUntil(async () => (await after.by(1)) === 2);
     await after.lifecycle.stop();
     const before = start(1);
     await before.rebuild();
-    await until(async () => (await before.by(1)) === 1);
+    await waitUntil(async () => (await before.by(1)) === 1);
   });
 });

@@ -1,7 +1,7 @@
 import { ParkedStreams, partition } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, recordingLogger } from '@tracking/testing';
 import { token, Writer } from '../test/shipment-events.ts';
-import { until, World } from '../test/world.ts';
+import { waitUntil, World } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
 import { Generations } from './generations.ts';
@@ -161,14 +161,14 @@ describe('an event that cannot be applied', () => {
     await first.lifecycle.stop();
 
     const second = start();
-    await until(async () => (await second.parked.list())[0]?.attempts === 2);
+    await waitUntil(async () => (await second.parked.list())[0]?.attempts === 2);
     await second.shown(await changes(1));
     expect(await second.revisions(1)).toEqual([0]);
     await second.lifecycle.stop();
 
     faults.clear();
     const third = start();
-    await until(async () => (await third.parked.list()).length === 0);
+    await waitUntil(async () => (await third.parked.list()).length === 0);
     expect(await third.revisions(1)).toEqual([0, 1, 2]);
   });
 
@@ -201,6 +201,6 @@ describe('an event that cannot be applied', () => {
     faults.clear();
     const collections = new Collections(world.engine.documentStore);
     await new Generations(collections).build(seenModel(faults));
-    await until(async () => (await parked.list()).length === 0);
+    await waitUntil(async () => (await parked.list()).length === 0);
   });
 });

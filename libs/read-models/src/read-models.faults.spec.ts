@@ -1,6 +1,6 @@
 import { ACME, token } from '../test/shipment-events.ts';
-import { dyingAt, randomFrom, troubled } from '../test/troubled-store.ts';
-import { World, caughtUp, expectEqualToRebuild, until } from '../test/world.ts';
+import { failFromWrite, randomFrom, withFaults } from '../test/faulty-store.ts';
+import { World, waitUntilCaughtUp, expectEqualToRebuild, waitUntil } from '../test/world.ts';
 
 describe('read models over the embedded engines', () => {
   let world: World;
@@ -21,8 +21,8 @@ describe('read models over the embedded engines', () => {
   it('equal a rebuild after crashes at any write', async () => {
     await write(0, 3);
     for (let at = 1; at <= 30; at += 1) {
-      const dying = dyingAt(at);
-      const documentStore = troubled(world.engine.documentStore, dying.trouble);
+      const dying = failFromWrite(at);
+      const documentStore = withFaults(world.engine.documentStore, dying.trouble);
       const models = await world.start({ documentStore, leases: world.nextLeases(), graceMs: 20 });
       // Every third process also requests a rebuild, so that crashes happen during rebuilds too.
       if (at % 3 === 0) await models.rebuild('shipments').catch(() => undefined);
@@ -31,7 +31,7 @@ describe('read models over the embedded engines', () => {
     }
     const models = await world.start({ leases: world.nextLeases(), graceMs: 20 });
     await models.ready;
-    await until(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
+    await waitUntil(async () => (await models.list()).every((each) => each.caught_up && each.building === null));
     expect(await models.parked()).toEqual([]);
     await expectEqualToRebuild(models);
   }, 60_000);
@@ -39,7 +39,7 @@ describe('read models over the embedded engines', () => {
   it('wait for the engine without parking or losing events', async () => {
     const random = randomFrom(7);
     let isTroubled = true;
-    const documentStore = troubled(world.engine.documentStore, () => {
+    const documentStore = withFaults(world.engine.documentStore, () => {
       if (!isTroubled || random() < 0.7) return 'works';
       return random() < 0.5 ? 'fails' : 'works_and_fails';
     });
@@ -47,7 +47,7 @@ describe('read models over the embedded engines', () => {
     await write(0, 20);
     isTroubled = false;
     await models.ready;
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     expect(await models.parked()).toEqual([]);
     const { items } = await models.queries.shipments.list(ACME, { filter: {}, limit: 1_000 });
     expect(items).toHaveLength(20);
@@ -65,7 +65,7 @@ describe('read models over the embedded engines', () => {
       await world.writer.record(n, 'a', { classifier: 'estimated' });
       await world.writer.change(n, { status: 'in_transit' });
     }
-    await caughtUp(newer);
+    await waitUntilCaughtUp(newer);
     await older.stop();
     await expectEqualToRebuild(newer);
   });

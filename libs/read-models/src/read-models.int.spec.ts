@@ -1,7 +1,7 @@
 import { CHECKPOINTS } from '@tracking/subscriptions';
 import { RecordedMetrics, eventually } from '@tracking/testing';
 import { ACME, OTHER, token } from '../test/shipment-events.ts';
-import { World, caughtUp, until, expectEqualToRebuild, rebuilt } from '../test/world.ts';
+import { World, waitUntilCaughtUp, waitUntil, expectEqualToRebuild, rebuildAndWait } from '../test/world.ts';
 import { UnknownReadModel } from './read-models.ts';
 import type { ReadModels } from './read-models.ts';
 import { READ_MODEL_NAMES } from './registry.ts';
@@ -72,12 +72,12 @@ describe('read models over the embedded engines', () => {
   it('continue where they stopped', async () => {
     const first = await world.start({ leases: world.nextLeases() });
     await world.writer.create(1);
-    await caughtUp(first);
+    await waitUntilCaughtUp(first);
     await first.stop();
     await world.writer.change(1, { house_bill: 'HB' });
     await world.writer.record(1, 'a');
     const second = await world.start({ leases: world.nextLeases() });
-    await caughtUp(second);
+    await waitUntilCaughtUp(second);
     expect((await second.queries.shipments.get(ACME, `shp_${token(1)}`))?.record).toMatchObject({
       house_bill: 'HB',
       version: 3,
@@ -90,12 +90,12 @@ describe('read models over the embedded engines', () => {
   it('know the scope of a stream whose first event is long past', async () => {
     const first = await world.start({ leases: world.nextLeases() });
     await world.writer.create(1, {}, OTHER);
-    await caughtUp(first);
+    await waitUntilCaughtUp(first);
     await first.stop();
     const second = await world.start({ leases: world.nextLeases() });
     await second.ready;
     await world.writer.record(1, 'a');
-    await caughtUp(second);
+    await waitUntilCaughtUp(second);
     expect((await second.queries.milestones.list(OTHER, `shp_${token(1)}`, { ...ALL, limit: 10 })).items).toHaveLength(
       1,
     );
@@ -109,7 +109,7 @@ describe('read models over the embedded engines', () => {
     for (let n = 0; n < 100; n += 1) await world.writer.create(n);
     const models = await world.start({ partitions });
     await models.ready;
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const position = await world.writer.create(100);
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
     expect(await externalIds(models)).toHaveLength(101);
@@ -123,8 +123,8 @@ describe('read models over the embedded engines', () => {
     await world.writer.create(1);
     await world.writer.record(1, 'a');
     await world.writer.append(1, { type: 'shipment.unknown.v1', data: {} });
-    await caughtUp(models);
-    await until(() => value('parked_streams', 'shipments') === 1);
+    await waitUntilCaughtUp(models);
+    await waitUntil(() => value('parked_streams', 'shipments') === 1);
     for (const model of ['shipments', 'milestones']) {
       expect(value('events_projected_total', model)).toBe(3);
       expect(value('batch_seconds', model)).toBeGreaterThan(0);
@@ -161,7 +161,7 @@ describe('read models over the embedded engines', () => {
       })();
       const rebuilding = (async () => {
         try {
-          for (let times = 0; times < 3; times += 1) await rebuilt(models, 'shipments');
+          for (let times = 0; times < 3; times += 1) await rebuildAndWait(models, 'shipments');
         } finally {
           done = true;
         }
@@ -175,9 +175,9 @@ describe('read models over the embedded engines', () => {
     it('leaves nothing of the previous generation', async () => {
       await world.writer.create(1);
       const models = await world.start({ graceMs: 50 });
-      await rebuilt(models, 'shipments');
+      await rebuildAndWait(models, 'shipments');
       const names = () => world.engine.documentStore.collectionNames('shipments.');
-      await until(async () => (await names()).join() === 'shipments.g2');
+      await waitUntil(async () => (await names()).join() === 'shipments.g2');
       const checkpoints = await world.engine.documentStore.collection<{ id: string }>({
         name: CHECKPOINTS.name,
         indexes: [],
@@ -194,7 +194,7 @@ describe('read models over the embedded engines', () => {
       const [one, two] = await Promise.all([models.rebuild('milestones'), models.rebuild('milestones')]);
       expect(one).toEqual({ name: 'milestones', generation: 2 });
       expect(two).toEqual(one);
-      await until(async () => (await models.list())[1]?.generation === 2);
+      await waitUntil(async () => (await models.list())[1]?.generation === 2);
     });
 
     it('can be requested by a process that does not project, which then follows it', async () => {
@@ -204,7 +204,7 @@ describe('read models over the embedded engines', () => {
       const querying = await world.start({ project: false, graceMs: 100 });
       await querying.ready;
       await querying.rebuild('shipments');
-      await until(async () => (await querying.list())[0]?.generation === 2);
+      await waitUntil(async () => (await querying.list())[0]?.generation === 2);
       expect(await externalIds(querying)).toEqual(['one']);
       const position = await world.writer.create(2, { external_id: 'two' });
       expect(await querying.progress.reached('shipments', position, WAIT)).toBe(true);

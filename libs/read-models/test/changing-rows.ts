@@ -6,12 +6,12 @@ import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-co
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
 import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
-import { day, inOrder, isAskedFor, listedRecord, rowOf } from './listed-shipments.ts';
+import { day, inOrder, matchesFilter, listedRecord, rowOf } from './listed-shipments.ts';
 import { ACME } from './shipment-events.ts';
 
 /** Maximum number of writes while one list is read, because a list by last change continues while rows change. */
-const MOST_WRITES = 200;
-const MOST_PAGES = 1_000;
+const MAX_WRITES = 200;
+const MAX_PAGES = 1_000;
 
 interface ChangingList {
   readonly filter: ShipmentListFilter;
@@ -52,11 +52,11 @@ export class ChangingRows {
    * changes.
    */
   async expectWhole({ filter, order, bounds }: ChangingList): Promise<{ steady: number; changes: number }> {
-    const before = [...this.records.values()].filter((record) => isAskedFor(record, filter));
+    const before = [...this.records.values()].filter((record) => matchesFilter(record, filter));
     this.steady = new Set([...this.records.keys()].filter(() => this.random() < 0.5));
     this.touched.clear();
     const begun = this.written;
-    this.enough = begun + MOST_WRITES;
+    this.enough = begun + MAX_WRITES;
     const seen = await this.read({ filter, order, bounds });
     const untouched = (records: readonly ShipmentRecord[]) =>
       records.filter(({ id }) => !this.touched.has(id)).map(({ id }) => id);
@@ -69,12 +69,12 @@ export class ChangingRows {
 
   private async read({ filter, order, bounds }: ChangingList): Promise<readonly ShipmentRecord[]> {
     const queries = new ShipmentQueries(
-      { rows: () => Promise.resolve(this.looking() as never), version: shipmentsModel.version },
+      { rows: () => Promise.resolve(this.queryingRows() as never), version: shipmentsModel.version },
       bounds,
     );
     const seen: ShipmentRecord[] = [];
     let after: SortValues | undefined;
-    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const limit = 1 + Math.floor(this.random() * 20);
       const { items, next } = await queries.list(ACME, { filter, order, limit, after });
       expect(items.length).toBeLessThanOrEqual(limit);
@@ -87,7 +87,7 @@ export class ChangingRows {
     throw new Error('the list does not end');
   }
 
-  private looking(): ListSource['rows'] {
+  private queryingRows(): ListSource['rows'] {
     const { rows } = this;
     return {
       findWithin: (query, maxBytes) =>
@@ -132,39 +132,39 @@ export class ChangingRows {
       const among = nearby.length > 0 && random() < 0.4 ? nearby : all;
       const record = among[Math.floor(random() * among.length)];
       const kind = random();
-      if (record === undefined || kind < 0.12) return this.put(this.another());
-      return kind < 0.24 ? this.remove(record) : this.put(this.changed(record));
+      if (record === undefined || kind < 0.12) return this.putRow(this.another());
+      return kind < 0.24 ? this.remove(record) : this.putRow(this.changed(record));
     });
     await this.rows.writeMany(writes);
   }
 
-  private put(record: ShipmentRecord) {
-    this.note(record);
+  private putRow(record: ShipmentRecord) {
+    this.noteChange(record);
     this.records.set(record.id, record);
     return { kind: 'upsert', document: rowOf(record) } as const;
   }
 
   private remove(record: ShipmentRecord) {
-    this.note(record);
+    this.noteChange(record);
     this.records.delete(record.id);
     return { kind: 'delete', id: record.id } as const;
   }
 
-  private note({ id }: ShipmentRecord): void {
+  private noteChange({ id }: ShipmentRecord): void {
     this.touched.add(id);
     this.written += 1;
   }
 
   private another(): ShipmentRecord {
     this.made += 1;
-    return seldomBoth(listedRecord(this.made, this.random), this.random);
+    return avoidRarePair(listedRecord(this.made, this.random), this.random);
   }
 
   /** Updates the row now: its status, its ETA by a day or two, or all of it. */
   private changed(record: ShipmentRecord): ShipmentRecord {
     const { random } = this;
     const { id, external_id, created_at, eta } = record;
-    const another = seldomBoth(listedRecord(0, random), random);
+    const another = avoidRarePair(listedRecord(0, random), random);
     const updated_at = day(60 + this.written / 100);
     const what = random();
     if (what < 0.3) return { ...record, updated_at, status: another.status };
@@ -178,9 +178,9 @@ function after(time: string, days: number): string {
 }
 
 /** Two references that many rows have, but few rows together. */
-export const SELDOM_BOTH = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
+export const RARE_PAIR = { house_bill: 'HBL 1', booking_number: 'B/1' } as const;
 
-function seldomBoth(record: ShipmentRecord, random: () => number): ShipmentRecord {
-  const hasBoth = record.house_bill === SELDOM_BOTH.house_bill && record.booking_number === SELDOM_BOTH.booking_number;
+function avoidRarePair(record: ShipmentRecord, random: () => number): ShipmentRecord {
+  const hasBoth = record.house_bill === RARE_PAIR.house_bill && record.booking_number === RARE_PAIR.booking_number;
   return hasBoth && random() < 0.6 ? { ...record, booking_number: null } : record;
 }

@@ -12,7 +12,7 @@ import type {
 import { holds, type StoredField } from '@tracking/testing';
 
 /** In-memory rows with the indexes of their read model. Counts visited entries. */
-export class CountedRows<R extends Document> implements Pick<
+export class VisitCountingRows<R extends Document> implements Pick<
   Collection<R>,
   'getMany' | 'find' | 'findWithin' | 'count' | 'scan'
 > {
@@ -42,7 +42,7 @@ export class CountedRows<R extends Document> implements Pick<
 
   async findWithin(query: Query, maxBytes: number) {
     const found = await this.find(query);
-    const documents = firstOf(found, maxBytes);
+    const documents = takeWithinBytes(found, maxBytes);
     return { documents, isCut: documents.length < found.length };
   }
 
@@ -71,7 +71,7 @@ export class CountedRows<R extends Document> implements Pick<
     let isCut = false;
     for (const row of rest) {
       if (visited === visit || documents.length === limit) break;
-      isCut = fits(row) && firstOf([...documents, row], maxBytes).length <= documents.length;
+      isCut = fits(row) && takeWithinBytes([...documents, row], maxBytes).length <= documents.length;
       if (isCut) break;
       visited += 1;
       if (fits(row)) documents.push(row);
@@ -123,15 +123,15 @@ export class CountedRows<R extends Document> implements Pick<
 
 function matching(filter: Filter): (row: Document) => boolean {
   const conditions = Object.entries(filter);
-  return (row) => conditions.every(([field, condition]) => fulfils(valueOf(row, field), condition));
+  return (row) => conditions.every(([field, condition]) => matchesCondition(valueOf(row, field), condition));
 }
 
 /** Fast version of `holds` for one value and for many elements. */
-function fulfils(value: StoredField | undefined, condition: FilterCondition): boolean {
+function matchesCondition(value: StoredField | undefined, condition: FilterCondition): boolean {
   const isValue = typeof condition !== 'object' || condition === null;
   if (!isList(value)) return isValue ? value === condition : holds(value, condition);
   if (isValue) return value.includes(condition);
-  if ('all' in condition) return condition.all.every((one) => fulfils(value, one));
+  if ('all' in condition) return condition.all.every((one) => matchesCondition(value, one));
   if (!('gte' in condition && 'lt' in condition)) return holds(value, condition);
   const { gte, lt } = condition;
   return value.some((one) => String(one) >= String(gte) && String(one) < String(lt));
@@ -182,7 +182,7 @@ function compare(one: readonly Scalar[], other: readonly Scalar[]): number {
 }
 
 /** Returns the first rows within the size in bytes of JSON, at least one. */
-function firstOf<R>(rows: readonly R[], maxBytes: number): readonly R[] {
+function takeWithinBytes<R>(rows: readonly R[], maxBytes: number): readonly R[] {
   if (maxBytes === Infinity) return rows;
   let left = maxBytes;
   const beyond = rows.findIndex((row, index) => (left -= JSON.stringify(row).length) < 0 && index > 0);

@@ -10,7 +10,7 @@ import {
 } from '../src/exceptions.ts';
 import type { SortValues } from '../src/read-model.ts';
 import type { WalkBounds } from '../src/walked-ranges.ts';
-import { day, numbersFrom } from './listed-shipments.ts';
+import { day, seededRandom } from './listed-shipments.ts';
 import { ACME, ACME_TEST, OTHER, exception, token } from './shipment-events.ts';
 
 const ASSIGNEES = [null, null, 'ann@example.com', 'team customs'];
@@ -36,7 +36,7 @@ export function exceptionRow(of: ShipmentException, scope: Scope = ACME): Except
 
 /** Exceptions of one scope, and others that its lists must not contain. A shipment belongs to one scope. */
 export function exceptionRows(count: number, seed = 1): readonly ExceptionRow[] {
-  const random = numbersFrom(seed);
+  const random = seededRandom(seed);
   return Array.from({ length: count }, (_, n) => {
     const shipment = Math.floor(n / 4);
     const scope = shipment % 10 === 0 ? ACME_TEST : shipment % 10 === 1 ? OTHER : ACME;
@@ -67,7 +67,7 @@ export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { opened_to: day(20) },
 ];
 
-const SAYS: {
+const PREDICATES: {
   readonly [Name in keyof ExceptionListFilter]-?: (of: ShipmentException, value: never) => boolean;
 } = {
   status: ({ status }, those: readonly string[]) => those.includes(status),
@@ -81,7 +81,7 @@ const SAYS: {
 };
 
 /** Reference implementation of each filter and sort. */
-export function askedFor(
+export function expectedExceptions(
   all: readonly ShipmentException[],
   filter: ExceptionListFilter,
   sort: ExceptionSort,
@@ -89,25 +89,27 @@ export function askedFor(
   const key = ({ severity, opened_at, id }: ShipmentException) =>
     `${sort === '-severity' ? 9 - SEVERITIES.indexOf(severity) : ''}${opened_at}${id}`;
   const asked = all.filter((each) =>
-    Object.entries(filter).every(([name, value]) => SAYS[name as keyof ExceptionListFilter](each, value as never)),
+    Object.entries(filter).every(([name, value]) =>
+      PREDICATES[name as keyof ExceptionListFilter](each, value as never),
+    ),
   );
   const sorted = [...asked].sort((one, other) => (key(one) < key(other) ? -1 : 1));
   return sort === '-opened_at' ? sorted.reverse() : sorted;
 }
 
-interface WholeList {
+interface ListReadOptions {
   readonly filter: ExceptionListFilter;
   readonly sort: ExceptionSort;
   readonly limit: number;
 }
 
 /** Page size larger than any of these lists. */
-const MOST = 1_000;
+const PAGE_SIZE = 1_000;
 
 /** Reads a list to its end, page by page, and returns the ids. */
 export async function readExceptions(
   rows: Pick<Collection<ExceptionRow>, 'scan'>,
-  query: WholeList,
+  query: ListReadOptions,
   bounds?: WalkBounds,
   onPage: () => void = () => undefined,
 ): Promise<string[]> {
@@ -117,7 +119,7 @@ export async function readExceptions(
     const { items, next } = await queries.list(ACME, { ...query, after });
     expect(items.length).toBeLessThanOrEqual(query.limit);
     // Stops a list whose pages repeat.
-    expect(ids.length).toBeLessThan(MOST);
+    expect(ids.length).toBeLessThan(PAGE_SIZE);
     ids.push(...items.map(({ id }) => id));
     onPage();
     if (next === undefined) return ids;

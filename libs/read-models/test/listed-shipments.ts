@@ -10,7 +10,7 @@ import type { SortValues } from '../src/read-model.ts';
 import { ACME, ACME_TEST, OTHER, shipmentRecord, token } from './shipment-events.ts';
 
 /** Returns a generator of numbers from 0 to below 1, the same in every run. */
-export function numbersFrom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -84,7 +84,7 @@ export function rowOf(record: ShipmentRecord, scope: Scope = ACME): ShipmentRow 
 
 /** Shipments of one scope, and others that its lists must not contain. */
 export function listedRows(count: number, seed = 1): readonly ShipmentRow[] {
-  const random = numbersFrom(seed);
+  const random = seededRandom(seed);
   return Array.from({ length: count }, (_, n) =>
     rowOf(listedRecord(n, random), n % 10 === 0 ? ACME_TEST : n % 10 === 1 ? OTHER : ACME),
   );
@@ -138,52 +138,53 @@ export function titleOf(filter: object): string {
 const WORDS = new WeakMap<ShipmentRecord, readonly string[]>();
 
 /** Reference implementation of each filter, on the record alone. */
-const SAYS: { readonly [Name in keyof ShipmentListFilter]-?: (record: ShipmentRecord, value: never) => boolean } = {
-  ids: ({ id }, those: readonly string[]) => those.includes(id),
-  status: ({ status }, those: readonly string[]) => those.includes(status),
-  active: ({ status }, active: boolean) =>
-    ['delivered', 'completed', 'returned', 'cancelled'].includes(status) !== active,
-  has_open_exceptions: ({ open_exceptions_count }, has: boolean) => open_exceptions_count > 0 === has,
-  mode: ({ mode }, value: string) => mode === value,
-  incoterm: ({ incoterm }, value: string) => incoterm === value,
-  external_id: ({ external_id }, value: string) => external_id === value,
-  house_bill: ({ house_bill }, value: string) => house_bill === value,
-  master_bill: ({ master_bill }, value: string) => master_bill === value,
-  booking_number: ({ booking_number }, value: string) => booking_number === value,
-  reference: ({ references }, value: string) => references.some((one) => one.value === value),
-  shipper: ({ shipper }, value: string) => shipper?.external_id === value,
-  consignee: ({ consignee }, value: string) => consignee?.external_id === value,
-  container_number: ({ container_numbers }, value: string) => container_numbers.includes(value),
-  carrier_scac: ({ carrier_scac }, value: string) => carrier_scac === value,
-  origin_port: ({ origin_port }, value: string) => origin_port === value,
-  destination_port: ({ destination_port }, value: string) => destination_port === value,
-  eta_from: ({ eta }, value: string) => eta !== null && eta >= value,
-  eta_to: ({ eta }, value: string) => eta !== null && eta <= value,
-  created_from: ({ created_at }, value: string) => created_at >= value,
-  created_to: ({ created_at }, value: string) => created_at <= value,
-  updated_since: ({ updated_at }, value: string) => updated_at >= value,
-  words: (record, beginnings: readonly string[]) => {
-    const known = WORDS.get(record);
-    const texts = () => [
-      record.external_id,
-      record.house_bill,
-      record.master_bill,
-      record.booking_number,
-      ...record.container_numbers,
-      ...record.references.map(({ value }) => value),
-      record.shipper?.name,
-      record.consignee?.name,
-      ...record.legs.map(({ vessel }) => vessel),
-    ];
-    const words = known ?? texts().flatMap((text) => text?.toLowerCase().split(/[ /-]/) ?? []);
-    WORDS.set(record, words);
-    return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
-  },
-};
+const PREDICATES: { readonly [Name in keyof ShipmentListFilter]-?: (record: ShipmentRecord, value: never) => boolean } =
+  {
+    ids: ({ id }, those: readonly string[]) => those.includes(id),
+    status: ({ status }, those: readonly string[]) => those.includes(status),
+    active: ({ status }, active: boolean) =>
+      ['delivered', 'completed', 'returned', 'cancelled'].includes(status) !== active,
+    has_open_exceptions: ({ open_exceptions_count }, has: boolean) => open_exceptions_count > 0 === has,
+    mode: ({ mode }, value: string) => mode === value,
+    incoterm: ({ incoterm }, value: string) => incoterm === value,
+    external_id: ({ external_id }, value: string) => external_id === value,
+    house_bill: ({ house_bill }, value: string) => house_bill === value,
+    master_bill: ({ master_bill }, value: string) => master_bill === value,
+    booking_number: ({ booking_number }, value: string) => booking_number === value,
+    reference: ({ references }, value: string) => references.some((one) => one.value === value),
+    shipper: ({ shipper }, value: string) => shipper?.external_id === value,
+    consignee: ({ consignee }, value: string) => consignee?.external_id === value,
+    container_number: ({ container_numbers }, value: string) => container_numbers.includes(value),
+    carrier_scac: ({ carrier_scac }, value: string) => carrier_scac === value,
+    origin_port: ({ origin_port }, value: string) => origin_port === value,
+    destination_port: ({ destination_port }, value: string) => destination_port === value,
+    eta_from: ({ eta }, value: string) => eta !== null && eta >= value,
+    eta_to: ({ eta }, value: string) => eta !== null && eta <= value,
+    created_from: ({ created_at }, value: string) => created_at >= value,
+    created_to: ({ created_at }, value: string) => created_at <= value,
+    updated_since: ({ updated_at }, value: string) => updated_at >= value,
+    words: (record, beginnings: readonly string[]) => {
+      const known = WORDS.get(record);
+      const texts = () => [
+        record.external_id,
+        record.house_bill,
+        record.master_bill,
+        record.booking_number,
+        ...record.container_numbers,
+        ...record.references.map(({ value }) => value),
+        record.shipper?.name,
+        record.consignee?.name,
+        ...record.legs.map(({ vessel }) => vessel),
+      ];
+      const words = known ?? texts().flatMap((text) => text?.toLowerCase().split(/[ /-]/) ?? []);
+      WORDS.set(record, words);
+      return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
+    },
+  };
 
-export function isAskedFor(record: ShipmentRecord, filter: ShipmentListFilter): boolean {
+export function matchesFilter(record: ShipmentRecord, filter: ShipmentListFilter): boolean {
   return Object.entries(filter).every(([name, value]) =>
-    SAYS[name as keyof ShipmentListFilter](record, value as never),
+    PREDICATES[name as keyof ShipmentListFilter](record, value as never),
   );
 }
 
@@ -198,7 +199,7 @@ export function inOrder(records: readonly ShipmentRecord[], { field, descending 
 }
 
 /** Reads a list to its end, page by page, with the cost of each page. */
-export async function readThrough(
+export async function readAllPages(
   rows: ListSource['rows'],
   query: { readonly filter: ShipmentListFilter; readonly order: ShipmentOrder; readonly limit: number },
   bounds?: ListBounds,

@@ -38,11 +38,11 @@ const ROWS = Array.from({ length: 240 }, (_, n): MilestoneRow => {
   };
 });
 
-type Asked = Omit<MilestoneListQuery, 'limit' | 'after'>;
+type MilestoneFilter = Omit<MilestoneListQuery, 'limit' | 'after'>;
 const QUERIES = [['actual'], ['estimated', 'planned'], CLASSIFIERS].flatMap((classifiers) =>
   CONTAINERS.flatMap((container) =>
     [false, true].flatMap((include_superseded) =>
-      [false, true].map((include_retracted): Asked => ({
+      [false, true].map((include_retracted): MilestoneFilter => ({
         classifiers: classifiers as readonly Classifier[],
         container_number: container ?? undefined,
         include_superseded,
@@ -61,11 +61,11 @@ export function milestoneListsSuite(open: () => DocumentStore): void {
   });
 
   it.each(QUERIES.map((query) => [JSON.stringify(query), query] as const))('filtered by %s', async (_title, query) => {
-    const asked = ROWS.filter((row) => isAskedFor(row, query)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const asked = ROWS.filter((row) => matchesQuery(row, query)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     expect(await readThrough(query)).toEqual(asked.map(({ id }) => id));
   });
 
-  async function readThrough(query: Asked): Promise<readonly string[]> {
+  async function readThrough(query: MilestoneFilter): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let after: SortValues | undefined; ;) {
       const { items, next } = await readMilestonePage(rows, ACME, SHIPMENT, { ...query, limit: 20, after });
@@ -76,7 +76,7 @@ export function milestoneListsSuite(open: () => DocumentStore): void {
   }
 }
 
-function isAskedFor(row: MilestoneRow, query: Asked): boolean {
+function matchesQuery(row: MilestoneRow, query: MilestoneFilter): boolean {
   return (
     row.shipment_id === SHIPMENT &&
     row.workspace_id === ACME.workspace_id &&

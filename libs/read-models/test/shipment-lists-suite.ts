@@ -4,16 +4,16 @@ import { rowsCollection } from '../src/read-model.ts';
 import type { ListBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { type ShipmentRow, shipmentsModel } from '../src/shipments/shipment-rows.ts';
-import { ChangingRows, SELDOM_BOTH } from './changing-rows.ts';
+import { ChangingRows, RARE_PAIR } from './changing-rows.ts';
 import {
   FILTERS,
   ORDERS,
   day,
   inOrder,
-  isAskedFor,
+  matchesFilter,
   listedRows,
-  numbersFrom,
-  readThrough,
+  seededRandom,
+  readAllPages,
   titleOf,
 } from './listed-shipments.ts';
 import { ACME } from './shipment-events.ts';
@@ -35,7 +35,7 @@ const IN_ONE_RANGE: readonly ShipmentListFilter[] = [
   { active: true },
   { carrier_scac: 'MAEU' },
   { has_open_exceptions: false },
-  SELDOM_BOTH,
+  RARE_PAIR,
   { words: ['ma'] },
   { words: ['acme', 'po'] },
   { eta_from: day(105), active: true },
@@ -71,11 +71,11 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
   it.each([['nothing', {}] as const, ...FILTERS.map((filter) => [titleOf(filter), filter] as const)])(
     'filtered by %s',
     async (_filter, filter) => {
-      const asked = RECORDS.filter((record) => isAskedFor(record, filter));
+      const asked = RECORDS.filter((record) => matchesFilter(record, filter));
       for (const order of ORDERS.filter((_order, at) => (at + FILTERS.indexOf(filter)) % EVERY === 0)) {
         const expected = inOrder(asked, order).map(({ id }) => id);
-        expect(await readThrough(rows, { filter, order, limit: 30 }, FEW_ROWS)).toEqual(expected);
-        expect(await readThrough(rows, { filter, order, limit: 30 }, MANY_ROWS)).toEqual(expected);
+        expect(await readAllPages(rows, { filter, order, limit: 30 }, FEW_ROWS)).toEqual(expected);
+        expect(await readAllPages(rows, { filter, order, limit: 30 }, MANY_ROWS)).toEqual(expected);
       }
     },
   );
@@ -83,11 +83,11 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
   it('filtered by two fields', async () => {
     for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / rounds(PAIRS.length))) {
       const filter = PAIRS[turn] as ShipmentListFilter;
-      const asked = RECORDS.filter((record) => isAskedFor(record, filter));
+      const asked = RECORDS.filter((record) => matchesFilter(record, filter));
       // Each filter in one order, because the in-memory suite covers all orders.
       const order = ORDERS[turn % ORDERS.length] as ShipmentOrder;
       const expected = inOrder(asked, order).map(({ id }) => id);
-      expect(await readThrough(rows, { filter, order, limit: 60 }, MANY_ROWS)).toEqual(expected);
+      expect(await readAllPages(rows, { filter, order, limit: 60 }, MANY_ROWS)).toEqual(expected);
     }
   });
 
@@ -96,7 +96,7 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
     beforeAll(async () => {
       changing = new ChangingRows(
         await open().collection<ShipmentRow>(rowsCollection(shipmentsModel, 2)),
-        numbersFrom(11),
+        seededRandom(11),
       );
       await changing.fill(240);
     });

@@ -59,28 +59,30 @@ export class World {
 }
 
 /** Resolves when all read models contain all events written so far. */
-export async function caughtUp(models: ReadModels): Promise<void> {
-  await until(async () => (await models.list()).every((each) => each.caught_up));
+export async function waitUntilCaughtUp(models: ReadModels): Promise<void> {
+  await waitUntil(async () => (await models.list()).every((each) => each.caught_up));
 }
 
 /** Rebuilds the read model, and waits until queries use the new generation. */
-export async function rebuilt(models: ReadModels, name: string): Promise<void> {
+export async function rebuildAndWait(models: ReadModels, name: string): Promise<void> {
   const { generation } = await models.rebuild(name);
-  await until(async () => (await models.list()).some((each) => each.name === name && each.generation === generation));
+  await waitUntil(async () =>
+    (await models.list()).some((each) => each.name === name && each.generation === generation),
+  );
 }
 
 /** Fails if a read model differs from its rebuild. Nothing may be written meanwhile. */
 export async function expectEqualToRebuild(models: ReadModels): Promise<void> {
-  await caughtUp(models);
+  await waitUntilCaughtUp(models);
   for (const { name } of await models.list()) {
     const { rows, sha256 } = await models.digest(name);
-    await rebuilt(models, name);
+    await rebuildAndWait(models, name);
     expect(await models.digest(name)).toMatchObject({ rows, sha256 });
   }
 }
 
 /** Repeats the question until the answer is true. @throws after five seconds */
-export async function until(question: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(question: () => boolean | Promise<boolean>): Promise<void> {
   await eventually(async () => {
     if (!(await question())) throw new Error(`still not: ${String(question)}`);
   });

@@ -14,9 +14,9 @@ const NULL = Uint8Array.of(0);
 const FALSE = Uint8Array.of(1);
 const TRUE = Uint8Array.of(2);
 /** Tag of objects and arrays: they exist, but equal nothing. */
-const OTHER = Uint8Array.of(3);
+const OTHER_TYPE = Uint8Array.of(3);
 /** Key part of an absent field: equal to no value and within no bounds. */
-const ABSENT = new Uint8Array(0);
+const ABSENT_KEY = new Uint8Array(0);
 
 /**
  * Index of an array field: a table with one posting per array element of a document, in the order of the index's
@@ -43,7 +43,7 @@ export interface CollectionLayout {
   readonly arrays: readonly ArrayTable[];
 }
 
-export function layoutOf(spec: CollectionSpec): CollectionLayout {
+export function createLayout(spec: CollectionSpec): CollectionLayout {
   if (!COLLECTION_NAME.test(spec.name)) throw new TypeError(`${spec.name} is not a valid collection name`);
   const columns = new Set<string>();
   const arrayFields = new Set<string>();
@@ -68,18 +68,18 @@ export function layoutOf(spec: CollectionSpec): CollectionLayout {
   return { spec, table: `documents:${spec.name}`, columns: [...columns], arrayFields: [...arrayFields], arrays };
 }
 
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return `"${name}"`;
 }
 
 /** Returns the column of an indexed field. Prefixed, because a field can have a name such as `json` or `rowid`. */
 export function column(field: string): string {
-  return field === ID ? ID : quoted(`f_${field}`);
+  return field === ID ? ID : quoteName(`f_${field}`);
 }
 
 /** Returns the quoted name of a scalar index. */
 export function indexName({ name }: CollectionSpec, index: string): string {
-  return quoted(`index:${name}:${index}`);
+  return quoteName(`index:${name}:${index}`);
 }
 
 export function columnValues(layout: CollectionLayout, document: Readonly<Record<string, unknown>>): SqlValue[] {
@@ -98,13 +98,13 @@ export function arrayValues(
 export function definition(layout: CollectionLayout): string[] {
   const { spec, table, columns } = layout;
   const own = [
-    `CREATE TABLE ${quoted(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(column)]})`,
+    `CREATE TABLE ${quoteName(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(column)]})`,
   ];
   for (const { name, fields, arrayField, unique, only } of spec.indexes) {
     if (arrayField !== undefined) continue;
     const which = only === undefined ? '' : ` WHERE ${column(only)} IS NOT NULL`;
     own.push(
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoted(table)} (${fields.map(column)})${which}`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoteName(table)} (${fields.map(column)})${which}`,
     );
   }
   return [...own, ...layout.arrays.map(arrayDefinition)];
@@ -115,11 +115,11 @@ function arrayDefinition({ table, fields, unique }: ArrayTable): string {
   const columns = fields.map(column);
   const key = unique ? [...columns.filter((name) => name !== ID), 'apart'] : columns;
   const all = unique ? [...columns, 'apart'] : columns;
-  return `CREATE TABLE ${quoted(table)} (${all}, PRIMARY KEY (${key})) WITHOUT ROWID`;
+  return `CREATE TABLE ${quoteName(table)} (${all}, PRIMARY KEY (${key})) WITHOUT ROWID`;
 }
 
 export function removal({ table, arrays }: CollectionLayout): string[] {
-  return [table, ...arrays.map((array) => array.table)].map((name) => `DROP TABLE ${quoted(name)}`);
+  return [table, ...arrays.map((array) => array.table)].map((name) => `DROP TABLE ${quoteName(name)}`);
 }
 
 /**
@@ -137,7 +137,7 @@ export function violatedIndex({ spec, table }: CollectionLayout, message: string
 }
 
 /** Parts of a document from which postings are built. */
-export interface Indexed {
+export interface IndexedValues {
   readonly id: string;
   /** Values in the order of `CollectionLayout.columns`. */
   readonly columns: readonly SqlValue[];
@@ -165,21 +165,21 @@ export class ArrayPostings {
       return field === table.arrayField ? -2 : layout.columns.indexOf(field);
     });
     const columns = [...table.fields.map(column), ...(table.unique ? ['apart'] : [])];
-    const name = quoted(table.table);
+    const name = quoteName(table.table);
     this.addText = `INSERT INTO ${name} (${columns}) VALUES (${columns.map(() => '?')})`;
     this.removeText = `DELETE FROM ${name} WHERE ${columns.map((each) => `${each} = ?`).join(' AND ')}`;
   }
 
-  add(document: Indexed): void {
+  add(document: IndexedValues): void {
     for (const element of this.elements(document)) this.run(this.addText, document, element);
   }
 
-  remove(document: Indexed): void {
+  remove(document: IndexedValues): void {
     for (const element of this.elements(document)) this.run(this.removeText, document, element);
   }
 
-  change(before: Indexed, after: Indexed): void {
-    const moved = this.sources.some((from) => from >= 0 && !sameValue(before.columns[from], after.columns[from]));
+  change(before: IndexedValues, after: IndexedValues): void {
+    const moved = this.sources.some((from) => from >= 0 && !isSameValue(before.columns[from], after.columns[from]));
     if (!moved && before.arrays[this.array] === after.arrays[this.array]) return;
     const old = this.elements(before);
     const now = this.elements(after);
@@ -188,20 +188,20 @@ export class ArrayPostings {
     for (const element of now) if (moved || !old.has(element)) this.run(this.addText, after, element);
   }
 
-  private run(text: string, { id, columns }: Indexed, element: SqlValue): void {
+  private run(text: string, { id, columns }: IndexedValues, element: SqlValue): void {
     let lacks = false;
     const values = this.sources.map((from): SqlValue => {
       if (from === -1) return id;
       const value = from === -2 ? element : (columns[from] ?? null);
       lacks ||= value === null;
-      return value ?? ABSENT;
+      return value ?? ABSENT_KEY;
     });
     if (this.table.unique) values.push(lacks ? id : '');
     this.database.run(text, values);
   }
 
   /** Equal elements have one posting. A field that is not an array is treated as one element. */
-  private elements({ arrays }: Indexed): ReadonlySet<SqlValue> {
+  private elements({ arrays }: IndexedValues): ReadonlySet<SqlValue> {
     const json = arrays[this.array] ?? null;
     if (json === null) return new Set();
     const value: unknown = JSON.parse(json);
@@ -215,11 +215,11 @@ export function encodeValue(value: unknown): SqlValue {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'boolean') return value ? TRUE : FALSE;
   // JSON encodes non-finite numbers as null.
-  return value === null || typeof value === 'number' ? NULL : OTHER;
+  return value === null || typeof value === 'number' ? NULL : OTHER_TYPE;
 }
 
 /** SQL expression of the encoding, from a JSON value and its type as returned by SQLite's functions. */
-export function encodedJson(type: string, value: string): string {
+export function encodeJsonSql(type: string, value: string): string {
   return `CASE ${type} WHEN 'null' THEN x'00' WHEN 'false' THEN x'01' WHEN 'true' THEN x'02'
   WHEN 'object' THEN x'03' WHEN 'array' THEN x'03' ELSE ${value} END`;
 }
@@ -237,7 +237,7 @@ export function decodeValue(value: SqlValue | undefined): Scalar {
   return value[0] === FALSE[0] || value[0] === TRUE[0] ? value[0] === TRUE[0] : null;
 }
 
-export function sameValue(one: SqlValue | undefined, other: SqlValue | undefined): boolean {
+export function isSameValue(one: SqlValue | undefined, other: SqlValue | undefined): boolean {
   if (one instanceof Uint8Array && other instanceof Uint8Array) return one[0] === other[0];
   return one === other;
 }

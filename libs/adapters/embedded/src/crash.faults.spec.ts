@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { eventually, noMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
-import { CHILD_COLLECTIONS, type ChildDocument, type Said } from '../test/writing-child-protocol.ts';
+import { CHILD_COLLECTIONS, type ChildDocument, type WriteReport } from '../test/writing-child-protocol.ts';
 import { EmbeddedEngine } from './index.ts';
 
 const CYCLES = 8;
 
 /** Starts a writing process and kills it while it writes. */
-async function writeAndKill(dataDir: string, run: number): Promise<Said[]> {
+async function writeAndKill(dataDir: string, run: number): Promise<WriteReport[]> {
   const file = `${dataDir}-said-${run}`;
   await writeFile(file, '');
   const child = runChild('./writing-child.ts', [dataDir, String(run), file]);
@@ -23,10 +23,10 @@ async function writeAndKill(dataDir: string, run: number): Promise<Said[]> {
   }
   expect(await child.ended).toBeNull();
   expect(child.errors).toEqual([]);
-  return (await lines()).map((line) => JSON.parse(line) as Said);
+  return (await lines()).map((line) => JSON.parse(line) as WriteReport);
 }
 
-async function expectAll(engine: EmbeddedEngine, said: readonly Said[]): Promise<void> {
+async function expectAll(engine: EmbeddedEngine, said: readonly WriteReport[]): Promise<void> {
   const collections = {
     records: await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records),
     views: await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views),
@@ -77,7 +77,7 @@ describe('a process killed while it writes', () => {
   it(`loses nothing that it acknowledged, over ${CYCLES} deaths on the same folder`, async () => {
     const folder = await tempFolder();
     const dataDir = join(folder.path, 'data');
-    const said: Said[] = [];
+    const said: WriteReport[] = [];
     for (let run = 0; run < CYCLES; run += 1) {
       said.push(...(await writeAndKill(dataDir, run)));
       const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Unavailable } from '@tracking/ports';
-import { messageOf } from './sqlite-database.ts';
+import { errorMessage } from './sqlite-database.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -59,7 +59,7 @@ export function lockDataFolder(folder: string): DataFolder {
   } catch (error) {
     lock.close();
     const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY;
-    throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', messageOf(error));
+    throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', errorMessage(error));
   }
   createPrivate(storage);
   return { storage, unlock: () => lock.close() };

@@ -13,7 +13,7 @@ import {
 
 const ENGINE = 'object store';
 /** Name suffix of incomplete files. Ids contain no dot. */
-const PART = '.part';
+const PART_SUFFIX = '.part';
 
 /**
  * Stores objects as files of one folder that only this process uses, named by their ids. An object is written under a
@@ -34,14 +34,14 @@ export class FileObjectStore implements ObjectStore {
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     const whole = this.file(id);
-    const part = whole + PART;
+    const part = whole + PART_SUFFIX;
     if (this.inHand.has(id)) throw new ObjectExists(id);
     this.inHand.add(id);
     try {
-      if (await onDisk(isThere(whole))) throw new ObjectExists(id);
+      if (await withDiskErrors(fileExists(whole))) throw new ObjectExists(id);
       const stored = await write(part, source);
-      await onDisk(rename(part, whole));
-      await onDisk(syncFolder(this.folder));
+      await withDiskErrors(rename(part, whole));
+      await withDiskErrors(syncFolder(this.folder));
       return stored;
     } catch (error) {
       // If this fails too, a later cleanup removes the file.
@@ -54,7 +54,7 @@ export class FileObjectStore implements ObjectStore {
 
   async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
     const file = this.file(id);
-    const found = await onDisk(stat(file).catch(unlessMissing));
+    const found = await withDiskErrors(stat(file).catch(ignoreMissing));
     if (found === undefined) return undefined;
     const sizeBytes = found.size;
     const { start = 0, end = sizeBytes } = range ?? {};
@@ -62,8 +62,8 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async delete(id: string): Promise<void> {
-    await onDisk(rm(this.file(id), { force: true }));
-    await onDisk(syncFolder(this.folder));
+    await withDiskErrors(rm(this.file(id), { force: true }));
+    await withDiskErrors(syncFolder(this.folder));
   }
 
   async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
@@ -73,10 +73,10 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async removeUnfinished(before: Date): Promise<void> {
-    const isPart = (name: string) => name.endsWith(PART) && !this.inHand.has(name.slice(0, -PART.length));
+    const isPart = (name: string) => name.endsWith(PART_SUFFIX) && !this.inHand.has(name.slice(0, -PART_SUFFIX.length));
     for await (const { name, at } of this.files(isPart)) {
       // An upload of the same id started meanwhile and uses the file.
-      if (at < before && isPart(name)) await onDisk(rm(join(this.folder, name), { force: true }));
+      if (at < before && isPart(name)) await withDiskErrors(rm(join(this.folder, name), { force: true }));
     }
   }
 
@@ -89,10 +89,10 @@ export class FileObjectStore implements ObjectStore {
   private async *files(
     isWanted: (name: string) => boolean,
   ): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
-    const entries = await onDisk(opendir(this.folder));
+    const entries = await withDiskErrors(opendir(this.folder));
     for await (const { name } of entries) {
       if (!isWanted(name)) continue;
-      const found = await onDisk(stat(join(this.folder, name)).catch(unlessMissing));
+      const found = await withDiskErrors(stat(join(this.folder, name)).catch(ignoreMissing));
       if (found !== undefined) yield { name, at: found.mtime };
     }
   }
@@ -101,19 +101,19 @@ export class FileObjectStore implements ObjectStore {
 /** Resolves when the complete content is on disk. */
 async function write(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   // An existing file is left from a crash.
-  const handle: FileHandle = await onDisk(open(file, 'w', 0o600));
+  const handle: FileHandle = await withDiskErrors(open(file, 'w', 0o600));
   try {
     const hash = createHash('sha256');
     let sizeBytes = 0;
     for await (const bytes of source) {
       hash.update(bytes);
       sizeBytes += bytes.length;
-      await onDisk(handle.writeFile(bytes));
+      await withDiskErrors(handle.writeFile(bytes));
     }
-    await onDisk(handle.sync());
+    await withDiskErrors(handle.sync());
     return { sizeBytes, sha256: hash.digest('hex') };
   } finally {
-    await onDisk(handle.close());
+    await withDiskErrors(handle.close());
   }
 }
 
@@ -127,15 +127,15 @@ async function* read(file: string, start: number, end: number): AsyncGenerator<U
   }
 }
 
-async function isThere(file: string): Promise<boolean> {
-  return (await access(file).then(() => true, unlessMissing)) ?? false;
+async function fileExists(file: string): Promise<boolean> {
+  return (await access(file).then(() => true, ignoreMissing)) ?? false;
 }
 
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-async function onDisk<T>(work: Promise<T>): Promise<T> {
+async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     throw unavailable(error);
   });

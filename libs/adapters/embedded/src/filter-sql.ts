@@ -3,17 +3,17 @@ import {
   type ArrayTable,
   type CollectionLayout,
   column,
-  encodedJson,
+  encodeJsonSql,
   encodeValue,
   ID,
-  quoted,
+  quoteName,
   typeBounds,
 } from './collection-layout.ts';
 import type { Sql, SqlValue } from './storage-threads.ts';
 
-const FIELD = /^[A-Za-z0-9_]+$/;
+const FIELD_PATTERN = /^[A-Za-z0-9_]+$/;
 /** Key part of an absent field in a posting. In a document's row the field is NULL. */
-const ABSENT = `x''`;
+const ABSENT_KEY_SQL = `x''`;
 
 /** Builder of SQL text, with the values of its `?` in order. */
 export class SqlBuilder {
@@ -41,7 +41,7 @@ export function filterSql(layout: CollectionLayout, filter: Filter): Sql {
 export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
   sql.add('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
-    if (!FIELD.test(field)) throw new TypeError(`${field} is not a top-level field`);
+    if (!FIELD_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
     sql.add(' AND ');
     const array = arrayOf(layout, field, postings);
     if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
@@ -58,7 +58,7 @@ function arrayOf({ arrays }: CollectionLayout, field: string, postings?: ArrayTa
 
 /** Adds a condition on the postings in the table `a`. */
 export function addPostingCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
-  addCondition(sql, `a.${column(field)}`, condition, ABSENT);
+  addCondition(sql, `a.${column(field)}`, condition, ABSENT_KEY_SQL);
 }
 
 /** @param absent key of an absent field */
@@ -67,12 +67,12 @@ function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, 
   else if ('in' in condition) sql.add(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
   else if ('ne' in condition) sql.add(`${key} IS NOT ?`, encodeValue(condition.ne));
   else if ('exists' in condition) sql.add(`${key} IS ${condition.exists ? 'NOT ' : ''}${absent}`);
-  else if ('all' in condition) for (const one of each(sql, condition.all)) addCondition(sql, key, one);
+  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addCondition(sql, key, one);
   else addBounds(sql, key, condition);
 }
 
 /** Single conditions, which must all match. */
-function* each<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
+function* splitConditions<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
   sql.add('(TRUE');
   for (const one of conditions) {
     sql.add(' AND ');
@@ -121,19 +121,19 @@ function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: Filt
   if (isScalar(condition)) addElement(sql, lookup, condition);
   else if ('in' in condition) addElement(sql, lookup, condition);
   else if ('ne' in condition) addElement(sql.add('NOT '), lookup, condition.ne);
-  else if ('all' in condition) for (const one of each(sql, condition.all)) addIndexedArray(sql, lookup, one);
+  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addIndexedArray(sql, lookup, one);
   else addUnindexed(sql, arrayField, condition);
 }
 
 function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
   // The unary `+` keeps the planner from starting a join at this table.
-  sql.add(`+EXISTS (SELECT 1 FROM ${quoted(array.table)} AS e WHERE `);
+  sql.add(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
   addCondition(sql, `e.${column(array.arrayField)}`, condition);
   for (const field of array.fields) {
     if (field === array.arrayField) continue;
     const name = column(field);
     const known = isLeading ? `a.${name}` : `d.${name}`;
-    sql.add(` AND e.${name} = ${isLeading || field === ID ? known : `ifnull(${known}, ${ABSENT})`}`);
+    sql.add(` AND e.${name} = ${isLeading || field === ID ? known : `ifnull(${known}, ${ABSENT_KEY_SQL})`}`);
   }
   sql.add(')');
 }
@@ -146,7 +146,7 @@ function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition
   const path = `'$.${field}'`;
   if (isScalar(condition)) addWithin(sql, path, condition);
   else if ('exists' in condition) sql.add(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
-  else if ('all' in condition) for (const one of each(sql, condition.all)) addUnindexed(sql, field, one);
+  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addUnindexed(sql, field, one);
   else if ('ne' in condition) addWithin(sql.add('NOT '), path, condition.ne);
   else addWithin(sql, path, condition);
 }
@@ -158,15 +158,15 @@ function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition
 function addWithin(sql: SqlBuilder, path: string, condition: FilterCondition): void {
   sql.add(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
   sql.add(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
-  addCondition(sql, `(${encodedJson('e.type', 'e.value')})`, condition);
+  addCondition(sql, `(${encodeJsonSql('e.type', 'e.value')})`, condition);
   sql.add(') ELSE (');
-  addCondition(sql, `(${encodedJson(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
+  addCondition(sql, `(${encodeJsonSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
   sql.add(') IS TRUE END)');
 }
 
 export function documentKey(layout: CollectionLayout, field: string): string {
   if (field === ID || layout.columns.includes(field)) return `d.${column(field)}`;
-  if (!FIELD.test(field)) throw new TypeError(`${field} is not a top-level field`);
+  if (!FIELD_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
   return `json_extract(d.json, '$.${field}')`;
 }
 

@@ -7,7 +7,7 @@ import { Unavailable, type Clock, type Quota, type QuotaDecision } from '@tracki
 const BUCKETS = 61;
 
 /** Admitted requests of one key. */
-interface Taken {
+interface RequestCounts {
   /** Counts by epoch second modulo `BUCKETS`. */
   readonly counts: Uint32Array;
   /** Epoch second of the newest bucket. */
@@ -17,7 +17,7 @@ interface Taken {
 
 /** Request quotas of a single process. */
 export class MemoryQuota implements Quota {
-  private readonly keys = new Map<string, Taken>();
+  private readonly keys = new Map<string, RequestCounts>();
   private sweptAt = 0;
   private closed = false;
 
@@ -30,7 +30,7 @@ export class MemoryQuota implements Quota {
     this.sweep(now);
     let taken = this.keys.get(key);
     if (taken === undefined) this.keys.set(key, (taken = { counts: new Uint32Array(BUCKETS), newest: now, total: 0 }));
-    advance(taken, now);
+    advanceTo(taken, now);
     const admitted = taken.total < limit;
     if (admitted) {
       taken.counts[now % BUCKETS] = (taken.counts[now % BUCKETS] ?? 0) + 1;
@@ -40,8 +40,8 @@ export class MemoryQuota implements Quota {
       admitted,
       limit,
       remaining: Math.max(0, limit - taken.total),
-      resetAt: freeAt(taken, 0) ?? now,
-      retryAfter: admitted ? 0 : Math.ceil((freeAt(taken, limit - 1) ?? now) - milliseconds / 1_000),
+      resetAt: secondBelow(taken, 0) ?? now,
+      retryAfter: admitted ? 0 : Math.ceil((secondBelow(taken, limit - 1) ?? now) - milliseconds / 1_000),
     });
   }
 
@@ -60,8 +60,8 @@ export class MemoryQuota implements Quota {
 }
 
 /** Makes `now` the newest bucket and clears buckets older than a minute. */
-function advance(taken: Taken, now: number): void {
-  if (now < taken.newest) setBack(taken, now);
+function advanceTo(taken: RequestCounts, now: number): void {
+  if (now < taken.newest) handleClockSetBack(taken, now);
   for (let second = Math.max(taken.newest + 1, now - BUCKETS + 1); second <= now; second += 1) {
     taken.total -= taken.counts[second % BUCKETS] ?? 0;
     taken.counts[second % BUCKETS] = 0;
@@ -70,14 +70,14 @@ function advance(taken: Taken, now: number): void {
 }
 
 /** After the clock was set back, all counted requests count as admitted now, for at most a minute. */
-function setBack(taken: Taken, now: number): void {
+function handleClockSetBack(taken: RequestCounts, now: number): void {
   taken.counts.fill(0);
   taken.counts[now % BUCKETS] = taken.total;
   taken.newest = now;
 }
 
 /** Returns the epoch second from which at most `most` requests count if none is added. */
-function freeAt(taken: Taken, most: number): number | undefined {
+function secondBelow(taken: RequestCounts, most: number): number | undefined {
   let left = taken.total;
   for (let second = taken.newest - BUCKETS + 1; second <= taken.newest && left > most; second += 1) {
     left -= taken.counts[((second % BUCKETS) + BUCKETS) % BUCKETS] ?? 0;

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Query } from '@tracking/ports';
-import { definition, layoutOf } from './collection-layout.ts';
+import { definition, createLayout } from './collection-layout.ts';
 import { countSql, findSql, scanSql } from './query-sql.ts';
 import type { Sql } from './storage-threads.ts';
 
-const LAYOUT = layoutOf({
+const LAYOUT = createLayout({
   name: 'things',
   indexes: [
     { name: 'by_time', fields: ['owner', 'made_at', 'id'] },

@@ -6,11 +6,11 @@ import {
   encodeValue,
   ID,
   indexName,
-  quoted,
+  quoteName,
   typeBounds,
 } from './collection-layout.ts';
 import { addFilter, addPostingCondition, documentKey, isScalar, SqlBuilder } from './filter-sql.ts';
-import { LIMIT } from './sqlite-database.ts';
+import { LIMIT_SQL } from './sqlite-database.ts';
 import type { Sql, SqlValue } from './storage-threads.ts';
 
 /** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
@@ -29,14 +29,14 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit, 
     sql.add(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
   }
   if (sortKeys.length > 0) sql.add(` ORDER BY ${sortKeys.map((key) => key + (sort?.descending ? ' DESC' : ''))}`);
-  return sql.add(` ${LIMIT}`, limit);
+  return sql.add(` ${LIMIT_SQL}`, limit);
 }
 
 export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): Sql {
   const sql = new SqlBuilder();
   sql.add('SELECT count(*) FROM (SELECT 1');
   addMatching(sql, layout, filter, { ...accessPathOf(layout, filter, index), isCounted: true });
-  if (atMost !== undefined) sql.add(` ${LIMIT}`, atMost);
+  if (atMost !== undefined) sql.add(` ${LIMIT_SQL}`, atMost);
   return sql.add(')');
 }
 
@@ -78,7 +78,7 @@ interface AccessPath {
  * documents.
  */
 function accessPathOf(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
-  const array = index === undefined ? bestArray(layout, filter) : arrayNamed(layout, index);
+  const array = index === undefined ? chooseArrayIndex(layout, filter) : arrayNamed(layout, index);
   if (array === undefined) {
     return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${indexName(layout.spec, index)}` };
   }
@@ -93,7 +93,7 @@ function arrayNamed({ spec, arrays }: CollectionLayout, name: string): ArrayTabl
   return arrays.find(({ index }) => index.name === name);
 }
 
-function bestArray({ arrays }: CollectionLayout, filter: Filter): ArrayTable | undefined {
+function chooseArrayIndex({ arrays }: CollectionLayout, filter: Filter): ArrayTable | undefined {
   const id = filter[ID];
   if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
   const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
@@ -145,22 +145,22 @@ function split(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter 
 function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, path: AccessPath): void {
   const { postings, repeats, hint, isCounted = false } = path;
   if (postings === undefined) {
-    sql.add(` FROM ${quoted(layout.table)} AS d${hint} WHERE `);
+    sql.add(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
     return addFilter(sql, layout, filter);
   }
   // Reads rows in the order of the array index and stops at the limit, however many documents have the element.
   const { led, ofPosting, ofDocument } = split(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
-  const documents = isEnough ? '' : ` CROSS JOIN ${quoted(layout.table)} AS d ON d.id = a.id`;
+  const documents = isEnough ? '' : ` CROSS JOIN ${quoteName(layout.table)} AS d ON d.id = a.id`;
   sql.add(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
-  sql.add(`${quoted(postings.table)} AS a${repeats ? '' : documents} WHERE `);
-  addLed(sql, led);
+  sql.add(`${quoteName(postings.table)} AS a${repeats ? '' : documents} WHERE `);
+  addLeadingConditions(sql, led);
   sql.add(repeats ? `) AS a${documents} WHERE ` : ' AND ');
   addFilter(sql, layout, ofPosting, repeats ? undefined : postings);
   addFilter(sql.add(' AND '), layout, ofDocument);
 }
 
-function addLed(sql: SqlBuilder, led: Filter): void {
+function addLeadingConditions(sql: SqlBuilder, led: Filter): void {
   sql.add('TRUE');
   for (const [field, condition] of Object.entries(led)) addPostingCondition(sql.add(' AND '), field, condition);
 }
@@ -180,31 +180,34 @@ export function scanSql(layout: CollectionLayout, scan: Scan): Sql {
   const key = (field: string) => `${alias}.${column(field)}`;
   const keys = scan.sort.fields.map(key);
   const parts = array === undefined ? { led: scan.filter, ofPosting: {}, ofDocument: {} } : split(scan.filter, array);
-  const { pinned, others } = parted(layout, scan, parts.led);
+  const { pinned, others } = splitScanFilter(layout, scan, parts.led);
   const sql = new SqlBuilder();
   sql.add('SELECT CASE WHEN ');
   if (array === undefined) addFilter(sql, layout, others);
   else {
-    addLed(sql, others);
+    addLeadingConditions(sql, others);
     addFilter(sql.add(' AND '), layout, parts.ofPosting, array);
   }
   sql.add(' THEN ');
   if (array === undefined) sql.add('d.json');
   else {
-    sql.add(`(SELECT d.json FROM ${quoted(layout.table)} AS d WHERE d.id = a.id AND `);
+    sql.add(`(SELECT d.json FROM ${quoteName(layout.table)} AS d WHERE d.id = a.id AND `);
     addFilter(sql, layout, parts.ofDocument);
     sql.add(')');
   }
-  sql.add(` END, ${keys} FROM ${quoted(array?.table ?? layout.table)} AS ${alias}`);
+  sql.add(` END, ${keys} FROM ${quoteName(array?.table ?? layout.table)} AS ${alias}`);
   if (array === undefined) sql.add(` INDEXED BY ${indexName(layout.spec, scan.index)}`);
   sql.add(' WHERE TRUE');
   for (const [field, value] of pinned) sql.add(` AND ${key(field)} = ?`, value);
   addRange(sql, keys, scan);
-  return sql.add(` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT}`, scan.visit);
+  return sql.add(
+    ` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT_SQL}`,
+    scan.visit,
+  );
 }
 
 /** Splits the filter into values of the index fields before the sort fields, and all other conditions. */
-function parted({ spec }: CollectionLayout, { index, sort }: Scan, filter: Filter) {
+function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filter: Filter) {
   const fields = spec.indexes.find(({ name }) => name === index)?.fields ?? [];
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
@@ -244,8 +247,8 @@ function rangeOf({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefi
   const to = boundAt('<=', lte) ?? boundAt('<', lt);
   const [low, high] = [from?.values[0], to?.values[0]];
   return {
-    from: from ?? (high === undefined ? undefined : ofType('>=', typeBounds(high).from)),
-    to: to ?? (low === undefined ? undefined : ofType('<', typeBounds(low).below)),
+    from: from ?? (high === undefined ? undefined : boundOfType('>=', typeBounds(high).from)),
+    to: to ?? (low === undefined ? undefined : boundOfType('<', typeBounds(low).below)),
   };
 }
 
@@ -253,7 +256,7 @@ function boundAt(comparison: string, value: Scalar | undefined): Bound | undefin
   return value === undefined ? undefined : { text: `${comparison} ?`, values: [encodeValue(value)] };
 }
 
-function ofType(comparison: string, literal: string | undefined): Bound | undefined {
+function boundOfType(comparison: string, literal: string | undefined): Bound | undefined {
   return literal === undefined ? undefined : { text: `${comparison} ${literal}`, values: [] };
 }
 

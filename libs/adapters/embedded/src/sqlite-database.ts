@@ -9,7 +9,7 @@ const MAX_STATEMENTS = 500;
  * A bound limit. SQLite uses the value of a plain `LIMIT ?` in its plan and would plan again for each value; it does
  * not evaluate an expression.
  */
-export const LIMIT = 'LIMIT (? + 0)';
+export const LIMIT_SQL = 'LIMIT (? + 0)';
 /** SQLite's result codes (https://sqlite.org/rescode.html). */
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
@@ -105,7 +105,7 @@ export function isConstraint(error: unknown): boolean {
  * Returns true if the disk or a quota is full. The transaction had no effect and earlier data is safe. Writing
  * continues when space is available.
  */
-export function isOutOfSpace(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   const code = extendedCode(error);
   return code === SQLITE_FULL || code === SQLITE_IOERR_WRITE || code === SQLITE_IOERR_SHMSIZE;
 }
@@ -125,10 +125,10 @@ export function isNoDatabase(error: unknown): boolean {
  * data, so that a later fsync succeeds without it: this process must not acknowledge any further write.
  */
 export function isFatal(error: unknown): boolean {
-  return (resultCode(error) === SQLITE_IOERR && !isOutOfSpace(error)) || isMalformed(error) || isNoDatabase(error);
+  return (resultCode(error) === SQLITE_IOERR && !isDiskFull(error)) || isMalformed(error) || isNoDatabase(error);
 }
 
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   const message = (error as { message?: unknown }).message?.toString() ?? String(error);
-  return isOutOfSpace(error) ? `the disk is full (${message})` : message;
+  return isDiskFull(error) ? `the disk is full (${message})` : message;
 }

@@ -21,18 +21,18 @@ import {
   type CollectionLayout,
   columnValues,
   decodeValue,
-  layoutOf,
-  quoted,
+  createLayout,
+  quoteName,
 } from './collection-layout.ts';
 import { filterSql } from './filter-sql.ts';
 import { countSql, findSql, isPointQuery, scanSql } from './query-sql.ts';
-import { messageOf } from './sqlite-database.ts';
+import { errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { type CommitClass, ENGINE } from './sqlite-writer.ts';
 import type { DocumentWrite, Sql } from './storage-threads.ts';
 
 /** Share of time that a drop uses. Other writes use the rest. */
-const DROP_SHARE = 0.25;
+const DROP_TIME_SHARE = 0.25;
 /** Maximum number of documents read by id on the calling thread. A reader thread reads more. */
 const MAX_LOCAL_READS = 250;
 /** Maximum number of documents in one write operation, which bounds transactions. */
@@ -45,7 +45,7 @@ export class SqliteDocumentStore implements DocumentStore {
   constructor(private readonly storage: SqliteStorage) {}
 
   async collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     const json = JSON.stringify(spec);
     const known = this.collections.get(spec.name);
     if (known?.spec === json) return known.opened as Promise<SqliteCollection<T>>;
@@ -56,7 +56,7 @@ export class SqliteDocumentStore implements DocumentStore {
   }
 
   async collectionNames(prefix: string): Promise<readonly string[]> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     const names = this.storage.database
       .rows('SELECT name FROM collections ORDER BY name')
       .map(([name]) => String(name));
@@ -66,9 +66,9 @@ export class SqliteDocumentStore implements DocumentStore {
   async dropCollection(name: string, ending?: AbortSignal): Promise<void> {
     this.collections.delete(name);
     const signal = ending === undefined ? this.closing.signal : AbortSignal.any([ending, this.closing.signal]);
-    const pace = new DutyCycle({ share: DROP_SHARE });
+    const pace = new DutyCycle({ share: DROP_TIME_SHARE });
     const drop = () => {
-      this.refuseWhenClosed();
+      this.throwIfClosed();
       this.storage.writer.admit();
       return this.storage.writer.run({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
     };
@@ -83,7 +83,7 @@ export class SqliteDocumentStore implements DocumentStore {
 
   private async open<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
     const { name, indexes } = spec;
-    const collection = new SqliteCollection<T>(layoutOf(spec), this.storage);
+    const collection = new SqliteCollection<T>(createLayout(spec), this.storage);
     this.storage.writer.admit();
     await this.storage.writer.run(
       { kind: 'define', spec: JSON.stringify({ name, indexes }) },
@@ -94,7 +94,7 @@ export class SqliteDocumentStore implements DocumentStore {
     return collection;
   }
 
-  private refuseWhenClosed(): void {
+  private throwIfClosed(): void {
     if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
   }
 }
@@ -111,24 +111,24 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     const { durability = 'durable' } = layout.spec;
     // One write-ahead log orders the writes of all ports: an unflushed write is lost only together with all later ones.
     this.commitClass = durability === 'durable' ? 'durable' : 'soon';
-    this.getSql = `SELECT json FROM ${quoted(layout.table)} WHERE id = ?`;
-    this.getManySql = `SELECT json FROM ${quoted(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;
+    this.getSql = `SELECT json FROM ${quoteName(layout.table)} WHERE id = ?`;
+    this.getManySql = `SELECT json FROM ${quoteName(layout.table)} WHERE id IN (SELECT value FROM json_each(?))`;
   }
 
   async get(id: string): Promise<T | undefined> {
-    return Promise.resolve(this.readHere({ text: this.getSql, values: [id] })[0]);
+    return Promise.resolve(this.readInCallingThread({ text: this.getSql, values: [id] })[0]);
   }
 
   async getMany(ids: readonly string[]): Promise<readonly T[]> {
     if (ids.length === 0) return [];
     const sql = { text: this.getManySql, values: [JSON.stringify(ids)] };
-    return ids.length > MAX_LOCAL_READS ? this.readElsewhere<T>(sql) : this.readHere(sql);
+    return ids.length > MAX_LOCAL_READS ? this.readInPool<T>(sql) : this.readInCallingThread(sql);
   }
 
   async find(query: Query): Promise<readonly T[]> {
     const sql = findSql(this.layout, query);
     if (matchesNothing(query.filter)) return [];
-    return isPointQuery(this.layout, query) ? this.readHere(sql) : this.readElsewhere<T>(sql);
+    return isPointQuery(this.layout, query) ? this.readInCallingThread(sql) : this.readInPool<T>(sql);
   }
 
   async findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
@@ -141,7 +141,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   async count(filter: Filter, options?: CountOptions): Promise<number> {
     const sql = countSql(this.layout, filter, options);
     if (matchesNothing(filter)) return 0;
-    const [count] = await this.readElsewhere<number>(sql);
+    const [count] = await this.readInPool<number>(sql);
     return count ?? 0;
   }
 
@@ -159,24 +159,24 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   insert(document: T): Promise<boolean> {
-    return this.writeOne(this.put('insert', document));
+    return this.writeDocument(this.put('insert', document));
   }
 
   replace(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeOne(this.put('replace', document, guard));
+    return this.writeDocument(this.put('replace', document, guard));
   }
 
   upsert(document: T, guard?: Filter): Promise<boolean> {
-    return this.writeOne(this.put('upsert', document, guard));
+    return this.writeDocument(this.put('upsert', document, guard));
   }
 
   delete(id: string, guard?: Filter): Promise<boolean> {
-    return this.writeOne(this.remove(id, guard));
+    return this.writeDocument(this.remove(id, guard));
   }
 
   async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
     this.storage.writer.admit();
-    const all = writes.map((write) => this.prepared(write));
+    const all = writes.map((write) => this.toDocumentWrite(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITE_BATCH_SIZE) {
       parts.push(this.write(all.slice(from, from + WRITE_BATCH_SIZE)));
@@ -201,7 +201,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     if (duplicate !== null) throw new DuplicateKey(this.layout.spec.name, duplicate);
   };
 
-  private prepared(write: CollectionWrite<T>): DocumentWrite {
+  private toDocumentWrite(write: CollectionWrite<T>): DocumentWrite {
     switch (write.kind) {
       case 'insert':
         return this.put('insert', write.document);
@@ -229,7 +229,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return { mode: 'delete', id, json: '', columns: [], arrays: [], guard: condition };
   }
 
-  private async writeOne(write: DocumentWrite): Promise<boolean> {
+  private async writeDocument(write: DocumentWrite): Promise<boolean> {
     this.storage.writer.admit();
     const outcome = await this.write([write]);
     this.refuseDuplicate(outcome);
@@ -241,15 +241,15 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return this.storage.writer.run(operation, writes.length, this.commitClass, (outcome) => outcome);
   }
 
-  private readHere({ text, values }: Sql): T[] {
+  private readInCallingThread({ text, values }: Sql): T[] {
     try {
       return this.storage.database.rows(text, values).map(([json]) => JSON.parse(String(json)) as T);
     } catch (error) {
-      throw new Unavailable(ENGINE, messageOf(error));
+      throw new Unavailable(ENGINE, errorMessage(error));
     }
   }
 
-  private async readElsewhere<R>(sql: Sql): Promise<readonly R[]> {
+  private async readInPool<R>(sql: Sql): Promise<readonly R[]> {
     const { json } = await this.storage.readers.read({ kind: 'rows', sql });
     return JSON.parse(json) as R[];
   }

@@ -7,14 +7,14 @@ import {
   columnValues,
   definition,
   ID,
-  type Indexed,
-  layoutOf,
-  quoted,
+  type IndexedValues,
+  createLayout,
+  quoteName,
   removal,
-  sameValue,
+  isSameValue,
   violatedIndex,
 } from './collection-layout.ts';
-import { type Database, isConstraint, LIMIT, messageOf } from './sqlite-database.ts';
+import { type Database, isConstraint, LIMIT_SQL, errorMessage } from './sqlite-database.ts';
 import type {
   ClaimOperation,
   ClaimOutcome,
@@ -28,7 +28,7 @@ import type {
 } from './storage-threads.ts';
 
 /** Milliseconds of one transaction that deletes documents of a dropped collection. Other writes wait for it. */
-const DROP_PIECE_MS = 5;
+const DROP_SLICE_MS = 5;
 /** Documents can be large, so a batch is small to keep the transaction short. */
 const DELETE_BATCH_SIZE = 20;
 const NO_GUARD: Sql = { text: 'TRUE', values: [] };
@@ -57,7 +57,7 @@ export class SqliteDocuments {
     const { name } = table.layout.spec;
     const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
     if (stored !== undefined && hasSameIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
-    const duplicate = this.whole(table, () => this.build(table, spec));
+    const duplicate = this.runAtomically(table, () => this.build(table, spec));
     if (duplicate === null) this.tables.set(name, table);
     return { kind: 'done', duplicate };
   }
@@ -69,7 +69,7 @@ export class SqliteDocuments {
   drop(name: string): DroppedOutcome {
     const table = this.tables.get(name);
     if (table === undefined) return { kind: 'dropped', more: false };
-    const end = performance.now() + DROP_PIECE_MS;
+    const end = performance.now() + DROP_SLICE_MS;
     while (table.deleteSome(DELETE_BATCH_SIZE)) {
       if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
@@ -88,7 +88,7 @@ export class SqliteDocuments {
     let count = 0;
     let duplicate: string | null = null;
     for (const write of writes) {
-      const refused = this.wholeWrite(table, () => {
+      const refused = this.writeAtomically(table, () => {
         if (table.write(write)) count += 1;
       });
       duplicate ??= refused;
@@ -102,7 +102,7 @@ export class SqliteDocuments {
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
     const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
     const write = documentWrite(table, 'replace', document);
-    const duplicate = this.wholeWrite(table, () => table.write(write));
+    const duplicate = this.writeAtomically(table, () => table.write(write));
     return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
   }
 
@@ -110,7 +110,7 @@ export class SqliteDocuments {
     const { name } = table.layout.spec;
     const before = this.tables.get(name);
     if (before !== undefined) {
-      this.database.run(`CREATE TEMP TABLE moved AS SELECT json FROM ${quoted(before.layout.table)}`);
+      this.database.run(`CREATE TEMP TABLE moved AS SELECT json FROM ${quoteName(before.layout.table)}`);
       this.remove(before);
     }
     for (const statement of definition(table.layout)) this.database.run(statement);
@@ -123,25 +123,25 @@ export class SqliteDocuments {
   }
 
   /** If only one statement can be refused, SQLite undoes it alone. */
-  private wholeWrite(table: DocumentTable, work: () => unknown): string | null {
-    return table.mayLeaveHalf ? this.whole(table, work) : this.refusal(table, work);
+  private writeAtomically(table: DocumentTable, work: () => unknown): string | null {
+    return table.mayLeaveHalf ? this.runAtomically(table, work) : this.catchRefusal(table, work);
   }
 
-  private refusal({ layout }: DocumentTable, work: () => unknown): string | null {
+  private catchRefusal({ layout }: DocumentTable, work: () => unknown): string | null {
     try {
       work();
       return null;
     } catch (error) {
       if (!isConstraint(error)) throw error;
-      return violatedIndex(layout, messageOf(error));
+      return violatedIndex(layout, errorMessage(error));
     }
   }
 
   /** Runs the work atomically. Returns the unique index that refused it. */
-  private whole(table: DocumentTable, work: () => unknown): string | null {
+  private runAtomically(table: DocumentTable, work: () => unknown): string | null {
     this.database.run('SAVEPOINT whole');
     try {
-      const refused = this.refusal(table, work);
+      const refused = this.catchRefusal(table, work);
       if (refused !== null) this.database.run('ROLLBACK TO whole');
       return refused;
     } finally {
@@ -150,7 +150,7 @@ export class SqliteDocuments {
   }
 
   private table(spec: string): DocumentTable {
-    return new DocumentTable(this.database, layoutOf(JSON.parse(spec) as CollectionSpec));
+    return new DocumentTable(this.database, createLayout(JSON.parse(spec) as CollectionSpec));
   }
 
   private existing(collection: string): DocumentTable {
@@ -197,7 +197,7 @@ export class DocumentTable {
   constructor(database: Database, layout: CollectionLayout) {
     this.database = database;
     this.layout = layout;
-    this.table = quoted(layout.table);
+    this.table = quoteName(layout.table);
     this.columns = layout.columns.map(column);
     this.postings = layout.arrays.map((array) => new ArrayPostings(database, layout, array));
     this.storedText = [...this.columns, ...layout.arrayFields.map((field) => `d.json -> '$.${field}'`)]
@@ -234,7 +234,7 @@ export class DocumentTable {
 
   /** Deletes the oldest documents, at most `limit`. Returns false if there was none. */
   deleteSome(limit: number): boolean {
-    const ids = this.database.rows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT}`, [limit]);
+    const ids = this.database.rows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_SQL}`, [limit]);
     for (const [id] of ids) {
       this.write({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
     }
@@ -253,13 +253,13 @@ export class DocumentTable {
   }
 
   /** @param stored values selected by `storedText` */
-  private indexed(id: string, stored: readonly SqlValue[]): Indexed {
+  private indexed(id: string, stored: readonly SqlValue[]): IndexedValues {
     const { length } = this.columns;
     return { id, columns: stored.slice(0, length), arrays: stored.slice(length) as (string | null)[] };
   }
 
   private update(row: SqlValue, { json, columns }: DocumentWrite, stored: readonly SqlValue[]): void {
-    const changed = columns.map((_, index) => index).filter((index) => !sameValue(columns[index], stored[index]));
+    const changed = columns.map((_, index) => index).filter((index) => !isSameValue(columns[index], stored[index]));
     const assignments = ['json = ?', ...changed.map((index) => `${this.columns[index]} = ?`)];
     const values = changed.map((index) => columns[index] ?? null);
     this.database.run(`UPDATE ${this.table} SET ${assignments} WHERE rowid = ?`, [json, ...values, row]);

@@ -18,17 +18,17 @@ import {
 import type { JsonObject } from '@tracking/contracts';
 import { retry } from '@tracking/resilience';
 import type { LiveTail } from './live-tail.ts';
-import { messageOf } from './sqlite-database.ts';
+import { errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE } from './sqlite-writer.ts';
 import type { AppendOperation, AppendOutcome } from './storage-threads.ts';
 
 /** Number of a stream's events parsed at once, which takes about a millisecond of the calling thread. */
 const READ_BATCH_SIZE = 200;
-const DEFAULT_BATCH = 1_000;
-const READ = `SELECT position, revision, id, type, data, metadata FROM events
+const DEFAULT_BATCH_SIZE = 1_000;
+const READ_SQL = `SELECT position, revision, id, type, data, metadata FROM events
   WHERE stream = ? AND revision >= ? AND revision <= ? ORDER BY revision LIMIT ${READ_BATCH_SIZE}`;
-const LAST = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
+const LAST_REVISION_SQL = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
 
 interface SqliteEventStoreOptions {
   /** Maximum bytes of data and metadata in one append. */
@@ -48,7 +48,7 @@ export class SqliteEventStore implements EventStore {
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     if (events.length === 0) throw new TypeError('an append needs at least one event');
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     let bytes = 0;
     const cells = events.flatMap((event) => {
       const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)];
@@ -67,7 +67,7 @@ export class SqliteEventStore implements EventStore {
     const to = range.to ?? Number.MAX_SAFE_INTEGER;
     let from = range.from ?? 0;
     for (;;) {
-      const rows = this.rows(READ, [stream, from, to]);
+      const rows = this.rows(READ_SQL, [stream, from, to]);
       for (const [position, revision, id, type, data, metadata] of rows) {
         found.push({
           id: String(id),
@@ -86,7 +86,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   async lastRevision(stream: string): Promise<number | undefined> {
-    const [last] = this.rows(LAST, [stream]);
+    const [last] = this.rows(LAST_REVISION_SQL, [stream]);
     return last === undefined ? undefined : Number(last[0]);
   }
 
@@ -154,15 +154,15 @@ export class SqliteEventStore implements EventStore {
   }
 
   private rows(sql: string, values: readonly (string | number)[]) {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     try {
       return this.storage.database.rows(sql, values);
     } catch (error) {
-      throw new Unavailable(ENGINE, messageOf(error));
+      throw new Unavailable(ENGINE, errorMessage(error));
     }
   }
 
-  private liveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH }: CatchUpOptions): EventBatch {
+  private liveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions): EventBatch {
     const isWanted = ({ stream }: StoredEvent) => streamPrefixes.some((prefix) => stream.startsWith(prefix));
     const { items, position } = this.tail.after(after, maxBatch, isWanted);
     return { events: items, position: toPosition(position), caughtUp: position >= this.tail.last };
@@ -173,14 +173,14 @@ export class SqliteEventStore implements EventStore {
     const onFailure = (error: unknown) => {
       if (signal.aborted) return;
       this.options.countRetry('catching up');
-      this.options.logger.warn({ reason: messageOf(error) }, 'storage: a read for a catch-up failed; retrying');
+      this.options.logger.warn({ reason: errorMessage(error) }, 'storage: a read for a catch-up failed; retrying');
     };
     return retry(() => this.readBatch(after, options), { signal, maxPauseMs: 1_000, onFailure }).catch(() => undefined);
   }
 
   private async readBatch(
     after: number,
-    { streamPrefixes, maxBatch = DEFAULT_BATCH }: CatchUpOptions,
+    { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions,
   ): Promise<EventBatch> {
     const request = { kind: 'events', after, prefixes: streamPrefixes, limit: maxBatch } as const;
     const { json, position, head } = await this.storage.readers.read(request);
@@ -194,7 +194,7 @@ export class SqliteEventStore implements EventStore {
     return { events, position: toPosition(position), caughtUp: position >= head };
   }
 
-  private refuseWhenClosed(): void {
+  private throwIfClosed(): void {
     if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
   }
 }

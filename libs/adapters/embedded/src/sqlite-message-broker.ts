@@ -13,21 +13,21 @@ import {
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { ChangeSignal, LiveTail, type TailLimits } from './live-tail.ts';
-import { LIMIT, messageOf } from './sqlite-database.ts';
+import { LIMIT_SQL, errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE } from './sqlite-writer.ts';
 
-const READ = `SELECT position, key, value, headers FROM messages
-  WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT}`;
-const OFFSET = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
+const READ_SQL = `SELECT position, key, value, headers FROM messages
+  WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT_SQL}`;
+const OFFSET_SQL = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
 /** Counts waiting messages per partition after its offset, without reading handled ones. */
-const LAG = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
+const LAG_SQL = `SELECT sum((SELECT count(*) FROM messages WHERE topic = ?1 AND partition = p.value AND position > coalesce(
     (SELECT position FROM offsets WHERE consumer_group = ?2 AND topic = ?1 AND partition = p.value), 0)))
   FROM json_each(?3) AS p`;
 /** An offset can be after the last message, if a message was handled before it was stored and then lost in a crash. */
-const HEAD = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
-const TOPICS = 'SELECT name, partitions, retention_ms FROM topics';
-const TRIM_EVERY_MS = 60_000;
+const HEAD_SQL = 'SELECT max(position, (SELECT coalesce(max(position), 0) FROM offsets)) FROM message_sequence';
+const TOPICS_SQL = 'SELECT name, partitions, retention_ms FROM topics';
+const TRIM_INTERVAL_MS = 60_000;
 const FIRST_PAUSE_MS = 50;
 
 interface SqliteMessageBrokerOptions {
@@ -57,17 +57,17 @@ export class SqliteMessageBroker implements MessageBroker {
     private readonly options: SqliteMessageBrokerOptions,
   ) {
     this.tail = new LiveTail(this.head(), options.live);
-    this.trimming = setInterval(() => void this.trim(Date.now()), TRIM_EVERY_MS).unref();
+    this.trimming = setInterval(() => void this.trim(Date.now()), TRIM_INTERVAL_MS).unref();
   }
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     this.storage.writer.admit();
     await this.storage.writer.run({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
   }
 
   async publish(topic: string, messages: readonly Message[]): Promise<void> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     const { partitions } = this.topic(topic);
     if (messages.length === 0) return;
     this.storage.writer.admit();
@@ -98,7 +98,7 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     const spec = this.topic(topic);
     const key = JSON.stringify([topic, name]);
     let group = this.groups.get(key);
@@ -111,15 +111,15 @@ export class SqliteMessageBroker implements MessageBroker {
 
   /** One sequence numbers the messages of all topics. */
   async produced(topic: string): Promise<readonly number[]> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     this.topic(topic);
     return [this.head()];
   }
 
   async lag(topic: string, group: string): Promise<number> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     const partitions = JSON.stringify([...Array(this.topic(topic).partitions).keys()]);
-    const sql = { text: LAG, values: [topic, group, partitions] };
+    const sql = { text: LAG_SQL, values: [topic, group, partitions] };
     const { json } = await this.storage.readers.read({ kind: 'rows', sql });
     return (JSON.parse(json) as number[])[0] ?? 0;
   }
@@ -133,7 +133,7 @@ export class SqliteMessageBroker implements MessageBroker {
   /** Deletes messages older than the retention of their topic. */
   async trim(now: number): Promise<void> {
     try {
-      for (const [name, count, retention] of this.storage.database.rows(TOPICS)) {
+      for (const [name, count, retention] of this.storage.database.rows(TOPICS_SQL)) {
         for (let partition = 0; partition < Number(count); partition += 1) {
           await this.trimPartition(String(name), partition, now - Number(retention));
         }
@@ -141,7 +141,7 @@ export class SqliteMessageBroker implements MessageBroker {
     } catch (error) {
       this.options.countRetry('deleting old messages');
       this.options.logger.warn(
-        { reason: messageOf(error) },
+        { reason: errorMessage(error) },
         'storage: old messages could not be deleted; retrying later',
       );
     }
@@ -162,7 +162,7 @@ export class SqliteMessageBroker implements MessageBroker {
   private log(topic: string, group: string): TopicLog {
     const { writer, database } = this.storage;
     return {
-      committed: (partition) => Number(database.value(OFFSET, [group, topic, partition]) ?? 0),
+      committed: (partition) => Number(database.value(OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
         if (!this.tail.covers(after)) return this.readStored(topic, partition, after, limit);
         const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
@@ -177,7 +177,7 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   private readStored(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
-    const rows = this.storage.database.rows(READ, [topic, partition, after, limit]);
+    const rows = this.storage.database.rows(READ_SQL, [topic, partition, after, limit]);
     return rows.map(([position, key, value, headers]) => ({
       topic,
       partition,
@@ -190,7 +190,7 @@ export class SqliteMessageBroker implements MessageBroker {
 
   /** Position of the last message of all topics. Positions are never reused. */
   private head(): number {
-    return Number(this.storage.database.value(HEAD));
+    return Number(this.storage.database.value(HEAD_SQL));
   }
 
   private topic(name: string): TopicSpec {
@@ -203,7 +203,7 @@ export class SqliteMessageBroker implements MessageBroker {
     return spec;
   }
 
-  private refuseWhenClosed(): void {
+  private throwIfClosed(): void {
     if (this.closed) throw new Unavailable(ENGINE, 'closed');
   }
 }
@@ -262,7 +262,7 @@ class ConsumerGroup {
     const member: Member = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
     this.members.push(member);
     if (this.loops.length === 0) {
-      this.loops = this.signals.map((signal, partition) => this.run(partition, signal));
+      this.loops = this.signals.map((signal, partition) => this.takePart(partition, signal));
     }
     this.wake(this.signals.keys());
     const leaving = AbortSignal.any([signal, this.closing.signal]);
@@ -277,7 +277,7 @@ class ConsumerGroup {
     await Promise.all(this.loops);
   }
 
-  private async run(partition: number, changes: ChangeSignal): Promise<void> {
+  private async takePart(partition: number, changes: ChangeSignal): Promise<void> {
     // Starts at the stored position, then uses memory, because no other process handles this partition for the group.
     let handled: number | undefined;
     const handleNext = async () => {
@@ -318,7 +318,7 @@ class ConsumerGroup {
   private failed(partition: number, error: unknown, tries: number): void {
     const { topic } = this;
     this.options.countRetry('handling messages');
-    const about = { topic, partition, tries, reason: messageOf(error) };
+    const about = { topic, partition, tries, reason: errorMessage(error) };
     this.options.logger.warn(about, 'a batch of messages failed and will be handled again');
   }
 }

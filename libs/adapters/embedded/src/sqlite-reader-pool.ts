@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
-import { type Database, messageOf, openForReading } from './sqlite-database.ts';
+import { type Database, errorMessage, openForReading } from './sqlite-database.ts';
 import { answerRead } from './sqlite-reads.ts';
 import { ENGINE, type SqliteWriter } from './sqlite-writer.ts';
 import { type ReadAnswerByKind, type ReadRequest, startThread } from './storage-threads.ts';
@@ -46,7 +46,7 @@ export class SqliteReaderPool {
       }
       if (this.limits.threads === 0) {
         this.waiting += 1;
-        return void setImmediate(() => this.readHere(request, resolve, reject));
+        return void setImmediate(() => this.readInCallingThread(request, resolve, reject));
       }
       while (this.readers.length < this.limits.threads) this.startReader();
       const reader = this.readers.reduce((best, next) => (next.pending.length < best.pending.length ? next : best));
@@ -66,7 +66,7 @@ export class SqliteReaderPool {
     this.ownDatabase?.close();
   }
 
-  private readHere<R extends ReadRequest>(
+  private readInCallingThread<R extends ReadRequest>(
     request: R,
     resolve: (answer: ReadAnswerByKind[R['kind']]) => void,
     reject: (error: Error) => void,
@@ -76,7 +76,7 @@ export class SqliteReaderPool {
       this.ownDatabase ??= openForReading(this.file);
       resolve(answerRead(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
     } catch (error) {
-      reject(new Unavailable(ENGINE, messageOf(error)));
+      reject(new Unavailable(ENGINE, errorMessage(error)));
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Database, LIMIT } from './sqlite-database.ts';
+import { type Database, LIMIT_SQL } from './sqlite-database.ts';
 import type {
   EventsAnswer,
   EventsRequest,
@@ -13,7 +13,7 @@ import type {
 /**
  * Limits of one request: events visited, characters of JSON returned, and characters that the caller parses at once.
  */
-const WINDOW = 20_000;
+const MAX_VISITED_EVENTS = 20_000;
 const MAX_CHARACTERS = 1_000_000;
 const PART_CHARACTERS = 250_000;
 
@@ -22,11 +22,11 @@ const LAST_CODE_POINT = '\u{10FFFF}';
 
 function events(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
   const head = Number(database.value('SELECT max(position) FROM events') ?? 0);
-  const last = Math.min(after + WINDOW, head);
+  const last = Math.min(after + MAX_VISITED_EVENTS, head);
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
   const rows = database.each(
     `SELECT position, stream, revision, id, type, data, metadata FROM events
-     WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT}`,
+     WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT_SQL}`,
     [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_CODE_POINT]), limit],
   );
   const parts: string[][] = [];

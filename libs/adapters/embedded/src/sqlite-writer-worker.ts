@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Database, isFatal, isOutOfSpace, messageOf } from './sqlite-database.ts';
+import { type Database, isFatal, isDiskFull, errorMessage } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
-import { checkStorage, CommitCount, DamagedStorage, HeldFiles, NewerSchema, openForWriting } from './storage-file.ts';
+import { checkStorage, CommitCount, DamagedStorage, OpenFiles, NewerSchema, openForWriting } from './storage-file.ts';
 import type {
   AppendOperation,
   AppendOutcome,
@@ -16,24 +16,24 @@ import type {
 } from './storage-threads.ts';
 import { WalCheckpointer } from './wal.ts';
 
-const LAST_REVISION = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
-const INSERT_EVENT =
+const LAST_REVISION_SQL = 'SELECT revision FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1';
+const INSERT_EVENT_SQL =
   'INSERT INTO events (position, stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)';
-const STORED_RANGE =
+const STORED_RANGE_SQL =
   'SELECT id, position FROM events WHERE stream = ? AND revision > ? AND revision <= ? ORDER BY revision';
 /** Number of cells per event in an `AppendOperation`. */
 const EVENT_CELLS = 4;
-const INSERT_MESSAGE =
+const INSERT_MESSAGE_SQL =
   'INSERT INTO messages (position, topic, partition, at, key, value, headers) VALUES (?, ?, ?, ?, ?, ?, ?)';
-const DEFINE_TOPIC = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+const DEFINE_TOPIC_SQL = 'INSERT INTO topics (name, partitions, retention_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 /** An offset never decreases, because a repeated batch may commit again. */
-const COMMIT_OFFSET = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
+const COMMIT_OFFSET_SQL = `INSERT INTO offsets (consumer_group, topic, partition, position) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET position = max(position, excluded.position)`;
 /**
  * Positions grow with time, so the oldest messages are first and no others are read. Messages that a consumer group has
  * not handled are kept, so that a stopped process or a clock jump loses none.
  */
-const TRIM_MESSAGES = `DELETE FROM messages WHERE at < ?1 AND position IN
+const TRIM_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position IN
   (SELECT position FROM messages WHERE topic = ?2 AND partition = ?3
     AND position <= coalesce((SELECT min(position) FROM offsets WHERE topic = ?2 AND partition = ?3), 9e15)
     ORDER BY position LIMIT (?4 + 0))`;
@@ -41,7 +41,7 @@ const TRIM_MESSAGES = `DELETE FROM messages WHERE at < ?1 AND position IN
 const MESSAGE_CELLS = 4;
 /** Maximum number of messages deleted in one transaction. */
 const TRIM_BATCH_SIZE = 1_000;
-const DONE: DoneOutcome = { kind: 'done', duplicate: null };
+const DONE_OUTCOME: DoneOutcome = { kind: 'done', duplicate: null };
 
 /** Appends in the writer thread. Positions have no gaps, so that they can be used as counts. */
 class SqliteAppends {
@@ -64,10 +64,10 @@ class SqliteAppends {
   }
 
   append({ stream, expected, cells }: AppendOperation): AppendOutcome {
-    const actual = Number(this.database.value(LAST_REVISION, [stream]) ?? -1);
+    const actual = Number(this.database.value(LAST_REVISION_SQL, [stream]) ?? -1);
     if (actual !== expected) return this.repeated(stream, expected, cells) ?? { kind: 'conflict', actual };
     let revision = expected;
-    const insert = this.database.prepare(INSERT_EVENT);
+    const insert = this.database.prepare(INSERT_EVENT_SQL);
     for (let at = 0; at < cells.length; at += EVENT_CELLS) {
       insert.run(
         ++this.position,
@@ -85,7 +85,7 @@ class SqliteAppends {
   /** Returns the result of an earlier append of the same events at the same revision, if there was one. */
   private repeated(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
     const count = cells.length / EVENT_CELLS;
-    const stored = this.database.rows(STORED_RANGE, [stream, expected, expected + count]);
+    const stored = this.database.rows(STORED_RANGE_SQL, [stream, expected, expected + count]);
     if (stored.length < count || stored.some(([id], index) => id !== cells[index * EVENT_CELLS])) return undefined;
     return { kind: 'appended', revision: expected + count, position: Number(stored[count - 1]?.[1]), repeated: true };
   }
@@ -103,7 +103,7 @@ class SqliteMessages {
     switch (operation.kind) {
       case 'publish': {
         const { topic, at, first, cells } = operation;
-        const insert = this.database.prepare(INSERT_MESSAGE);
+        const insert = this.database.prepare(INSERT_MESSAGE_SQL);
         let position = first;
         for (let cell = 0; cell < cells.length; cell += MESSAGE_CELLS) {
           const [partition = 0, key = '', value = '', headers = ''] = cells.slice(cell, cell + MESSAGE_CELLS);
@@ -111,19 +111,24 @@ class SqliteMessages {
         }
         // Stored separately from messages, because a sequence that restarted after a trim would reuse positions.
         this.database.run('UPDATE message_sequence SET position = ?', [position - 1]);
-        return DONE;
+        return DONE_OUTCOME;
       }
       case 'topics':
         for (const { name, partitions, retentionMs } of operation.topics) {
-          this.database.run(DEFINE_TOPIC, [name, partitions, retentionMs]);
+          this.database.run(DEFINE_TOPIC_SQL, [name, partitions, retentionMs]);
         }
-        return DONE;
+        return DONE_OUTCOME;
       case 'commit':
-        this.database.run(COMMIT_OFFSET, [operation.group, operation.topic, operation.partition, operation.position]);
-        return DONE;
+        this.database.run(COMMIT_OFFSET_SQL, [
+          operation.group,
+          operation.topic,
+          operation.partition,
+          operation.position,
+        ]);
+        return DONE_OUTCOME;
       case 'trim': {
         const { topic, partition, before } = operation;
-        const deleted = this.database.run(TRIM_MESSAGES, [before, topic, partition, TRIM_BATCH_SIZE]);
+        const deleted = this.database.run(TRIM_MESSAGES_SQL, [before, topic, partition, TRIM_BATCH_SIZE]);
         return { kind: 'trimmed', deleted, more: deleted === TRIM_BATCH_SIZE };
       }
     }
@@ -135,7 +140,7 @@ class WriterThread {
   private readonly database: Database;
   private readonly checkpointer: WalCheckpointer;
   private readonly count: CommitCount;
-  private readonly files: HeldFiles;
+  private readonly files: OpenFiles;
   private readonly appends: SqliteAppends;
   private readonly documents: SqliteDocuments;
   private readonly messages: SqliteMessages;
@@ -145,7 +150,7 @@ class WriterThread {
     this.database = database;
     this.checkpointer = new WalCheckpointer(database, file, checkpointBytes);
     this.count = new CommitCount(database, file);
-    this.files = new HeldFiles([file, `${file}-wal`]);
+    this.files = new OpenFiles([file, `${file}-wal`]);
     this.appends = new SqliteAppends(database);
     this.documents = new SqliteDocuments(database);
     this.messages = new SqliteMessages(database);
@@ -186,10 +191,10 @@ class WriterThread {
     } catch (error) {
       if (this.database.inTransaction) this.database.run('ROLLBACK');
       this.reload();
-      const kind = kindOf(error);
-      if (kind === 'failed' && perform !== this.performApart)
-        return this.transaction({ operations, durable }, this.performApart);
-      return { kind, message: messageOf(error) };
+      const kind = errorKind(error);
+      if (kind === 'failed' && perform !== this.performInSavepoint)
+        return this.transaction({ operations, durable }, this.performInSavepoint);
+      return { kind, message: errorMessage(error) };
     }
   }
 
@@ -215,15 +220,15 @@ class WriterThread {
   }
 
   /** Undoes only this operation if it caused the error. An engine failure ends the whole batch. */
-  private readonly performApart = (operation: StorageOperation): OperationOutcome => {
+  private readonly performInSavepoint = (operation: StorageOperation): OperationOutcome => {
     this.database.run('SAVEPOINT operation');
     try {
       return this.perform(operation);
     } catch (error) {
-      if (kindOf(error) !== 'failed' || !this.database.inTransaction) throw error;
+      if (errorKind(error) !== 'failed' || !this.database.inTransaction) throw error;
       this.database.run('ROLLBACK TO operation');
       this.reload();
-      return { kind: 'refused', message: messageOf(error) };
+      return { kind: 'refused', message: errorMessage(error) };
     } finally {
       if (this.database.inTransaction) this.database.run('RELEASE operation');
     }
@@ -256,12 +261,12 @@ class WriterThread {
   }
 }
 
-function kindOf(error: unknown): 'failed' | 'out_of_space' | 'fatal' {
-  if (isOutOfSpace(error)) return 'out_of_space';
+function errorKind(error: unknown): 'failed' | 'out_of_space' | 'fatal' {
+  if (isDiskFull(error)) return 'out_of_space';
   return isFatal(error) ? 'fatal' : 'failed';
 }
 
-function refusalOf(error: unknown): 'newer_schema' | 'damaged' | 'failed' {
+function openingErrorKind(error: unknown): 'newer_schema' | 'damaged' | 'failed' {
   if (error instanceof NewerSchema) return 'newer_schema';
   return error instanceof DamagedStorage ? 'damaged' : 'failed';
 }
@@ -280,7 +285,7 @@ function start(): void {
     });
     port?.postMessage({ kind: 'ready', head: thread.head, incarnation } satisfies WriterStart);
   } catch (error) {
-    port?.postMessage({ kind: refusalOf(error), message: messageOf(error) } satisfies WriterStart);
+    port?.postMessage({ kind: openingErrorKind(error), message: errorMessage(error) } satisfies WriterStart);
   }
 }
 start();

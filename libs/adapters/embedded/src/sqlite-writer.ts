@@ -27,9 +27,9 @@ export const ENGINE = 'storage';
 /** Maximum number of events and documents in one transaction, which limits the wait of the next ones. */
 const MAX_BATCH_ITEMS = 2_000;
 /** Maximum milliseconds that a `later` operation waits for a commit caused by others. */
-const LONGEST_WAIT_MS = 20;
+const MAX_COMMIT_DELAY_MS = 20;
 /** Milliseconds between checks, while idle, that the files exist and are writable. */
-const PROBE_EVERY_MS = 1_000;
+const PROBE_INTERVAL_MS = 1_000;
 
 /**
  * Commit class of an operation:
@@ -49,24 +49,24 @@ interface SqliteWriterOptions {
 }
 
 /** A caller that waits for the result of an operation. */
-interface Caller {
+interface WaitingCaller {
   complete(outcome: OperationOutcome): void;
   reject(error: Error): void;
 }
-interface PendingWrite extends Caller {
+interface PendingWrite extends WaitingCaller {
   readonly operation: StorageOperation;
   readonly items: number;
   readonly commitClass: CommitClass;
 }
 /** Placeholder of a batch without operations. */
-const PROBE: readonly Caller[] = [{ complete: () => undefined, reject: () => undefined }];
+const PROBE: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
 
 /** Group commit as the calling thread sees it: operations that arrive during a commit form the next one. */
 export class SqliteWriter {
   private queue: PendingWrite[] = [];
   /** Number of events and documents in `queue`. */
   private queued = 0;
-  private committing: readonly Caller[] = [];
+  private committing: readonly WaitingCaller[] = [];
   private draining = false;
   private next: NodeJS.Immediate | undefined;
   private later: NodeJS.Timeout | undefined;
@@ -94,7 +94,7 @@ export class SqliteWriter {
       ['sync'],
       [1, 3, 10, 30, 100, 300, 1_000, 3_000],
     );
-    this.probing = setInterval(() => this.probe(), PROBE_EVERY_MS).unref();
+    this.probing = setInterval(() => this.probe(), PROBE_INTERVAL_MS).unref();
     worker.on('message', (answer: BatchAnswer) => this.answered(answer));
     worker.on('error', (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {
@@ -195,7 +195,7 @@ export class SqliteWriter {
 
   /** Operations of one turn of the event loop share a commit. */
   private schedule(commitClass: CommitClass): void {
-    if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNext(), LONGEST_WAIT_MS);
+    if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNext(), MAX_COMMIT_DELAY_MS);
     else this.next ??= setImmediate(() => this.commitNext());
   }
 

@@ -1,21 +1,21 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Database, isMalformed, isNoDatabase, messageOf, openForReading, PAGE_BYTES } from './sqlite-database.ts';
-import { canCheckpointBesideWriter, longestWal } from './wal.ts';
+import { Database, isMalformed, isNoDatabase, errorMessage, openForReading, PAGE_BYTES } from './sqlite-database.ts';
+import { canCheckpointBesideWriter, maxWalBytes } from './wal.ts';
 
 /**
  * Maximum size in bytes of a file that is read completely at the start. Reading takes about a second per GB, more on
  * slow disks.
  */
 const MAX_CHECKED_BYTES = 4 * 2 ** 30;
-const RESTORE = 'Restore a backup, or a copy repaired by SQLite’s .recover';
+const RESTORE_ADVICE = 'Restore a backup, or a copy repaired by SQLite’s .recover';
 /** Version of the tables below. Files of a later version are refused. */
 const SCHEMA_VERSION = 2;
 /** Application id that identifies the file (`file` and `PRAGMA application_id` show it): "frtk". */
 const APPLICATION_ID = 0x6672746b;
 /** Number of digits in `commits`, constant so that each number overwrites the previous one. */
-const DIGITS = 16;
+const COMMIT_COUNT_DIGITS = 16;
 
 /** The file differs from its acknowledged content. The message names the problem and the solution. */
 export class DamagedStorage extends Error {
@@ -28,9 +28,9 @@ export class DamagedStorage extends Error {
  * @throws NewerSchema, DamagedStorage
  */
 export function checkStorage(file: string): void {
-  const noted = notedCount(file);
-  const walBytes = sizeOf(`${file}-wal`);
-  const fileBytes = sizeOf(file);
+  const noted = recordedCommits(file);
+  const walBytes = fileSizeBytes(`${file}-wal`);
+  const fileBytes = fileSizeBytes(file);
   if (fileBytes === 0) {
     // SQLite would delete the log of an empty file.
     if (noted === 0 && walBytes === 0) return;
@@ -40,10 +40,10 @@ export function checkStorage(file: string): void {
   const database = openForReading(file);
   try {
     checkVersion(database);
-    const count = countIn(database);
+    const count = storedCommits(database);
     if (count < noted) {
       const found = `${basename(file)} and its log contain only ${count} of the ${noted} acknowledged commits`;
-      const ways = `Restore a backup; or, to continue with the remaining data, keep a copy of the folder and delete ${notePath(file)}`;
+      const ways = `Restore a backup; or, to continue with the remaining data, keep a copy of the folder and delete ${commitCountPath(file)}`;
       throw new DamagedStorage(`${found}. ${ways}`);
     }
     const wasClosed = walBytes === 0;
@@ -55,7 +55,7 @@ export function checkStorage(file: string): void {
     // Perhaps another program wrote the file.
     const isDamage = isMalformed(error) || (noted > 0 && isNoDatabase(error));
     if (!isDamage) throw error;
-    throw new DamagedStorage(`${basename(file)}: ${messageOf(error)}. ${RESTORE}`);
+    throw new DamagedStorage(`${basename(file)}: ${errorMessage(error)}. ${RESTORE_ADVICE}`);
   } finally {
     database.close();
   }
@@ -78,10 +78,10 @@ function checkVersion(database: Database): void {
 function checkPages(database: Database, file: string, check: 'quick_check' | 'integrity_check'): void {
   const found = String(database.value(`PRAGMA ${check}(1)`));
   if (found === 'ok') return;
-  throw new DamagedStorage(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE}`);
+  throw new DamagedStorage(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE_ADVICE}`);
 }
 
-function sizeOf(path: string): number {
+function fileSizeBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
@@ -100,9 +100,9 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
   // With a `WalCheckpointer`, SQLite's own checkpoint at a commit is only a fallback in case it ended.
-  const automaticBytes = canCheckpointBesideWriter(database) ? 2 * longestWal(checkpointBytes) : checkpointBytes;
+  const automaticBytes = canCheckpointBesideWriter(database) ? 2 * maxWalBytes(checkpointBytes) : checkpointBytes;
   database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
-  database.run(`PRAGMA journal_size_limit = ${longestWal(checkpointBytes)}`);
+  database.run(`PRAGMA journal_size_limit = ${maxWalBytes(checkpointBytes)}`);
   const version = Number(database.value('PRAGMA user_version'));
   if (version === 0) createSchema(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
@@ -149,8 +149,8 @@ export class CommitCount {
 
   constructor(database: Database, file: string) {
     this.database = database;
-    this.count = countIn(database);
-    this.descriptor = openSync(notePath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.count = storedCommits(database);
+    this.descriptor = openSync(commitCountPath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
   /** Increments the number. Call it in the transaction. */
@@ -162,7 +162,7 @@ export class CommitCount {
   note(): void {
     this.count += 1;
     try {
-      writeSync(this.descriptor, `${String(this.count).padStart(DIGITS, '0')}\n`, 0);
+      writeSync(this.descriptor, `${String(this.count).padStart(COMMIT_COUNT_DIGITS, '0')}\n`, 0);
     } catch {
       // The older number promises less, and the next commit writes it again.
     }
@@ -174,14 +174,14 @@ export class CommitCount {
 }
 
 /** Returns the path of the number's file, next to the database file. */
-function notePath(file: string): string {
+function commitCountPath(file: string): string {
   return join(dirname(file), 'commits');
 }
 
 /** Returns the recorded number; 0 if it is missing or incomplete. */
-function notedCount(file: string): number {
+function recordedCommits(file: string): number {
   try {
-    const note = readFileSync(notePath(file), 'latin1');
+    const note = readFileSync(commitCountPath(file), 'latin1');
     return /^\d{16}\n$/.test(note) ? Number(note) : 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -190,13 +190,13 @@ function notedCount(file: string): number {
 }
 
 /** Returns the number in the database; 0 before the tables exist. */
-function countIn(database: Database): number {
+function storedCommits(database: Database): number {
   const isCounted = database.value("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
   return isCounted ? Number(database.value('SELECT number FROM commits') ?? 0) : 0;
 }
 
 /** A file that SQLite has open. */
-interface HeldFile {
+interface OpenFile {
   readonly path: string;
   readonly descriptor: number;
   /** File status when last checked. */
@@ -207,8 +207,8 @@ interface HeldFile {
  * Checks that the open files are still those at their paths. SQLite does not notice if a file is removed or replaced,
  * and later writes would be lost when the process ends.
  */
-export class HeldFiles {
-  private readonly held: readonly HeldFile[];
+export class OpenFiles {
+  private readonly held: readonly OpenFile[];
 
   /** @param paths files that SQLite keeps open */
   constructor(paths: readonly string[]) {
@@ -220,7 +220,7 @@ export class HeldFiles {
 
   /** Description of a removed or replaced file; null if all are present. */
   get fault(): string | null {
-    const lost = this.held.find((one) => !isThere(one));
+    const lost = this.held.find((one) => !isStillPresent(one));
     return lost === undefined ? null : `${basename(lost.path)} was removed or replaced while in use`;
   }
 
@@ -233,15 +233,15 @@ export class HeldFiles {
   }
 }
 
-function isThere(held: HeldFile): boolean {
+function isStillPresent(held: OpenFile): boolean {
   const named = statSync(held.path, { throwIfNoEntry: false });
   if (named === undefined) return false;
-  if (isSame(named, held.seen)) return true;
+  if (isSameFile(named, held.seen)) return true;
   // Some file systems change inode numbers of files that are no longer cached.
   held.seen = fstatSync(held.descriptor);
-  return isSame(named, held.seen);
+  return isSameFile(named, held.seen);
 }
 
-function isSame(one: Stats, other: Stats): boolean {
+function isSameFile(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }

@@ -1,7 +1,7 @@
 import { fdatasyncSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Database, messageOf } from './sqlite-database.ts';
+import { Database, errorMessage } from './sqlite-database.ts';
 import { checkpointWal, repeatCheckpoint, type CheckpointTask, type WalState } from './wal.ts';
 
 const { file, descriptor, checkpointBytes } = workerData as CheckpointTask;
@@ -17,7 +17,7 @@ function checkpoint(): WalState {
   try {
     fdatasyncSync(descriptor);
   } catch (error) {
-    return { total: 0, outstanding: 0, failure: messageOf(error) };
+    return { total: 0, outstanding: 0, failure: errorMessage(error) };
   }
   return checkpointWal(database, 'NOOP');
 }

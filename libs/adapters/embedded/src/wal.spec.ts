@@ -1,7 +1,7 @@
-import { longestWal, repeatCheckpoint, type WalState } from './wal.ts';
+import { maxWalBytes, repeatCheckpoint, type WalState } from './wal.ts';
 
 const CHECKPOINT_BYTES = 1_000_000;
-const FULL = longestWal(CHECKPOINT_BYTES);
+const FULL = maxWalBytes(CHECKPOINT_BYTES);
 const left = (outstanding: number, total = FULL): WalState => ({ total, outstanding, failure: null });
 
 describe('a checkpoint of the write-ahead log', () => {

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import { type Database, isFatal, messageOf, PAGE_BYTES } from './sqlite-database.ts';
+import { type Database, isFatal, errorMessage, PAGE_BYTES } from './sqlite-database.ts';
 import { startThread } from './storage-threads.ts';
 
 /** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
@@ -76,7 +76,7 @@ export class WalCheckpointer {
 
   private checkpointed({ total, failure }: WalState): void {
     this.failure ??= failure;
-    if (total >= longestWal(this.checkpointBytes)) this.failure ??= checkpointWal(this.database, 'PASSIVE').failure;
+    if (total >= maxWalBytes(this.checkpointBytes)) this.failure ??= checkpointWal(this.database, 'PASSIVE').failure;
     this.isBusy = false;
   }
 }
@@ -102,7 +102,7 @@ export interface WalState {
 }
 
 /** A checkpoint copies the log into the database file. Several run before the log restarts. */
-export function longestWal(checkpointBytes: number): number {
+export function maxWalBytes(checkpointBytes: number): number {
   return 4 * checkpointBytes;
 }
 
@@ -125,7 +125,7 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
     const total = Number(pages) * PAGE_BYTES;
     return { total, outstanding: total - Number(checkpointed) * PAGE_BYTES, failure: null };
   } catch (error) {
-    return { total: 0, outstanding: 0, failure: isFatal(error) ? messageOf(error) : null };
+    return { total: 0, outstanding: 0, failure: isFatal(error) ? errorMessage(error) : null };
   }
 }
 
@@ -136,7 +136,7 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
  */
 export function repeatCheckpoint(checkpoint: () => WalState, checkpointBytes: number): WalState {
   let state = checkpoint();
-  for (let pass = 1; pass < MAX_PASSES && state.total >= longestWal(checkpointBytes); pass += 1) {
+  for (let pass = 1; pass < MAX_PASSES && state.total >= maxWalBytes(checkpointBytes); pass += 1) {
     if (state.failure !== null || state.outstanding <= SMALL_REMAINDER_BYTES) break;
     state = checkpoint();
   }

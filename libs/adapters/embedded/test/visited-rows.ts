@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { CollectionSpec, CountOptions, Document, Filter, Query, Scan } from '@tracking/ports';
-import { arrayValues, column, columnValues, definition, layoutOf, quoted } from '../src/collection-layout.ts';
+import { arrayValues, column, columnValues, definition, createLayout, quoteName } from '../src/collection-layout.ts';
 import { DocumentTable } from '../src/sqlite-documents.ts';
 import { countSql, findSql, scanSql } from '../src/query-sql.ts';
 import { Database } from '../src/sqlite-database.ts';
 import type { Sql } from '../src/storage-threads.ts';
 
-export interface Visit {
+export interface VisitResult {
   /**
    * Rows of the documents' table and its index tables that the engine visited, including visits of index entries only.
    */
@@ -22,7 +22,7 @@ export class VisitedRows {
   private rows = 0;
 
   constructor(spec: CollectionSpec) {
-    this.layout = layoutOf(spec);
+    this.layout = createLayout(spec);
     for (const statement of definition(this.layout)) this.connection.exec(statement);
     this.documents = new DocumentTable(new Database(this.connection), this.layout);
     this.connection.function('visited', { varargs: true }, () => {
@@ -47,18 +47,18 @@ export class VisitedRows {
     this.connection.exec('COMMIT');
   }
 
-  visit(query: Query): Visit {
-    return this.counted(findSql(this.layout, query), (rows) => [...rows].length);
+  visit(query: Query): VisitResult {
+    return this.countVisits(findSql(this.layout, query), (rows) => [...rows].length);
   }
 
   /** Returns the number of documents counted. */
-  count(filter: Filter, options?: CountOptions): Visit {
-    return this.counted(countSql(this.layout, filter, options), ([row]) => Number(Object.values(row ?? {})[0]));
+  count(filter: Filter, options?: CountOptions): VisitResult {
+    return this.countVisits(countSql(this.layout, filter, options), ([row]) => Number(Object.values(row ?? {})[0]));
   }
 
   /** Runs to the end of the range or the requested number of documents. */
-  scan(query: Scan): Visit {
-    return this.counted(scanSql(this.layout, query), (rows) => {
+  scan(query: Scan): VisitResult {
+    return this.countVisits(scanSql(this.layout, query), (rows) => {
       let answered = 0;
       for (const row of rows) {
         if (Object.values(row)[0] !== null) answered += 1;
@@ -77,7 +77,7 @@ export class VisitedRows {
   }
 
   /** @throws if the engine's plan differs from that of the uncounted query */
-  private counted({ text, values }: Sql, ask: (rows: Iterable<object>) => number): Visit {
+  private countVisits({ text, values }: Sql, ask: (rows: Iterable<object>) => number): VisitResult {
     // Normalizes names: a table behind a view has its own name, otherwise the alias of the statement; EXISTS appears as
     // a subquery or a join.
     const steps = (sql: Sql) =>
@@ -92,7 +92,7 @@ export class VisitedRows {
     const sources = [
       { table: own, by: hint, of: 'rowid' },
       ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: column(arrayField) })),
-    ].map((source) => ({ ...source, table: quoted(source.table) }));
+    ].map((source) => ({ ...source, table: quoteName(source.table) }));
     // Called for each row before other conditions, because SQLite merges such a view into the statement.
     for (const { table, by, of } of sources) {
       this.connection.exec(`CREATE TEMP VIEW ${table} AS SELECT * FROM main.${table}${by} WHERE visited(${of})`);

@@ -21,14 +21,14 @@ import { VisitedRows } from './visited-rows.ts';
  */
 
 /** Filter fields that may exclude visited documents, with the reason why that is cheap. */
-interface Exception {
+interface AllowedFilter {
   readonly collection: string;
   readonly fields: readonly string[];
   /** Field that the filter must also contain. */
   readonly beside: string;
   readonly why: string;
 }
-const EXCEPTIONS: readonly Exception[] = [
+const ALLOWED_FILTERS: readonly AllowedFilter[] = [
   {
     collection: 'milestones',
     fields: ['workspace_id', 'environment', 'classifier', 'container_number', 'superseded', 'retracted'],
@@ -56,47 +56,47 @@ const EXCEPTIONS: readonly Exception[] = [
 ];
 
 /** Maximum page size in the repeated query. Its cost is proportional to the page. */
-const PAGE = 5;
+const MAX_REPEATED_LIMIT = 5;
 /** Visited rows per document or list value: its entry in one table, its row in another, and one at the end. */
-const FOR_EACH = 3;
+const MAX_VISITS_PER_RESULT = 3;
 
-interface Watched {
+interface WatchedQuery {
   readonly spec: CollectionSpec;
   readonly query: Query | Scan;
 }
 
 /** Kinds that passed, shared by all suites of one process, so that they are not checked again. */
 const goodQueries = new Set<string>();
-const watched = new Map<string, Watched>();
+const watched = new Map<string, WatchedQuery>();
 
 /**
  * Returns a key of everything that affects the result: the kind, the indexes, the page size and the lengths of lists.
  */
-function keyOf(title: string, { spec, query }: Watched): string {
-  const lists = Object.entries(query.filter).map(([field, condition]) => [field, lengthsIn(condition)]);
-  return JSON.stringify([title, spec, Math.min(query.limit, PAGE), lists.sort()]);
+function toCheckKey(title: string, { spec, query }: WatchedQuery): string {
+  const lists = Object.entries(query.filter).map(([field, condition]) => [field, listLengths(condition)]);
+  return JSON.stringify([title, spec, Math.min(query.limit, MAX_REPEATED_LIMIT), lists.sort()]);
 }
 
-function lengthsIn(condition: FilterCondition): readonly number[] {
+function listLengths(condition: FilterCondition): readonly number[] {
   if (condition === null || typeof condition !== 'object') return [];
   return Object.values(condition as object).map((one) => (Array.isArray(one) ? one.length : 1));
 }
 
-function watch({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
+function recordQuery({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
   if (matchesNothing(query.filter)) return;
   // All generations of a read model count as one collection.
   const collection = name.replace(/\.g\d+$/, '');
   const { filter, sort, after, index } = query;
-  const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${kindOf(condition)}`);
+  const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${describeCondition(condition)}`);
   const order = sort === undefined ? '' : ` by ${sort.fields.join()}${sort.descending === true ? ' descending' : ''}`;
   const by = index === undefined ? '' : ` by ${index}${'visit' in query ? ', in stretches' : ''}`;
   const title = `${collection}${by}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
   if (!watched.has(title)) watched.set(title, { spec: { ...spec, name: collection }, query });
 }
 
-function kindOf(condition: FilterCondition): string {
+function describeCondition(condition: FilterCondition): string {
   if (condition === null || typeof condition !== 'object') return '=';
-  if (isAll(condition)) return `all ${condition.all.map((one) => kindOf(one)).join(' and ')}`;
+  if (isAll(condition)) return `all ${condition.all.map((one) => describeCondition(one)).join(' and ')}`;
   return Object.keys(condition).sort().join();
 }
 
@@ -110,7 +110,7 @@ function isAll(
  * Returns true if the field may be checked in documents of the named index. A query that names an index has counted
  * that it selects few documents, so other conditions may be checked in each of them.
  */
-function isBeside({ spec, query }: Watched, field: string, which: number): boolean {
+function isCheckedInSelected({ spec, query }: WatchedQuery, field: string, which: number): boolean {
   const index = spec.indexes.find(({ name }) => name === query.index);
   return index !== undefined && (which > 0 || !leadingFields(index, query.filter).includes(field));
 }
@@ -126,7 +126,7 @@ function leadingFields({ fields }: IndexSpec, filter: Filter): readonly string[]
 }
 
 /** Returns the number of values in the filter's lists. */
-function listedIn(filter: Filter): number {
+function countListValues(filter: Filter): number {
   const lists = Object.values(filter).map((one) =>
     one !== null && typeof one === 'object' && 'in' in one ? one.in.length : 0,
   );
@@ -134,23 +134,26 @@ function listedIn(filter: Filter): number {
 }
 
 /** Returns a description of the inefficiency, if any. */
-function fault(watched: Watched): string | undefined {
+function findInefficiency(watched: WatchedQuery): string | undefined {
   const { spec, query } = watched;
   const { filter } = query;
   const elements = Object.values(filter).flatMap((one) => (isAll(one) ? one.all.slice(1) : []));
-  const forEach = FOR_EACH + elements.length;
-  const limit = 'visit' in query ? PAGE : Math.min(query.limit, PAGE);
-  const few = forEach * (limit + listedIn(filter) + 1);
+  const forEach = MAX_VISITS_PER_RESULT + elements.length;
+  const limit = 'visit' in query ? MAX_REPEATED_LIMIT : Math.min(query.limit, MAX_REPEATED_LIMIT);
+  const few = forEach * (limit + countListValues(filter) + 1);
   const visited = new VisitedRows(spec);
   try {
-    const excepted = EXCEPTIONS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
+    const excepted = ALLOWED_FILTERS.filter(({ collection, beside }) => collection === spec.name && beside in filter);
     const fields = excepted.flatMap((one) => one.fields);
-    const leaves = (field: string, which: number) => fields.includes(field) || isBeside(watched, field, which);
+    const leaves = (field: string, which: number) =>
+      fields.includes(field) || isCheckedInSelected(watched, field, which);
     const count = 2 * few;
     visited.store(nearMisses(spec, query, count, leaves));
     if ('visit' in query) {
       const { rows } = visited.scan({ ...query, limit, visit: limit });
-      return rows <= few ? undefined : `looks at ${rows} rows for a stretch of ${PAGE}, not ${few} at most`;
+      return rows <= few
+        ? undefined
+        : `looks at ${rows} rows for a stretch of ${MAX_REPEATED_LIMIT}, not ${few} at most`;
     }
     const { rows, answered } = visited.visit({ ...query, limit });
     const most = query.index === undefined ? few : Math.max(few, (forEach - 1) * count);
@@ -161,43 +164,43 @@ function fault(watched: Watched): string | undefined {
 }
 
 // Every collection that a test's engine opens has this class.
-type Watching = Collection<Document> & { readonly layout: { readonly spec: CollectionSpec } };
+type WatchedCollection = Collection<Document> & { readonly layout: { readonly spec: CollectionSpec } };
 const { find, findWithin, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
 Object.assign(SqliteCollection.prototype, {
-  find(this: Watching, query: Query) {
-    watch(this.layout.spec, query);
+  find(this: WatchedCollection, query: Query) {
+    recordQuery(this.layout.spec, query);
     return find.call(this, query);
   },
-  findWithin(this: Watching, query: Query, maxBytes: number) {
-    watch(this.layout.spec, query);
+  findWithin(this: WatchedCollection, query: Query, maxBytes: number) {
+    recordQuery(this.layout.spec, query);
     return findWithin.call(this, query, maxBytes);
   },
-  count(this: Watching, filter: Filter, options: CountOptions = {}) {
-    const { atMost = PAGE, ...by } = options;
-    watch(this.layout.spec, { filter, limit: atMost, ...by });
+  count(this: WatchedCollection, filter: Filter, options: CountOptions = {}) {
+    const { atMost = MAX_REPEATED_LIMIT, ...by } = options;
+    recordQuery(this.layout.spec, { filter, limit: atMost, ...by });
     return count.call(this, filter, options);
   },
-  scan(this: Watching, query: Scan) {
-    watch(this.layout.spec, query);
+  scan(this: WatchedCollection, query: Scan) {
+    recordQuery(this.layout.spec, query);
     return scan.call(this, query);
   },
-  claim(this: Watching, query: Omit<Query, 'limit' | 'after'>, set: object) {
-    watch(this.layout.spec, { ...query, limit: 1 });
+  claim(this: WatchedCollection, query: Omit<Query, 'limit' | 'after'>, set: object) {
+    recordQuery(this.layout.spec, { ...query, limit: 1 });
     return claim.call(this, query, set);
   },
 });
 
 /** Resets the record before a suite, because other suites of the process may run any query. */
-export function forgetQueries(): void {
+export function resetWatchedQueries(): void {
   watched.clear();
 }
 
 /** Returns the inefficiencies of the queries recorded since. */
-export function faultsOfQueries(): readonly string[] {
+export function findInefficientQueries(): readonly string[] {
   return [...watched].flatMap(([title, one]) => {
-    const key = keyOf(title, one);
+    const key = toCheckKey(title, one);
     if (goodQueries.has(key)) return [];
-    const found = fault(one);
+    const found = findInefficiency(one);
     if (found === undefined) goodQueries.add(key);
     return found === undefined ? [] : [`${title}: ${found}`];
   });

@@ -1,7 +1,7 @@
 import type { CollectionSpec, Logger, Metrics } from '@tracking/ports';
 
 /** Report of the child: an append or an upsert was acknowledged. */
-export type Said =
+export type WriteReport =
   | { readonly stream: string; readonly revision: number; readonly append: string }
   | { readonly collection: keyof typeof CHILD_COLLECTIONS; readonly id: string; readonly version: number };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_COLLECTIONS, quiet, type ChildDocument, type Said } from './writing-child-protocol.ts';
+import { CHILD_COLLECTIONS, quiet, type ChildDocument, type WriteReport } from './writing-child-protocol.ts';
 
 /**
  * Writes to the folder until it is killed, and records acknowledged writes. Arguments: folder, number of the run,
@@ -11,7 +11,7 @@ const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
 // A small log limit, so that many kills happen during a checkpoint.
 const engine = await EmbeddedEngine.open({ dataDir, ...quiet, limits: { walCheckpointBytes: 200_000 } });
 const output = openSync(file, 'a');
-function say(said: Said): void {
+function report(said: WriteReport): void {
   writeSync(output, `${JSON.stringify(said)}\n`);
 }
 
@@ -24,7 +24,7 @@ async function appendForever(stream: string): Promise<void> {
       return { id: randomUUID(), type: 'written.v1', data: { append, place, size }, metadata: {} };
     });
     ({ revision } = await engine.eventStore.append(stream, revision < 0 ? 'no_stream' : revision, events));
-    say({ stream, revision, append });
+    report({ stream, revision, append });
   }
 }
 
@@ -32,7 +32,7 @@ async function upsertForever(name: keyof typeof CHILD_COLLECTIONS, id: string): 
   const collection = await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS[name]);
   for (let version = 1; ; version += 1) {
     await collection.upsert({ id, version, words: [`v${version}`, 'all'] }, { version: { lt: version } });
-    say({ collection: name, id, version });
+    report({ collection: name, id, version });
   }
 }
 

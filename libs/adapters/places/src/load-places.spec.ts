@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { COUNTRIES } from './locode-list.ts';
+import { COUNTRY_CODES } from './locode-list.ts';
 import { loadPlaces, PlacesFileError } from './index.ts';
 
 const LIST = [
@@ -159,6 +159,6 @@ describe('places', () => {
   });
 
   it('counts the 249 countries of ISO 3166-1, and XK and XZ', () => {
-    expect(COUNTRIES.size).toBe(251);
+    expect(COUNTRY_CODES.size).toBe(251);
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Place, PlaceDirectory } from '@tracking/contracts';
-import { COUNTRIES, type Location, LocodeList } from './locode-list.ts';
-import { PlaceIndex, wordsOf } from './place-index.ts';
+import { COUNTRY_CODES, type Location, LocodeList } from './locode-list.ts';
+import { PlaceIndex, splitIntoWords } from './place-index.ts';
 
 /** Letters only, because words of names contain no digits. */
 const CODE_PATTERN = /^[A-Z]{5}$/;
@@ -21,7 +21,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
   const find = (code: string): Place | undefined => {
     const listed = list?.find(code);
     const place = known.find(code);
-    return listed === undefined ? place : completed(code, listed, place);
+    return listed === undefined ? place : mergePlace(code, listed, place);
   };
   let index: PlaceIndex | undefined;
   return {
@@ -34,14 +34,14 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
     isUnknown(code) {
       // A UN/LOCODE list has no information about IATA codes of airports.
       if (code.length !== 5) return false;
-      return !COUNTRIES.has(code.slice(0, 2)) || (list !== undefined && !list.has(code));
+      return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.has(code));
     },
     isName: (code) => list?.has(code) !== true && known.isName(code),
   };
 }
 
 /** Merges a location of the list with the tables. Both coordinates come from the same source. */
-function completed(code: string, listed: Location, known: Place | undefined): Place {
+function mergePlace(code: string, listed: Location, known: Place | undefined): Place {
   const isLocated = listed.latitude !== null && listed.longitude !== null;
   const { latitude = null, longitude = null } = (isLocated ? listed : known) ?? {};
   const { name = null, timezone = null } = known ?? {};
@@ -89,11 +89,11 @@ class KnownPlaces {
 
   /** Implements `Places.isName`. */
   isName(code: string): boolean {
-    return !this.#lines.has(code) && (this.#names ??= this.namesLikeCodes()).has(code);
+    return !this.#lines.has(code) && (this.#names ??= this.findNamesLikeCodes()).has(code);
   }
 
-  private namesLikeCodes(): ReadonlySet<string> {
-    const words = [...this.#lines.values()].flatMap((line) => wordsOf(line.split('\t')[2] ?? ''));
+  private findNamesLikeCodes(): ReadonlySet<string> {
+    const words = [...this.#lines.values()].flatMap((line) => splitIntoWords(line.split('\t')[2] ?? ''));
     return new Set(words.map((word) => word.toUpperCase()).filter((word) => CODE_PATTERN.test(word)));
   }
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { CsvError, parse } from 'csv-parse/sync';
 
-const HEADER = 'change,country,location';
+const HEADER_FIELD = 'change,country,location';
 /**
  * Columns: Change, Country, Location, Name, NameWoDiacritics, Subdivision, Status, Function, Date, IATA, Coordinates,
  * Remarks.
@@ -10,7 +10,7 @@ const HEADER = 'change,country,location';
 const COLUMNS = 12;
 /** Maximum file size. UNECE's list has 7 MB. */
 const MAX_BYTES = 64 * 2 ** 20;
-const FILE_ERRORS = new Map([
+const FILE_ERROR_MESSAGES = new Map([
   ['ENOENT', 'no such file'],
   ['EACCES', 'may not be read'],
   ['EISDIR', 'is a folder'],
@@ -29,9 +29,9 @@ const ISO_3166_1 =
   'RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV ' +
   'TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW';
 /** User-assigned codes in general use: XZ of UN/LOCODE (installations in international waters) and XK (Kosovo). */
-const USER_ASSIGNED = 'XK XZ';
+const USER_ASSIGNED_CODES = 'XK XZ';
 /** Valid first two letters of a UN/LOCODE. */
-export const COUNTRIES: ReadonlySet<string> = new Set(`${ISO_3166_1} ${USER_ASSIGNED}`.split(' '));
+export const COUNTRY_CODES: ReadonlySet<string> = new Set(`${ISO_3166_1} ${USER_ASSIGNED_CODES}`.split(' '));
 
 /** The operator's list cannot be used. The message is one line with the file and, if known, the line number. */
 export class PlacesFileError extends Error {
@@ -60,7 +60,7 @@ export class LocodeList {
       if ((await stat(file)).size > MAX_BYTES) throw new Error('is larger than a list of places can be');
       readCsv(await readFile(file), (fields, line) => list.#add(fields, line));
     } catch (error) {
-      throw new PlacesFileError(`PLACES_FILE ${file}: ${reason(error)}`, { cause: error });
+      throw new PlacesFileError(`PLACES_FILE ${file}: ${fileErrorReason(error)}`, { cause: error });
     }
     if (list.#locations.size === 0)
       throw new PlacesFileError(`PLACES_FILE ${file}: contains no location; use a UN/LOCODE list as CSV`);
@@ -80,12 +80,16 @@ export class LocodeList {
     if (stored === undefined) return undefined;
     const [name = '', coordinates = ''] = stored.split('\t');
     const [latitude = '', longitude = ''] = coordinates.split(' ');
-    return { name: name === '' ? null : name, latitude: degrees(latitude, 90), longitude: degrees(longitude, 180) };
+    return {
+      name: name === '' ? null : name,
+      latitude: parseDegrees(latitude, 90),
+      longitude: parseDegrees(longitude, 180),
+    };
   }
 
   #add(fields: readonly string[], line: number): void {
     if (fields.length === 1 && fields[0] === '') return;
-    if (fields.slice(0, 3).join().toLowerCase() === HEADER) return;
+    if (fields.slice(0, 3).join().toLowerCase() === HEADER_FIELD) return;
     const [, country = '', location = '', name = '', plainName = ''] = fields;
     if (fields.length !== COLUMNS) {
       throw new Error(`line ${line} has ${fields.length} columns; expected ${COLUMNS}, separated by commas`);
@@ -99,16 +103,16 @@ export class LocodeList {
 }
 
 /** Converts degrees and minutes (`4230N` or `00131E`) to degrees; null if malformed. */
-function degrees(text: string, limit: number): number | null {
+function parseDegrees(text: string, limit: number): number | null {
   const [, whole, minutes, side] = /^(\d{2,3})(\d{2})([NSEW])$/.exec(text) ?? [];
   if (!whole || !minutes || Number(minutes) > 59) return null;
   const value = Math.round((Number(whole) + Number(minutes) / 60) * 1e4) / 1e4;
   if (value > limit) return null;
   return side === 'S' || side === 'W' ? -value : value;
 }
-function reason(error: unknown): string {
+function fileErrorReason(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  return FILE_ERRORS.get(code) ?? message;
+  return FILE_ERROR_MESSAGES.get(code) ?? message;
 }
 
 /**
@@ -129,7 +133,7 @@ export function readCsv(file: Buffer, onRecord: (fields: readonly string[], line
       max_record_size: MAX_RECORD_CHARACTERS,
       on_record: (fields: readonly string[], { lines }) => {
         onRecord(
-          fields.map((field) => decoded(field, line)),
+          fields.map((field) => decodeText(field, line)),
           line,
         );
         line = lines + 1;
@@ -142,7 +146,7 @@ export function readCsv(file: Buffer, onRecord: (fields: readonly string[], line
   }
 }
 
-function decoded(field: string, line: number): string {
+function decodeText(field: string, line: number): string {
   if (/^[\x20-\x7e]*$/.test(field)) return field.trim();
   if (field.includes('\0')) throw new Error(`line ${line} is not text`);
   const bytes = Buffer.from(field, 'latin1');

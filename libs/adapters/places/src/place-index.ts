@@ -4,8 +4,8 @@ import type { Place } from '@tracking/contracts';
 const MAX_VISITED = 5_000;
 /** Maximum number of words of a search. No name has more. */
 const MAX_WORDS = 10;
-const WORD = /[\p{L}\p{N}]+/gu;
-const MARKS = /\p{M}/gu;
+const WORD_PATTERN = /[\p{L}\p{N}]+/gu;
+const COMBINING_MARKS = /\p{M}/gu;
 
 interface Entry {
   readonly word: string;
@@ -24,31 +24,31 @@ export class PlaceIndex {
     const entries: Entry[] = [];
     for (const code of codes) {
       entries.push({ word: code.toLowerCase(), code });
-      for (const word of wordsOf(find(code)?.name ?? '')) entries.push({ word, code });
+      for (const word of splitIntoWords(find(code)?.name ?? '')) entries.push({ word, code });
     }
     this.entries = entries.sort((one, other) => compare(one.word, other.word));
   }
 
   /** Implements `PlaceDirectory.search`. */
   search(text: string, limit: number): readonly Place[] {
-    const words = [...new Set(wordsOf(text))].slice(0, MAX_WORDS);
+    const words = [...new Set(splitIntoWords(text))].slice(0, MAX_WORDS);
     // The longest word is usually the most selective.
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
     if (longest === undefined) return [];
     const found = new Map<string, Place>();
-    const first = this.firstFrom(longest);
+    const first = this.firstIndexFrom(longest);
     for (const { word, code } of this.entries.slice(first, first + MAX_VISITED)) {
       if (!word.startsWith(longest)) break;
       const place = found.has(code) ? undefined : this.find(code);
-      if (place !== undefined && hasAll(place, others)) found.set(code, place);
+      if (place !== undefined && matchesAllPrefixes(place, others)) found.set(code, place);
     }
     const asked = text.trim().toUpperCase();
     return [...found.values()]
-      .sort((one, other) => rank(one, asked) - rank(other, asked) || byName(one, other))
+      .sort((one, other) => rank(one, asked) - rank(other, asked) || compareByName(one, other))
       .slice(0, limit);
   }
 
-  private firstFrom(word: string): number {
+  private firstIndexFrom(word: string): number {
     let [from, to] = [0, this.entries.length];
     while (from < to) {
       const middle = (from + to) >> 1;
@@ -59,8 +59,8 @@ export class PlaceIndex {
   }
 }
 
-function hasAll({ code, name }: Place, beginnings: readonly string[]): boolean {
-  const words = [code.toLowerCase(), ...wordsOf(name ?? '')];
+function matchesAllPrefixes({ code, name }: Place, beginnings: readonly string[]): boolean {
+  const words = [code.toLowerCase(), ...splitIntoWords(name ?? '')];
   return beginnings.every((beginning) => words.some((word) => word.startsWith(beginning)));
 }
 
@@ -69,13 +69,13 @@ function rank({ code }: Place, asked: string): number {
   return code.length === 5 ? 1 : 2;
 }
 
-function byName(one: Place, other: Place): number {
+function compareByName(one: Place, other: Place): number {
   return compare(one.name ?? one.code, other.name ?? other.code) || compare(one.code, other.code);
 }
 
 /** Splits a text into words in lower case without accents. */
-export function wordsOf(text: string): readonly string[] {
-  return text.normalize('NFKD').replaceAll(MARKS, '').toLowerCase().match(WORD) ?? [];
+export function splitIntoWords(text: string): readonly string[] {
+  return text.normalize('NFKD').replaceAll(COMBINING_MARKS, '').toLowerCase().match(WORD_PATTERN) ?? [];
 }
 
 function compare(left: string, right: string): number {

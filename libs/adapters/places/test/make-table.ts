@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { COUNTRIES } from '../src/locode-list.ts';
+import { COUNTRY_CODES } from '../src/locode-list.ts';
 
 export const TABLE_FILE = new URL('../src/table/places.tsv', import.meta.url);
 
@@ -35,15 +35,15 @@ interface Coordinates {
 }
 
 /** Corrections of package errors that no rule below finds. */
-const AIRPORT_ZONES: Readonly<Record<string, string>> = { BWT: 'Australia/Hobart' };
-const PORT_COORDINATES: Readonly<Record<string, Coordinates>> = {
+const AIRPORT_ZONE_FIXES: Readonly<Record<string, string>> = { BWT: 'Australia/Hobart' };
+const PORT_COORDINATE_FIXES: Readonly<Record<string, Coordinates>> = {
   CNDCB: { latitude: 22.48, longitude: 113.87 },
   CNFOC: { latitude: 26.07, longitude: 119.3 },
   CNSTG: { latitude: 23.36, longitude: 116.68 },
   CNYTN: { latitude: 22.57, longitude: 114.27 },
 };
 /** Ports whose zone is correct although the nearest airport of the country has another. */
-const PORT_ZONE_IS_RIGHT: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
+const PORTS_WITH_CORRECT_ZONE: ReadonlySet<string> = new Set(['CASUM', 'UASVP']);
 /** Current names of renamed zones that the packages still use. */
 const RENAMED_ZONES: Readonly<Record<string, string>> = {
   'Africa/Asmera': 'Africa/Asmara',
@@ -66,15 +66,15 @@ export async function makeTable(): Promise<string> {
   const airports = (await findAirports({})).filter(isUsable).map(airportRow);
   const rows = [...Object.entries(ports).flatMap(([code, port]) => portRow(code, port, airports)), ...airports];
   rows.sort((a, b) => (a.code < b.code ? -1 : 1));
-  return rows.map(line).join('\n') + '\n';
+  return rows.map(tableLine).join('\n') + '\n';
 }
 
 function isUsable(row: AirportRow): boolean {
-  return /^[A-Z]{3}$/.test(row.iata) && COUNTRIES.has(row.country_code);
+  return /^[A-Z]{3}$/.test(row.iata) && COUNTRY_CODES.has(row.country_code);
 }
 
 function airportRow(row: AirportRow): TableRow {
-  const zone = AIRPORT_ZONES[row.iata] ?? row.time;
+  const zone = AIRPORT_ZONE_FIXES[row.iata] ?? row.time;
   const at = { latitude: Number(row.latitude), longitude: Number(row.longitude) };
   return {
     code: row.iata,
@@ -87,16 +87,16 @@ function airportRow(row: AirportRow): TableRow {
 
 function portRow(code: string, port: SeaPort, airports: readonly TableRow[]): readonly TableRow[] {
   const country = code.slice(0, 2);
-  if (!COUNTRIES.has(country)) return []; // Dissolved: the Netherlands Antilles.
+  if (!COUNTRY_CODES.has(country)) return []; // Dissolved: the Netherlands Antilles.
   const around = airports.filter((airport) => airport.country === country && airport.at);
-  const at = plausible(code, port, around);
+  const at = plausibleCoordinates(code, port, around);
   return [{ code, country, name: port.name, at, zone: portZone(code, port, at, around) }];
 }
 
 /** Returns the port's own zone if airports around confirm it; otherwise their zone. */
 function portZone(code: string, port: SeaPort, at: Coordinates | null, around: readonly TableRow[]): string | null {
   const own = validZone(port.timezone);
-  if (PORT_ZONE_IS_RIGHT.has(code)) return own;
+  if (PORTS_WITH_CORRECT_ZONE.has(code)) return own;
   const nearest = at ? nearestTo(at, around) : undefined;
   const witnesses = nearest && nearest.km <= SAME_ZONE_KM ? [nearest.airport] : around;
   const zones = [...new Set(witnesses.map((airport) => airport.zone))];
@@ -105,8 +105,8 @@ function portZone(code: string, port: SeaPort, at: Coordinates | null, around: r
 }
 
 /** Returns the port's coordinates; swapped if only that puts them in the country; null if they are wrong. */
-function plausible(code: string, port: SeaPort, around: readonly TableRow[]): Coordinates | null {
-  if (PORT_COORDINATES[code]) return PORT_COORDINATES[code];
+function plausibleCoordinates(code: string, port: SeaPort, around: readonly TableRow[]): Coordinates | null {
+  if (PORT_COORDINATE_FIXES[code]) return PORT_COORDINATE_FIXES[code];
   if (!port.coordinates) return null;
   const [longitude, latitude] = port.coordinates;
   for (const at of [
@@ -172,7 +172,7 @@ function offset(zone: string, at: Date): string {
   return format.formatToParts(at).find((part) => part.type === 'timeZoneName')?.value ?? '';
 }
 
-function line({ code, country, name, at, zone }: TableRow): string {
+function tableLine({ code, country, name, at, zone }: TableRow): string {
   const degrees = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1e4) / 1e4));
   const plain = name.replace(/\s+/g, ' ').trim();
   return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? ''].join('\t');

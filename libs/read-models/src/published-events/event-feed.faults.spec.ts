@@ -4,7 +4,7 @@ import { Unavailable } from '@tracking/ports';
 import type { MakeEvents } from '@tracking/shipments-domain';
 import { eventually, takeTime } from '@tracking/testing';
 import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
-import { World, caughtUp, rebuilt } from '../../test/world.ts';
+import { World, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { EventFeed, EventFeedOptions, FollowFilter } from './event-feed.ts';
@@ -98,7 +98,7 @@ describe('following the events', () => {
   }
 
   async function all(filter: FollowFilter = {}, scope: Scope = ACME): Promise<string[]> {
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const page = await models.queries.published_events.list(scope, { filter, limit: 100_000 });
     return page.items.map(({ id }) => id);
   }
@@ -116,7 +116,7 @@ describe('following the events', () => {
 
   it('delivers new events once to each follower, and builds each body once', async () => {
     await world.writer.create(1);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const [before] = await all();
     const feed = feedOf();
     const [first, second] = [await follow(feed), await follow(feed)];
@@ -128,7 +128,7 @@ describe('following the events', () => {
   });
 
   it('delivers only matching events of the scope', async () => {
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const feed = feedOf();
     const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
     const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${token(2)}` });
@@ -242,7 +242,7 @@ describe('following the events', () => {
     const first = await follow(feed);
     first.leave();
     await world.writer.create(1);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const second = await follow(feed);
     expect(second.startedAfter).toBe((await all())[0]);
     await world.writer.create(2);
@@ -258,7 +258,7 @@ describe('following the events', () => {
     const writing = (async () => {
       for (let times = 0; times < 50; times += 1) await milestones(1, 2);
     })();
-    await rebuilt(models, 'published_events');
+    await rebuildAndWait(models, 'published_events');
     await writing;
     told.push(...(await next(followed, 100)));
     feed.close();
@@ -279,7 +279,7 @@ describe('following the events', () => {
     const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.start({ project: false }))];
     const filters: FollowFilter[] = [{}, { type: ['shipment.created'] }, { shipment_id: `shp_${token(2)}` }];
     for (let n = 0; n < 4; n += 1) await world.writer.create(n);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     let complete: readonly number[] | undefined = undefined;
 
     /** Follows, disconnects and resumes until all events are delivered; returns them. */

@@ -6,8 +6,8 @@ import type { EventReference } from '@tracking/shipments-domain';
 import { announcementOf, toShipmentEvent } from '@tracking/shipments-domain';
 import { eventually, rounds } from '@tracking/testing';
 import { ACME, exception, token } from '../../test/shipment-events.ts';
-import { randomFrom } from '../../test/troubled-store.ts';
-import { World, caughtUp } from '../../test/world.ts';
+import { randomFrom } from '../../test/faulty-store.ts';
+import { World, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { FollowFilter } from './event-feed.ts';
@@ -170,7 +170,7 @@ describe('readers of the event log', () => {
         await Promise.all((await projecting.parked()).map(({ id }) => projecting.retryParked(id)));
       };
       for (let n = 0; n < SHIPMENTS; n += 1) await world.writer.create(n);
-      await caughtUp(projecting);
+      await waitUntilCaughtUp(projecting);
       const writing = Promise.all(Array.from({ length: SHIPMENTS }, (_, n) => writer(n)));
       for (const n of [2, upTo(SHIPMENTS)]) {
         faults.from.set(world.writer.stream(n), 1);
@@ -181,10 +181,10 @@ describe('readers of the event log', () => {
       await writing;
       await heal();
       // Nothing is written afterwards. Events handled now are still received.
-      await caughtUp(projecting);
+      await waitUntilCaughtUp(projecting);
       faults.from.set(world.writer.stream(2), 1);
       for (const n of [2, 3]) await world.writer.append(n, change);
-      await caughtUp(projecting);
+      await waitUntilCaughtUp(projecting);
       await heal();
       expect(await projecting.parked()).toEqual([]);
 

@@ -1,7 +1,7 @@
 import type { EventReference } from '@tracking/shipments-domain';
 import { eventually, staysTrue } from '@tracking/testing';
 import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
-import { World, caughtUp, rebuilt } from '../../test/world.ts';
+import { World, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
 import { PublishedEvents } from './published-events.ts';
 
@@ -35,7 +35,7 @@ describe('the retention of published events', () => {
     await start();
     await world.writer.create(1);
     await world.writer.change(1, { house_bill: 'HB' });
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const all = await ids();
     const [first = '', last = ''] = all;
     offsetMs = 29 * DAY_MS;
@@ -79,34 +79,34 @@ describe('the retention of published events', () => {
       const change = { type: 'shipment.changed.v1', data: { changes: {} } };
       await world.writer.append(3, ...Array.from({ length: 50 }, () => change));
     }
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     offsetMs = 29 * DAY_MS;
     await staysTrue(async () => expect(await stored()).toBe(453), 50);
     offsetMs = 31 * DAY_MS;
     await eventually(async () => expect(await stored()).toBe(0));
     offsetMs = 0;
     await world.writer.create(4);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     expect(await ids()).toHaveLength(1);
   });
 
   it('applies to a rebuild, which stores no expired event', async () => {
     await start();
     await world.writer.create(1);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     offsetMs = 31 * DAY_MS;
     expect(await stored()).toBe(1);
-    await rebuilt(models, 'published_events');
+    await rebuildAndWait(models, 'published_events');
     expect(await stored()).toBe(0);
     offsetMs = 0;
-    await rebuilt(models, 'published_events');
+    await rebuildAndWait(models, 'published_events');
     expect(await stored()).toBe(1);
   });
 
   it('is swept by processes that project, and observed by the others', async () => {
     await start();
     await world.writer.create(1);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const projecting = models;
     await start({ project: false, sweepEveryMs: 1 });
     offsetMs = 31 * DAY_MS;

@@ -1,5 +1,5 @@
 import { ACME, token } from '../../test/shipment-events.ts';
-import { World, caughtUp } from '../../test/world.ts';
+import { World, waitUntilCaughtUp } from '../../test/world.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { SortValues } from '../read-model.ts';
 import { PAGE_BYTES } from '../walked-ranges.ts';
@@ -25,7 +25,7 @@ describe('pages of large shipments', () => {
       const eta = n % 2 === 0 ? null : '2026-05-01T00:00:00.000Z';
       await world.writer.create(n, { ...LARGE, eta, house_bill: 'HB-1', status: n % 3 === 0 ? 'booked' : 'pending' });
     }
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
   });
   afterAll(() => world.close());
 

@@ -1,11 +1,11 @@
-import { CountedRows } from '../../test/counted-rows.ts';
-import { day, listedRecord, numbersFrom, rowOf } from '../../test/listed-shipments.ts';
+import { VisitCountingRows } from '../../test/counted-rows.ts';
+import { day, listedRecord, seededRandom, rowOf } from '../../test/listed-shipments.ts';
 import { ACME } from '../../test/shipment-events.ts';
 import type { ShipmentListFilter, ShipmentSortField } from './list-conditions.ts';
 import { ShipmentQueries } from './shipment-queries.ts';
 import { shipmentsModel } from './shipment-rows.ts';
 
-const random = numbersFrom(5);
+const random = seededRandom(5);
 /**
  * Half of the shipments are ocean and MAEU, half air and MSCU. One in ten has an ETA, and thousands share each word of
  * a name.
@@ -27,7 +27,7 @@ const ROWS = Array.from({ length: 20_000 }, (_, n) => {
 });
 
 describe('rows visited per page of a list of 20,000 shipments', () => {
-  const rows = new CountedRows(ROWS, shipmentsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
   const queries = new ShipmentQueries({ rows: () => Promise.resolve(rows as never), version: shipmentsModel.version });
 
   // A page of 50 reads 51 entries.

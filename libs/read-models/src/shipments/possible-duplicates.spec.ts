@@ -1,12 +1,12 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import type { Scan } from '@tracking/ports';
-import { CountedRows } from '../../test/counted-rows.ts';
-import { day, listedRecord, numbersFrom, rowOf } from '../../test/listed-shipments.ts';
+import { VisitCountingRows } from '../../test/counted-rows.ts';
+import { day, listedRecord, seededRandom, rowOf } from '../../test/listed-shipments.ts';
 import { ACME } from '../../test/shipment-events.ts';
 import { findPossibleDuplicates } from './possible-duplicates.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
 
-const random = numbersFrom(7);
+const random = seededRandom(7);
 const containers = Array.from({ length: 200 }, (_, n) => `C${n}`);
 const shipment = (n: number, status: ShipmentStatus, container_numbers: readonly string[]): ShipmentRow =>
   rowOf({ ...listedRecord(n, random), status, created_at: day(n), house_bill: null, container_numbers });
@@ -18,7 +18,7 @@ const freight = (count: number) => ({
 
 /** Counts the visited rows. Rows of a reference are returned oldest first, as an engine may do. */
 async function look(rows: readonly ShipmentRow[], count: number) {
-  const counted = new CountedRows<ShipmentRow>(rows, shipmentsModel.indexes);
+  const counted = new VisitCountingRows<ShipmentRow>(rows, shipmentsModel.indexes);
   let scans = 0;
   const scan = (query: Scan) => {
     scans += 1;

@@ -1,7 +1,15 @@
 import { rounds } from '@tracking/testing';
-import { CountedRows } from '../../test/counted-rows.ts';
+import { VisitCountingRows } from '../../test/counted-rows.ts';
 import { ACME } from '../../test/shipment-events.ts';
-import { FILTERS, ORDERS, inOrder, isAskedFor, listedRows, readThrough, titleOf } from '../../test/listed-shipments.ts';
+import {
+  FILTERS,
+  ORDERS,
+  inOrder,
+  matchesFilter,
+  listedRows,
+  readAllPages,
+  titleOf,
+} from '../../test/listed-shipments.ts';
 import { Unavailable } from '@tracking/ports';
 import { LIST_BOUNDS, type ListBounds } from './list-plan.ts';
 import type { ShipmentListFilter } from './list-conditions.ts';
@@ -25,13 +33,13 @@ const PAIRS = FILTERS.flatMap((one, at) =>
 const EVERY = ORDERS.length / rounds(ORDERS.length);
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
-  const rows = new CountedRows(ROWS, shipmentsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
 
   async function expectRight(filter: ShipmentListFilter, limit: number, orders = ORDERS): Promise<void> {
-    const asked = RECORDS.filter((record) => isAskedFor(record, filter));
+    const asked = RECORDS.filter((record) => matchesFilter(record, filter));
     for (const order of orders) {
       rows.visits = 0;
-      const ids = await readThrough(rows, { filter, order, limit }, bounds, () => {
+      const ids = await readAllPages(rows, { filter, order, limit }, bounds, () => {
         // Applies to each count and each part of the list.
         const words = filter.words?.length ?? 0;
         const most =
@@ -60,7 +68,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
     for (const of of RECORDS.slice(0, 20)) {
       const filter: ShipmentListFilter = {
         status: [of.status],
-        active: isAskedFor(of, { active: true }),
+        active: matchesFilter(of, { active: true }),
         has_open_exceptions: of.open_exceptions_count > 0,
         ...(of.mode !== null && { mode: of.mode }),
         ...(of.house_bill !== null && { house_bill: of.house_bill }),
@@ -74,7 +82,7 @@ describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
 });
 
 describe('lists of rows that an earlier version of the read model built', () => {
-  const rows = new CountedRows(ROWS, shipmentsModel.indexes);
+  const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);
   const { version } = shipmentsModel;
   const active = { rows: () => Promise.resolve(rows as never), version: version - 1 };
   const queries = new ShipmentQueries(active, LIST_BOUNDS, { mode: version });

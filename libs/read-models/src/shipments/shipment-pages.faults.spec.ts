@@ -1,7 +1,7 @@
 import type { ShipmentRecord } from '@tracking/contracts';
-import { ORDERS, day, inOrder, isAskedFor, listedRecord, numbersFrom } from '../../test/listed-shipments.ts';
+import { ORDERS, day, inOrder, matchesFilter, listedRecord, seededRandom } from '../../test/listed-shipments.ts';
 import { ACME, token } from '../../test/shipment-events.ts';
-import { World, caughtUp, expectEqualToRebuild, rebuilt, until } from '../../test/world.ts';
+import { World, waitUntilCaughtUp, expectEqualToRebuild, rebuildAndWait, waitUntil } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { ShipmentListFilter, ShipmentOrder } from './list-conditions.ts';
@@ -55,12 +55,12 @@ describe('pages of lists during concurrent writes', () => {
     world = await World.open();
     models = await world.start({ graceMs: 100 });
     await models.ready;
-    shipments = new Shipments(world, numbersFrom(7));
+    shipments = new Shipments(world, seededRandom(7));
   });
   afterEach(() => world.close());
 
   async function stored(): Promise<readonly ShipmentRecord[]> {
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const all = await Promise.all(
       [...shipments.records.values()].map(({ id }) => models.queries.shipments.get(ACME, id)),
     );
@@ -89,11 +89,11 @@ describe('pages of lists during concurrent writes', () => {
       for (let write = 0; write < 2 && shipments.touched.size < 25; write += 1) {
         await (shipments.random() < 0.2 ? shipments.create() : shipments.change());
       }
-      if (shipments.random() < 0.5) await caughtUp(models);
+      if (shipments.random() < 0.5) await waitUntilCaughtUp(models);
     }
     const untouched = (ids: readonly string[]) => ids.filter((id) => !shipments.touched.has(id));
     const asked = inOrder(
-      before.filter((record) => isAskedFor(record, filter)),
+      before.filter((record) => matchesFilter(record, filter)),
       order,
     );
     expect(untouched(seen)).toEqual(untouched(asked.map(({ id }) => id)));
@@ -102,17 +102,17 @@ describe('pages of lists during concurrent writes', () => {
   it('continue after a rebuild and on another replica', async () => {
     for (let n = 0; n < 40; n += 1) await shipments.create();
     const other = await world.start({ project: false, graceMs: 100 });
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     for (const order of ORDERS) {
       const list = (of: ReadModels, after?: SortValues) =>
         of.queries.shipments.list(ACME, { filter: { words: ['t'] }, order, limit: 9, after });
       const first = await list(models);
-      await rebuilt(models, 'shipments');
+      await rebuildAndWait(models, 'shipments');
       const here = await list(models, first.next);
       const there = await list(other, first.next);
       expect(there).toEqual(here);
       const all = inOrder(
-        [...(await stored())].filter((record) => isAskedFor(record, { words: ['t'] })),
+        [...(await stored())].filter((record) => matchesFilter(record, { words: ['t'] })),
         order,
       );
       expect([...first.items, ...here.items].map(({ id }) => id)).toEqual(all.slice(0, 18).map(({ id }) => id));
@@ -121,7 +121,7 @@ describe('pages of lists during concurrent writes', () => {
 
   it('are correct while a rebuild runs beside writes', async () => {
     for (let n = 0; n < 150; n += 1) await shipments.create();
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const steady = (await stored()).filter(({ id }) => Number(id.at(-1)?.charCodeAt(0)) % 2 === 0);
     const ids = new Set(steady.map(({ id }) => id));
     const { generation } = await models.rebuild('shipments');
@@ -145,14 +145,14 @@ describe('pages of lists during concurrent writes', () => {
           after = next;
         }
         const asked = inOrder(
-          steady.filter((record) => isAskedFor(record, filter)),
+          steady.filter((record) => matchesFilter(record, filter)),
           order,
         );
         expect(seen.filter((id) => ids.has(id))).toEqual(asked.map(({ id }) => id));
         lists += 1;
       } while (!isRebuilt || lists < 12);
     })();
-    await until(async () =>
+    await waitUntil(async () =>
       (await models.list()).some((each) => each.name === 'shipments' && each.generation === generation),
     );
     isRebuilt = true;

@@ -1,7 +1,7 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
 import type { Scope, ShipmentStatus } from '@tracking/contracts';
 import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
-import { World, caughtUp } from '../../test/world.ts';
+import { World, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
 import type { ShipmentListQuery } from './list-conditions.ts';
@@ -45,7 +45,7 @@ describe('queries of shipments', () => {
     const created_at = '2026-05-01T00:00:00.000Z';
     const tied = [await create({ created_at }), await create({ created_at }), await create({ created_at })];
     const newer = await create({ created_at: '2026-05-01T00:00:00.001Z' });
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const expected = [newer, ...tied.sort().reverse()];
     expect(await pages({}, 3)).toEqual([expected.slice(0, 3), expected.slice(3)]);
     expect(await pages({}, 2)).toEqual([expected.slice(0, 2), expected.slice(2)]);
@@ -63,7 +63,7 @@ describe('queries of shipments', () => {
       newestFirst.push([id, status]);
     }
     newestFirst.reverse();
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const chosen: ShipmentStatus[] = ['arrived', 'pending', 'cancelled'];
     for (const limit of [1, 2, 5, 50]) {
       const found = (await pages({ status: chosen }, limit)).flat();
@@ -80,13 +80,13 @@ describe('queries of shipments', () => {
 
   it('page without gaps or repetitions while shipments are created', async () => {
     const before = await Promise.all(Array.from({ length: 30 }, () => create()));
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const seen: string[] = [];
     for (let after: SortValues | undefined; ;) {
       const { items, next } = await models.queries.shipments.list(scope, { filter: {}, limit: 4, after });
       seen.push(...items.map(({ id }) => id));
       await create();
-      await caughtUp(models);
+      await waitUntilCaughtUp(models);
       if (!next) break;
       after = next;
     }
@@ -98,7 +98,7 @@ describe('queries of shipments', () => {
   it('find by external id, with or without a status', async () => {
     const id = await create({ external_id: 'PO-1', status: 'booked' });
     await create({ external_id: 'PO-2' });
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     expect(await pages({ external_id: 'PO-1' }, 10)).toEqual([[id]]);
     expect(await pages({ external_id: 'PO-1', status: ['booked', 'pending'] }, 10)).toEqual([[id]]);
     expect(await pages({ external_id: 'PO-1', status: ['pending'] }, 10)).toEqual([[]]);
@@ -109,7 +109,7 @@ describe('queries of shipments', () => {
     const fields = { external_id: 'X', house_bill: 'HB', container_numbers: ['MSKU0000001'] };
     const mine = await create(fields, ACME);
     const others = [await create(fields, ACME_TEST), await create(fields, OTHER)];
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     for (const filter of [{}, { external_id: 'X' }, { status: ['pending'] as const }]) {
       const { items } = await models.queries.shipments.list(ACME, { filter, limit: 10 });
       expect(items.map(({ id }) => id)).toEqual([mine]);
@@ -125,7 +125,7 @@ describe('queries of shipments', () => {
     for (let n = 0; n < 130; n += 1) ids.push(await create({ booking_number: `B${n % 120}`, master_bill: 'M' }));
     const container = await create({ container_numbers: ['MSKU1', 'MSKU2'], status: 'completed' });
     await create({ booking_number: 'B0' }, OTHER);
-    await caughtUp(models);
+    await waitUntilCaughtUp(models);
     const find = async (field: ShipmentReferences['field'], values: readonly string[], atMost: number) => {
       const found = await models.queries.shipments.idsByReference(scope, { field, values }, atMost);
       return Object.fromEntries([...found].map(([value, those]) => [value, [...those].sort()]));
@@ -153,7 +153,7 @@ describe('queries of shipments', () => {
       const bill = await create({ house_bill: 'HB' });
       const container = await create({ house_bill: 'OTHER', container_numbers: ['C9', 'C2'] });
       await create({ house_bill: 'OTHER', container_numbers: ['C9'] });
-      await caughtUp(models);
+      await waitUntilCaughtUp(models);
       const record = shipment({ house_bill: 'HB', container_numbers: ['C1', 'C2'] });
       const found = await models.queries.shipments.possibleDuplicates(scope, record);
       expect([...found].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
@@ -169,7 +169,7 @@ describe('queries of shipments', () => {
 
     it('exclude delivered, completed, returned and cancelled shipments', async () => {
       for (const status of SHIPMENT_STATUSES) await create({ status, house_bill: 'HB', container_numbers: [status] });
-      await caughtUp(models);
+      await waitUntilCaughtUp(models);
       const all = shipment({ container_numbers: SHIPMENT_STATUSES });
       const found = await models.queries.shipments.possibleDuplicates(scope, all);
       const statuses = found.flatMap(({ container_numbers }) => container_numbers);
@@ -180,7 +180,7 @@ describe('queries of shipments', () => {
     it('are limited, however many shipments have or had the container', async () => {
       for (let n = 0; n < 60; n += 1) await create({ container_numbers: ['C1'], status: 'completed' });
       for (let n = 0; n < 30; n += 1) await create({ container_numbers: ['C1'] });
-      await caughtUp(models);
+      await waitUntilCaughtUp(models);
       const found = await models.queries.shipments.possibleDuplicates(scope, shipment({ container_numbers: ['C1'] }));
       expect(new Set(found.map(({ id }) => id)).size).toBe(5);
     });
@@ -191,7 +191,7 @@ describe('queries of shipments', () => {
       for (let n = 0; n < 30; n += 1) {
         await create({ house_bill: 'HB', container_numbers: ['C1'], status: 'delivered' });
       }
-      await caughtUp(models);
+      await waitUntilCaughtUp(models);
       const record = shipment({ house_bill: 'HB', container_numbers: ['C0', 'C1'] });
       const found = await models.queries.shipments.possibleDuplicates(scope, record);
       expect(found).toEqual([
@@ -205,7 +205,7 @@ describe('queries of shipments', () => {
     it('use the current references of a shipment, not former ones', async () => {
       const id = await create({ house_bill: 'OLD', container_numbers: ['OLD'] });
       await world.writer.change(numbers, { house_bill: 'NEW', container_numbers: ['NEW'] });
-      await caughtUp(models);
+      await waitUntilCaughtUp(models);
       const find = (value: string) =>
         models.queries.shipments.possibleDuplicates(scope, shipment({ house_bill: value, container_numbers: [value] }));
       expect(await find('OLD')).toEqual([]);

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject, ShipmentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { listedRecord, numbersFrom } from '../../test/listed-shipments.ts';
+import { listedRecord, seededRandom } from '../../test/listed-shipments.ts';
 import { ACME, newEvent, shipmentRecord, token } from '../../test/shipment-events.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
 import { MAX_WORDS, termsOf } from './shipment-terms.ts';
@@ -36,7 +36,7 @@ describe('terms of shipments', () => {
   });
 
   it('equal those built from the record alone, whatever changed since the previous row', () => {
-    const random = numbersFrom(3);
+    const random = seededRandom(3);
     const created = { ...ACME, shipment: shipmentRecord(1), sent: { etd: null, eta: null, legs: [] } };
     const bodies: StoredBody[] = [{ revision: 0, type: 'shipment.created.v1', data: created as unknown as JsonObject }];
     for (let revision = 1; revision < 300; revision += 1) {

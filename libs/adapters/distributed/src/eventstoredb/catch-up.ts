@@ -5,26 +5,26 @@ import { monotonicMs, WakeUp } from '@tracking/resilience';
 import { type NodeClient, reasonOf, type RetryTelemetry, retryUntilStopped, unlessAborted } from './node-client.ts';
 import { endSubscription, type LiveEventBuffer, type LiveSubscription } from './live-subscription.ts';
 import {
-  BEGINNING,
+  START_POSITION,
   fromPosition,
-  later,
+  laterPosition,
   LogPages,
   type LogSlice,
-  matches,
+  matchesPrefix,
   readHead,
   toLogEntry,
   toPosition,
 } from './log-reads.ts';
 
-const DEFAULT_BATCH = 500;
+const DEFAULT_BATCH_SIZE = 500;
 /** Number of entries without a match after which the node reports its position. */
-const SEARCH_WINDOW = 500;
+const SEARCH_WINDOW_ENTRIES = 500;
 /** A slice ends when its events exceed this size. */
 const MAX_SLICE_BYTES = 16 * 1_048_576;
 /** Maximum number of entries that are read ahead. */
-const MAX_AHEAD = 64;
+const MAX_READ_AHEAD = 64;
 /** After this time without events, a subscription has probably sent all stored ones. It does not report that. */
-const QUIET_MS = 200;
+const QUIET_PERIOD_MS = 200;
 
 interface CatchUpSource extends RetryTelemetry {
   readonly node: NodeClient;
@@ -48,15 +48,15 @@ interface LogReader {
  */
 export async function* catchUp(source: CatchUpSource, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
-  const { after = BEGINNING, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH } = options;
+  const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE } = options;
   const buffer = await unlessAborted(stop, live.open());
   // The live subscription may not have the latest acknowledged events yet.
-  const head = (await retryUntilStopped(stop, source, () => readHead(node, timeoutMs))) ?? BEGINNING;
+  const head = (await retryUntilStopped(stop, source, () => readHead(node, timeoutMs))) ?? START_POSITION;
   if (buffer === undefined) return;
   const wake = () => buffer.notify();
   stop.addEventListener('abort', wake);
   try {
-    const start = prefixes.length === 0 ? later(after, head) : after;
+    const start = prefixes.length === 0 ? laterPosition(after, head) : after;
     const pages = new LogPages(node, timeoutMs);
     yield* batchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop });
   } finally {
@@ -71,7 +71,7 @@ async function* batchesAfter(start: Position, head: Position, reader: LogReader)
   while (!stop.aborted) {
     const isLive = buffer.covers(at);
     for await (const { events, position } of isLive ? bufferedSlices(reader, at) : storedSlices(reader, at)) {
-      const caughtUp = position >= later(head, buffer.last);
+      const caughtUp = position >= laterPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
       if (position > at || (isFirst && caughtUp)) {
         yield { events, position, caughtUp };
@@ -105,13 +105,13 @@ async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator
   const page = await retryUntilStopped(stop, source, () => pages.after(after));
   if (page === undefined) return;
   const { entries, isLast } = page;
-  const events = entries.flatMap(({ event }) => (event !== undefined && matches(event, prefixes) ? [event] : []));
+  const events = entries.flatMap(({ event }) => (event !== undefined && matchesPrefix(event, prefixes) ? [event] : []));
   while (events.length > maxBatch) {
     const batch = events.splice(0, maxBatch);
     yield { events: batch, position: batch.at(-1)?.position ?? after };
   }
   const end = entries.at(-1)?.position ?? after;
-  yield { events, position: isLast ? later(end, last) : end };
+  yield { events, position: isLast ? laterPosition(end, last) : end };
   if (isLast) return;
   try {
     yield* findStored(node, { after: end, prefixes, limit: maxBatch, stop });
@@ -149,10 +149,14 @@ async function* findStored(
     checkpoint = toPosition(reached);
     onNews();
   };
-  const filter = streamNameFilter({ prefixes: [...prefixes], maxSearchWindow: SEARCH_WINDOW, checkpointReached });
+  const filter = streamNameFilter({
+    prefixes: [...prefixes],
+    maxSearchWindow: SEARCH_WINDOW_ENTRIES,
+    checkpointReached,
+  });
   const subscription = client.subscribeToAll(
     { ...callOptions, fromPosition: fromPosition(after), filter },
-    { highWaterMark: Math.min(limit, MAX_AHEAD) },
+    { highWaterMark: Math.min(limit, MAX_READ_AHEAD) },
   );
   subscription.on('readable', onNews).on('error', (error) => {
     failure = error;
@@ -162,13 +166,13 @@ async function* findStored(
     for (let position = after; !stop.aborted;) {
       const slice = new GrowingSlice(limit);
       // Each turn of the event loop brings a few events. Collect a batch of them.
-      while (slice.takeFrom(subscription) && !slice.isFull) await setImmediate();
+      while (slice.takeEvents(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
-      let reached = later(position, events.at(-1)?.position ?? position);
+      let reached = laterPosition(position, events.at(-1)?.position ?? position);
       // All events before the checkpoint were taken in this turn. Its prepare position may be 0, that is, before the
       // last event.
-      if (!slice.isFull) reached = later(reached, checkpoint);
-      const quietAt = newsAt + QUIET_MS;
+      if (!slice.isFull) reached = laterPosition(reached, checkpoint);
+      const quietAt = newsAt + QUIET_PERIOD_MS;
       if (reached > position) {
         position = reached;
         yield { events, position };
@@ -194,7 +198,7 @@ class GrowingSlice {
   }
 
   /** Takes the received events. Returns false if there were none. */
-  takeFrom(subscription: AllStreamSubscription): boolean {
+  takeEvents(subscription: AllStreamSubscription): boolean {
     const before = this.events.length;
     while (!this.isFull) {
       const resolved = subscription.read() as AllStreamResolvedEvent | null;

@@ -1,4 +1,4 @@
 import { eventStoreConformance } from '@tracking/testing';
-import { eventStoreDbSubject, NODE } from '../../test/eventstoredb/eventstoredb-subject.ts';
+import { eventStoreDbSubject, NODE_NAME } from '../../test/eventstoredb/eventstoredb-subject.ts';
 
-eventStoreConformance(NODE, eventStoreDbSubject());
+eventStoreConformance(NODE_NAME, eventStoreDbSubject());

@@ -38,22 +38,22 @@ import {
   type NodeClient,
   openClient,
   retryWithin,
-  timedOut,
+  timeoutError,
 } from './node-client.ts';
 import { LiveSubscription } from './live-subscription.ts';
 import {
-  BEGINNING,
+  START_POSITION,
   collect,
-  type Collected,
+  type CollectResult,
   fromPosition,
-  half,
+  halve,
   readHead,
   toPosition,
   toStoredEvent,
 } from './log-reads.ts';
 
 /** The form of ids that the client supports. Others cause an uncaught error that ends the process. */
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Events per read of a stream; fewer after a timeout. */
 const READ_BATCH_SIZE = 1_000;
 
@@ -92,8 +92,8 @@ export class EventStoreDbEventStore implements EventStore {
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     if (events.length === 0) throw new TypeError('an append needs at least one event');
-    refuseUnwritable(events);
-    this.refuseWhenClosed();
+    throwIfUnwritable(events);
+    this.throwIfClosed();
     if (this.appending.size >= this.limits.maxAppends)
       throw new Busy(ENGINE, 'too many appends are waiting; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
@@ -114,12 +114,12 @@ export class EventStoreDbEventStore implements EventStore {
     const events: StoredEvent[] = [];
     let most = READ_BATCH_SIZE;
     for (let at = from; at <= to;) {
-      this.refuseWhenClosed();
+      this.throwIfClosed();
       const count = Math.min(to - at + 1, most);
-      const read = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readSome(stream, at, count, ms));
+      const read = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readBatch(stream, at, count, ms));
       for (const event of read.found) events.push(event);
       if (read.isWhole && read.found.length < count) break;
-      most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : half(most);
+      most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halve(most);
       // Revisions may start above 0, because a deleted stream can be started again without its first events.
       at = (read.found.at(-1)?.revision ?? at) + 1;
     }
@@ -127,14 +127,14 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async lastRevision(stream: string): Promise<number | undefined> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     const { found } = await retryWithin(this.limits.operationTimeoutMs, (leftMs) => this.readLast(stream, leftMs));
     return found[0]?.revision;
   }
 
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
     // Fail immediately for a position of another store.
-    fromPosition(options.after ?? BEGINNING);
+    fromPosition(options.after ?? START_POSITION);
     const { operationTimeoutMs: timeoutMs } = this.limits;
     const { node, live, countRetry } = this;
     const source = { node, live, countRetry, logger: this.options.logger, timeoutMs };
@@ -142,7 +142,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async head(): Promise<Position | undefined> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     return retryWithin(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
   }
 
@@ -163,12 +163,12 @@ export class EventStoreDbEventStore implements EventStore {
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
       // The client's own deadline starts only when it is connected.
-      const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, timedOut);
+      const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, timeoutError);
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return { revision, position: toPosition(position) };
       // For a repeated append, a node may not report the position.
-      const [last] = (await this.readSome(stream, revision, 1, leftMs)).found;
-      if (last === undefined) throw timedOut();
+      const [last] = (await this.readBatch(stream, revision, 1, leftMs)).found;
+      if (last === undefined) throw timeoutError();
       return { revision, position: last.position };
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
@@ -181,35 +181,40 @@ export class EventStoreDbEventStore implements EventStore {
     }
   }
 
-  private readSome(stream: string, from: number, count: number, silenceMs: number): Promise<Collected<StoredEvent>> {
+  private readBatch(
+    stream: string,
+    from: number,
+    count: number,
+    silenceMs: number,
+  ): Promise<CollectResult<StoredEvent>> {
     const { client, callOptions } = this.node;
     const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
-    return eventsIn(read, silenceMs);
+    return eventsOf(read, silenceMs);
   }
 
-  private readLast(stream: string, silenceMs: number): Promise<Collected<StoredEvent>> {
+  private readLast(stream: string, silenceMs: number): Promise<CollectResult<StoredEvent>> {
     const { client, callOptions } = this.node;
     const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-    return eventsIn(client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
+    return eventsOf(client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
   }
 
-  private refuseWhenClosed(): void {
+  private throwIfClosed(): void {
     if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
   }
 }
 
 /** Refuses events that cause uncaught errors in the client. */
-function refuseUnwritable(events: readonly NewEvent[]): void {
+function throwIfUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {
-    if (!UUID.test(event.id)) throw new TypeError('the id of an event must be a UUID in lower case');
+    if (!UUID_PATTERN.test(event.id)) throw new TypeError('the id of an event must be a UUID in lower case');
     bytes += eventSizeBytes(event);
   }
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
 }
 
 /** Returns no events if the stream does not exist. */
-async function eventsIn(read: StreamingRead<ResolvedEvent>, silenceMs: number): Promise<Collected<StoredEvent>> {
+async function eventsOf(read: StreamingRead<ResolvedEvent>, silenceMs: number): Promise<CollectResult<StoredEvent>> {
   try {
     const { found, ...end } = await collect(read, silenceMs);
     return { found: found.flatMap(({ event }) => (event ? [toStoredEvent(event)] : [])), ...end };

@@ -17,12 +17,12 @@ import {
   type Followed,
 } from '@tracking/testing';
 import {
-  CAN_BE_KILLED,
+  IS_KILLABLE,
   eventStoreDbSubject,
-  HAS_SWITCHES,
-  NODE,
-  NOT_OURS,
-  NO_SWITCHES,
+  IS_STAND_IN,
+  NODE_NAME,
+  NOT_KILLABLE_REASON,
+  NO_STAND_IN_REASON,
   openStore,
   EventStoreDbFixture,
   untilAnswered,
@@ -49,7 +49,7 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
 }
 
 /** Tests each fact about EventStoreDB and its client, and how the adapter handles it. */
-describe(`facts of EventStoreDB, on ${NODE}`, () => {
+describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
   const subject = eventStoreDbSubject();
   let store: EventStore;
   let stream: string;
@@ -226,9 +226,9 @@ describe(`facts of EventStoreDB, on ${NODE}`, () => {
   });
 });
 
-const failing = `facts of a node that fails, on ${NODE}`;
-if (CAN_BE_KILLED) describe(failing, factsOfFaults);
-else it.skip(`${failing} [not tested: ${NOT_OURS}]`, () => undefined);
+const failing = `facts of a node that fails, on ${NODE_NAME}`;
+if (IS_KILLABLE) describe(failing, factsOfFaults);
+else it.skip(`${failing} [not tested: ${NOT_KILLABLE_REASON}]`, () => undefined);
 
 function factsOfFaults(): void {
   let fixture: EventStoreDbFixture;
@@ -250,7 +250,7 @@ function factsOfFaults(): void {
     const following = follow(store, { prefixes: [a], maxBatch: 50 }, count(2_000), untilFault);
     for (const [round, fault] of faults.entries()) {
       appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
-      if (round === 1 || !HAS_SWITCHES) await fixture.killAndRestart();
+      if (round === 1 || !IS_STAND_IN) await fixture.killAndRestart();
       else await fixture.standIn.fault({ dropSubscriptions: true });
       fault.resolve();
     }
@@ -269,7 +269,7 @@ function factsOfFaults(): void {
   });
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
-  itWhere(HAS_SWITCHES, NO_SWITCHES)(rare, async () => {
+  itWhere(IS_STAND_IN, NO_STAND_IN_REASON)(rare, async () => {
     const writer = fixture.open();
     await fill(writer, newPrefix(), ['x'], 12);
     await fixture.standIn.fault({ checkpointInterval: 1_000_000 });
@@ -380,7 +380,7 @@ function factsOfFaults(): void {
   });
 
   const lost = '64 appends whose node was lost before it answered are stored once, and answered';
-  itWhere(HAS_SWITCHES, NO_SWITCHES)(lost, async () => {
+  itWhere(IS_STAND_IN, NO_STAND_IN_REASON)(lost, async () => {
     const store = fixture.open();
     await fixture.standIn.fault({ loseAnswers: 64 });
     const requests = Array.from({ length: 64 }, () => newEvents(2));

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { Unavailable, type EventBatch, type EventStore, type StoredEvent } from '@tracking/ports';
 import { count, eventually, follow, ids, itWhere, newEvents, newPrefix, patient } from '@tracking/testing';
 import {
-  CAN_BE_KILLED,
-  HAS_SWITCHES,
-  NODE,
-  NOT_OURS,
-  NO_SWITCHES,
+  IS_KILLABLE,
+  IS_STAND_IN,
+  NODE_NAME,
+  NOT_KILLABLE_REASON,
+  NO_STAND_IN_REASON,
   openStore,
   EventStoreDbFixture,
   untilAnswered,
@@ -22,9 +22,9 @@ const MARKER = 'marker';
 /** Ids of acknowledged events by stream. */
 type AcknowledgedIds = ReadonlyMap<string, readonly string[]>;
 
-const title = `a node that fails, on ${NODE}`;
-if (CAN_BE_KILLED) describe(title, faults);
-else it.skip(`${title} [not tested: ${NOT_OURS}]`, () => undefined);
+const title = `a node that fails, on ${NODE_NAME}`;
+if (IS_KILLABLE) describe(title, faults);
+else it.skip(`${title} [not tested: ${NOT_KILLABLE_REASON}]`, () => undefined);
 
 function faults(): void {
   let fixture: EventStoreDbFixture;
@@ -102,7 +102,7 @@ function faults(): void {
   const holds = (fault: string) => `${fault} in the middle: nothing acknowledged is missing, and order holds`;
   for (const [name, fault] of Object.entries(FAULTS)) it(holds(name), () => survives(fault), patient(60_000));
   for (const [name, fault] of Object.entries(SWITCHED)) {
-    itWhere(HAS_SWITCHES, NO_SWITCHES)(holds(name), () => survives(fault));
+    itWhere(IS_STAND_IN, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
   }
 
   async function survives(fault: Fault): Promise<void> {

@@ -3,17 +3,17 @@ import { eventSizeBytes, type Position, type StoredEvent } from '@tracking/ports
 import { pause, retry } from '@tracking/resilience';
 import { type NodeClient, reasonOf, type RetryTelemetry, retryUntilStopped } from './node-client.ts';
 import {
-  BEGINNING,
+  START_POSITION,
   fromPosition,
-  later,
+  laterPosition,
   type LogEntry,
   type LogSlice,
-  matches,
+  matchesPrefix,
   readHead,
   toLogEntry,
 } from './log-reads.ts';
 
-const PAUSES = { firstPauseMs: 50, maxPauseMs: 2_000 };
+const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Maximum size of the buffered events as JSON. */
 const MAX_BYTES = 32 * 1_048_576;
 
@@ -44,7 +44,7 @@ export class LiveSubscription {
   private async begin(): Promise<LiveEventBuffer> {
     const { node, capacity, timeoutMs, closing } = this.options;
     const head = await retryUntilStopped(closing, this.options, () => readHead(node, timeoutMs));
-    const buffer = new LiveEventBuffer(head ?? BEGINNING, capacity);
+    const buffer = new LiveEventBuffer(head ?? START_POSITION, capacity);
     void this.fill(buffer);
     return buffer;
   }
@@ -56,8 +56,8 @@ export class LiveSubscription {
     const { closing } = this.options;
     while (!closing.aborted) {
       // Rejects only if `closing` aborts.
-      await retry(() => this.subscribe(buffer), { ...PAUSES, signal: closing }).catch(() => undefined);
-      await pause(PAUSES.firstPauseMs, closing);
+      await retry(() => this.subscribe(buffer), { ...RETRY_PAUSES, signal: closing }).catch(() => undefined);
+      await pause(RETRY_PAUSES.firstPauseMs, closing);
     }
   }
 
@@ -139,11 +139,11 @@ export class LiveEventBuffer {
     const matching: StoredEvent[] = [];
     for (let at = this.indexAfter(position); at < this.events.length; at += 1) {
       const event = this.events[at];
-      if (event === undefined || !matches(event, prefixes)) continue;
+      if (event === undefined || !matchesPrefix(event, prefixes)) continue;
       matching.push(event);
       if (matching.length >= limit) return { events: matching, position: event.position };
     }
-    return { events: matching, position: later(position, this.end) };
+    return { events: matching, position: laterPosition(position, this.end) };
   }
 
   notify(): void {
@@ -160,7 +160,7 @@ export class LiveEventBuffer {
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
     // Remove many at once, because each removal moves the remaining events.
     let surplus = Math.max(0, this.events.length - this.capacity);
-    let left = this.bytes - sum(this.sizes.slice(0, surplus));
+    let left = this.bytes - sumOf(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
     this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
     this.sizes.splice(0, surplus);
@@ -179,11 +179,11 @@ export class LiveEventBuffer {
   }
 }
 
-function sum(numbers: readonly number[]): number {
+function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-interface Following {
+interface LogFollower {
   readonly after: Position;
   readonly stop: AbortSignal;
   /** Called when the node has confirmed the subscription. */
@@ -197,7 +197,7 @@ interface Following {
  */
 async function followLog(
   { client, callOptions }: NodeClient,
-  { after, stop, onConfirmed, onEntry }: Following,
+  { after, stop, onConfirmed, onEntry }: LogFollower,
 ): Promise<unknown> {
   const over = Promise.withResolvers<unknown>();
   const end = () => over.resolve(undefined);

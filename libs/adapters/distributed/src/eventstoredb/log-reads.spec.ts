@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { InvalidPosition } from '@tracking/ports';
 import { newEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
-import { BEGINNING, collect, fromPosition, LogPages, toPosition } from './log-reads.ts';
+import { START_POSITION, collect, fromPosition, LogPages, toPosition } from './log-reads.ts';
 import type { NodeClient } from './node-client.ts';
 
 const SILENCE_MS = 5_000;
@@ -99,7 +99,7 @@ describe('pages of the log', () => {
 
   async function readAll(pages: LogPages): Promise<number[]> {
     const sizes: number[] = [];
-    for (let at = BEGINNING; ;) {
+    for (let at = START_POSITION; ;) {
       const { entries, isLast } = await pages.after(at);
       sizes.push(entries.length);
       at = entries.at(-1)?.position ?? at;
@@ -122,7 +122,7 @@ describe('pages of the log', () => {
 
   it('get smaller as long as nothing comes, and fail', async () => {
     const { pages, asked } = pagesOf(700, () => 0);
-    for (let times = 0; times < 3; times += 1) await expect(pages.after(BEGINNING)).rejects.toThrow('in time');
+    for (let times = 0; times < 3; times += 1) await expect(pages.after(START_POSITION)).rejects.toThrow('in time');
     expect(asked).toEqual([501, 251, 126]);
   });
 
@@ -171,12 +171,12 @@ describe('a position in the log', () => {
     const positions = inOrder.map(toPosition);
     expect(positions.toReversed().sort()).toEqual(positions);
     expect(new Set(positions.map(({ length }) => length))).toEqual(new Set([32]));
-    expect(positions.every((position) => position > BEGINNING)).toBe(true);
+    expect(positions.every((position) => position > START_POSITION)).toBe(true);
   });
 
   it('is the same after it was a string', () => {
     expect(inOrder.map(toPosition).map(fromPosition)).toEqual(inOrder);
-    expect(fromPosition(BEGINNING)).toBe('start');
+    expect(fromPosition(START_POSITION)).toBe('start');
   });
 
   it.each(['', '0', '000000000000000a', 'x'.repeat(32)])('of another store is refused: %j', (position) => {

@@ -10,29 +10,34 @@ import {
 import type { JsonObject } from '@tracking/contracts';
 import { eventSizeBytes, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
-import { type NodeClient, timedOut } from './node-client.ts';
+import { type NodeClient, timeoutError } from './node-client.ts';
 
-const HALF = 16;
+const HALF_POSITION_DIGITS = 16;
 /** The position before the first event. */
-export const BEGINNING: Position = '0'.repeat(2 * HALF);
+export const START_POSITION: Position = '0'.repeat(2 * HALF_POSITION_DIGITS);
 /** Maximum number of entries of a page. */
-const MAX_PAGE = 500;
+const MAX_PAGE_ENTRIES = 500;
 /** A page ends when its events exceed this size. */
 const MAX_PAGE_BYTES = 16 * 1_048_576;
 
 /** Encodes commit and prepare position in 16 hexadecimal digits each, so that strings sort in the order of the log. */
 export function toPosition({ commit, prepare }: LogPosition): Position {
-  return commit.toString(16).padStart(HALF, '0') + prepare.toString(16).padStart(HALF, '0');
+  return (
+    commit.toString(16).padStart(HALF_POSITION_DIGITS, '0') + prepare.toString(16).padStart(HALF_POSITION_DIGITS, '0')
+  );
 }
 
 /** The client's form of a position after which a read starts. */
 export function fromPosition(position: Position): LogPosition | 'start' {
   if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
-  if (position === BEGINNING) return 'start';
-  return { commit: BigInt(`0x${position.slice(0, HALF)}`), prepare: BigInt(`0x${position.slice(HALF)}`) };
+  if (position === START_POSITION) return 'start';
+  return {
+    commit: BigInt(`0x${position.slice(0, HALF_POSITION_DIGITS)}`),
+    prepare: BigInt(`0x${position.slice(HALF_POSITION_DIGITS)}`),
+  };
 }
 
-export function later(one: Position, other: Position): Position {
+export function laterPosition(one: Position, other: Position): Position {
   return one > other ? one : other;
 }
 
@@ -66,12 +71,12 @@ export interface LogSlice {
 
 export function toLogEntry({ event }: AllStreamResolvedEvent): LogEntry {
   // Undefined only if links are resolved, which no read requests.
-  if (event === undefined) return { position: BEGINNING };
+  if (event === undefined) return { position: START_POSITION };
   if (event.streamId.startsWith('$')) return { position: toPosition(event.position) };
   return { position: toPosition(event.position), event: toStoredEvent(event) };
 }
 
-export function matches({ stream }: StoredEvent, prefixes: readonly string[]): boolean {
+export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => stream.startsWith(prefix));
 }
 
@@ -92,7 +97,7 @@ interface LogPage {
 
 /** Reads the log of all streams page by page. Pages get smaller after a timeout, and larger again after a success. */
 export class LogPages {
-  private count = MAX_PAGE;
+  private count = MAX_PAGE_ENTRIES;
 
   /** @param silenceMs timeout between two items of a response */
   constructor(
@@ -115,21 +120,21 @@ export class LogPages {
       const { found, isWhole, failure } = await collect(read, this.silenceMs, { toItem: toLogEntry, isEnough });
       const entries = found.filter((entry) => entry.position > position);
       if (failure !== undefined && entries.length === 0) throw failure;
-      this.count = failure === undefined ? Math.min(MAX_PAGE, 2 * this.count) : half(this.count);
+      this.count = failure === undefined ? Math.min(MAX_PAGE_ENTRIES, 2 * this.count) : halve(this.count);
       return { entries, isLast: isWhole && found.length < maxCount };
     } catch (error) {
-      this.count = half(this.count);
+      this.count = halve(this.count);
       throw error;
     }
   }
 }
 
 /** Half of the count, but at least one. */
-export function half(count: number): number {
+export function halve(count: number): number {
   return Math.max(1, Math.floor(count / 2));
 }
 
-export interface Collected<T> {
+export interface CollectResult<T> {
   readonly found: readonly T[];
   /** True if the call ended by itself, so that the response is complete. */
   readonly isWhole: boolean;
@@ -137,18 +142,18 @@ export interface Collected<T> {
   readonly failure?: unknown;
 }
 
-interface Collecting<R, T> {
+interface CollectOptions<R, T> {
   readonly toItem: (answer: R) => T;
   /** If it returns true, the call ends after this item. */
   readonly isEnough?: (item: T) => boolean;
 }
 
-export function collect<T>(read: StreamingRead<T>, silenceMs: number): Promise<Collected<T>>;
+export function collect<T>(read: StreamingRead<T>, silenceMs: number): Promise<CollectResult<T>>;
 export function collect<R, T>(
   read: StreamingRead<R>,
   silenceMs: number,
-  collecting: Collecting<R, T>,
-): Promise<Collected<T>>;
+  collecting: CollectOptions<R, T>,
+): Promise<CollectResult<T>>;
 /**
  * Collects the items of a call until it ends, fails, or sends nothing for a while. Items before a failure are kept.
  * It ends a failed call and handles its later errors, which the client does not. It does not iterate over the call or
@@ -158,13 +163,13 @@ export function collect<R, T>(
 export async function collect<R, T>(
   read: StreamingRead<R>,
   silenceMs: number,
-  { toItem, isEnough = () => false }: Collecting<R, T> = { toItem: (answer) => answer as unknown as T },
-): Promise<Collected<T>> {
+  { toItem, isEnough = () => false }: CollectOptions<R, T> = { toItem: (answer) => answer as unknown as T },
+): Promise<CollectResult<T>> {
   const found: T[] = [];
-  const over = Promise.withResolvers<Omit<Collected<T>, 'found'>>();
+  const over = Promise.withResolvers<Omit<CollectResult<T>, 'found'>>();
   let heardAt = monotonicMs();
   let isOver = false;
-  const finish = (end: Omit<Collected<T>, 'found'>) => {
+  const finish = (end: Omit<CollectResult<T>, 'found'>) => {
     isOver = true;
     over.resolve(end);
   };
@@ -185,7 +190,7 @@ export async function collect<R, T>(
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();
     if (leftMs > 0) timer = setTimeout(checkSilence, leftMs);
-    else finish({ isWhole: false, failure: timedOut() });
+    else finish({ isWhole: false, failure: timeoutError() });
   }
   const end = await over.promise;
   clearTimeout(timer);

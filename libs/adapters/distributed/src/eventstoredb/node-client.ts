@@ -10,7 +10,7 @@ export const DEFAULT_LIMITS: EventStoreDbLimits = {
   liveEvents: 2_000,
 };
 /** Parses URLs as the client does. */
-const URL_PARTS = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
+const URL_PATTERN = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
 /** Name of the engine for operators. */
 export const ENGINE = 'event store';
 const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
@@ -74,8 +74,8 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
   let known: EventStoreDbCredentials | undefined;
   try {
     // The client prints the URL if it contains an unknown option. So credentials are removed from the URL.
-    const [, scheme = '', username, password, rest = ''] = URL_PARTS.exec(url) ?? [];
-    known = username === undefined || password === undefined ? undefined : decoded({ username, password });
+    const [, scheme = '', username, password, rest = ''] = URL_PATTERN.exec(url) ?? [];
+    known = username === undefined || password === undefined ? undefined : decodeCredentials({ username, password });
     client = EventStoreDBClient.connectionString(scheme + rest);
   } catch {
     throw new TypeError(`${ENGINE}: the connection string is invalid, or a certificate that it names does not exist`);
@@ -96,7 +96,7 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
   };
 }
 
-function decoded({ username, password }: EventStoreDbCredentials): EventStoreDbCredentials {
+function decodeCredentials({ username, password }: EventStoreDbCredentials): EventStoreDbCredentials {
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
@@ -148,14 +148,14 @@ function isOfType(error: unknown, type: string): boolean {
  * Maps errors of the client to errors of the port: permanent refusals to plain errors, all others to `Unavailable`. The
  * new error contains neither the text nor the original error as its cause.
  */
-function portError(error: unknown): Error {
+function toPortError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
   if (isOfType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
   if (isOfType(error, 'stream-deleted')) return new Error(`${ENGINE}: the stream was permanently deleted`);
   return new Unavailable(ENGINE, `does not respond (${reasonOf(error)})`);
 }
 
-export function timedOut(): Unavailable {
+export function timeoutError(): Unavailable {
   return new Unavailable(ENGINE, 'does not respond in time');
 }
 
@@ -170,7 +170,7 @@ export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => P
     try {
       return await attempt(Math.max(deadline - monotonicMs(), 1));
     } catch (error) {
-      throw portError(error);
+      throw toPortError(error);
     }
   };
   return retry(once, { ...RETRY_PAUSES, deadline, isTransient: (error) => error instanceof Unavailable });

@@ -23,12 +23,12 @@ import {
 } from './grpc-options.ts';
 import {
   type AnswerMessage,
-  answerOf,
+  parseAnswer,
   type LoadedPart,
   type LoadedProto,
   loadProto,
   type Parts,
-  requestMessage,
+  toRequestMessage,
   type RequestMessage,
   type Rpc,
   type ServiceProto,
@@ -40,7 +40,7 @@ const LONGEST_PAUSE_MS = 500;
 /**
  * Statuses of calls whose connection was lost, depending on what the driver notices first. Their outcome is unknown.
  */
-const LOST: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
+const LOST_CONNECTION_CODES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
 
 export interface GrpcServiceChannelOptions {
   /** Address of each service, as `dns:///host:port`. Its replicas are all addresses of that name. */
@@ -135,11 +135,11 @@ export class GrpcServiceChannel {
     const { service, rpc } = callee;
     if (this.isClosed) throw new Unavailable(service, 'the channel is closed');
     if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are running; retry later');
-    const message = requestMessage(request, rpc.fields);
+    const message = toRequestMessage(request, rpc.fields);
     if (Buffer.byteLength(message.json ?? '') > this.limits.maxRequestBytes) {
       throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
     }
-    const calling = this.answerTo(callee, message);
+    const calling = this.callWithRetries(callee, message);
     this.underWay.add(calling);
     try {
       return await calling;
@@ -148,7 +148,10 @@ export class GrpcServiceChannel {
     }
   }
 
-  private async answerTo({ service, rpc, client, deadlineMs }: Callee, message: RequestMessage): Promise<unknown> {
+  private async callWithRetries(
+    { service, rpc, client, deadlineMs }: Callee,
+    message: RequestMessage,
+  ): Promise<unknown> {
     const metadata = this.metadataOfCall();
     const end = monotonicMs() + deadlineMs;
     let lostAttempts = 0;
@@ -160,20 +163,20 @@ export class GrpcServiceChannel {
       if (calling === undefined) throw new Error(`the client of ${service} has no operation ${rpc.name}`);
       return firstValueFrom(calling);
     };
-    const isTransient = (error: unknown) => LOST.has((error as ServiceError).code);
+    const isTransient = (error: unknown) => LOST_CONNECTION_CODES.has((error as ServiceError).code);
     const pauses = { firstPauseMs: FIRST_PAUSE_MS, maxPauseMs: LONGEST_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
       if (code === status.UNAUTHENTICATED)
         throw this.unavailable(service, 'refuses the token; use the same service token in both services', details);
-      if (!LOST.has(code) && code !== status.DEADLINE_EXCEEDED)
+      if (!LOST_CONNECTION_CODES.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
       throw this.unavailable(service, `did not respond within ${deadlineMs} ms`, details);
     });
     if (this.silent.delete(service))
       this.options.logger.info({ service }, 'command channel: the service responds again');
     try {
-      return answerOf(answer);
+      return parseAnswer(answer);
     } catch (error) {
       if (lostAttempts === 0) throw error;
       if (error instanceof DomainError && rpc.isCommand) {
@@ -218,7 +221,7 @@ function clientOf(
       package: proto.package,
       packageDefinition: definition,
       url,
-      credentials: tls === undefined ? credentials.createInsecure() : secured(tls === true ? {} : tls),
+      credentials: tls === undefined ? credentials.createInsecure() : channelCredentials(tls === true ? {} : tls),
       maxSendMessageLength: bytes.request,
       maxReceiveMessageLength: bytes.reply,
       keepalive: keepaliveOf(limits),
@@ -238,7 +241,7 @@ function clientOf(
   }) as ClientGrpcProxy;
 }
 
-function secured({ ca, cert, key }: GrpcTls): ChannelCredentials {
+function channelCredentials({ ca, cert, key }: GrpcTls): ChannelCredentials {
   const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
   return credentials.createSsl(pem(ca), pem(key), pem(cert));
 }

@@ -27,13 +27,13 @@ import {
 } from './grpc-options.ts';
 import {
   type AnswerMessage,
-  answerMessage,
-  errorMessage,
+  toAnswerMessage,
+  toErrorMessage,
   type LoadedProto,
   loadProto,
   type Parts,
   type RequestMessage,
-  requestOf,
+  parseRequest,
   type ServiceProto,
 } from './service-protos.ts';
 
@@ -42,7 +42,7 @@ import {
  * callers canceled or abandoned. The cancellation or the end of the connection is read within these turns (measured),
  * so that such requests do not start.
  */
-const TURNS_TO_READ_ON = 3;
+const TURNS_BEFORE_START = 3;
 
 export interface GrpcServiceServerOptions {
   readonly proto: ServiceProto;
@@ -61,7 +61,7 @@ export interface GrpcServiceServerOptions {
 export class GrpcServiceServer {
   private readonly limits: GrpcLimits;
   private readonly loaded: LoadedProto;
-  private readonly operations: ServedOperations;
+  private readonly operations: OperationRegistry;
   private app: INestMicroservice | undefined;
   /** The server inside the microservice, which itself waits for calls without a time limit. */
   private transport: Server | undefined;
@@ -69,7 +69,7 @@ export class GrpcServiceServer {
   constructor(private readonly options: GrpcServiceServerOptions) {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.loaded = loadProto(options.proto);
-    this.operations = new ServedOperations(this.loaded, this.limits, options.logger);
+    this.operations = new OperationRegistry(this.loaded, this.limits, options.logger);
     const help = 'Calls of other services that this process has not answered yet.';
     options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
   }
@@ -94,7 +94,7 @@ export class GrpcServiceServer {
         package: proto.package,
         packageDefinition: this.loaded.definition,
         url: address,
-        credentials: tls === undefined ? ServerCredentials.createInsecure() : secured(tls),
+        credentials: tls === undefined ? ServerCredentials.createInsecure() : serverCredentials(tls),
         maxReceiveMessageLength: bytes.request,
         maxSendMessageLength: bytes.reply,
         keepalive: keepaliveOf(this.limits),
@@ -142,7 +142,7 @@ export class GrpcServiceServer {
 
 class OperationsModule {}
 
-function secured({ ca, cert, key }: GrpcServerTls): ServerCredentials {
+function serverCredentials({ ca, cert, key }: GrpcServerTls): ServerCredentials {
   const own = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
   return ServerCredentials.createSsl(ca === undefined ? null : Buffer.from(ca), [own], ca !== undefined);
 }
@@ -157,7 +157,7 @@ function nestLogger(logger: Logger): LoggerService {
 }
 
 /** Creates a controller class with a `@GrpcMethod` handler for each rpc. */
-function controllerOf({ parts }: LoadedProto, operations: ServedOperations): Type {
+function controllerOf({ parts }: LoadedProto, operations: OperationRegistry): Type {
   class OperationsController {}
   Controller()(OperationsController);
   for (const { service, rpcs } of parts) {
@@ -170,13 +170,13 @@ function controllerOf({ parts }: LoadedProto, operations: ServedOperations): Typ
   return OperationsController;
 }
 
-function handlerOf(name: string, operations: ServedOperations) {
+function handlerOf(name: string, operations: OperationRegistry) {
   return async (
     request: RequestMessage,
     metadata: Metadata,
     call: ServerUnaryCall<RequestMessage, AnswerMessage>,
   ): Promise<AnswerMessage> => {
-    for (let turn = 0; turn < TURNS_TO_READ_ON; turn += 1) await setImmediate();
+    for (let turn = 0; turn < TURNS_BEFORE_START; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
     return operations.answer(name, request, originIn(metadata));
@@ -187,7 +187,7 @@ type Operation = (request: object) => Promise<unknown>;
 type ByName<T> = Readonly<Record<string, T | undefined>>;
 
 /** The operations of this process and their running calls. */
-class ServedOperations {
+class OperationRegistry {
   /** Operations by the name of their rpc. */
   private readonly operations = new Map<string, Operation>();
   private readonly underWay = new Set<Promise<unknown>>();
@@ -217,7 +217,7 @@ class ServedOperations {
 
   /** Performs one call. Never rejects. @param name name of the rpc */
   async answer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
-    const answering = this.answerTo(name, request, origin);
+    const answering = this.perform(name, request, origin);
     this.underWay.add(answering);
     const answer = await answering;
     this.underWay.delete(answering);
@@ -229,7 +229,7 @@ class ServedOperations {
     await Promise.all(this.underWay);
   }
 
-  private async answerTo(name: string, request: RequestMessage, origin: Partial<RequestOrigin>) {
+  private async perform(name: string, request: RequestMessage, origin: Partial<RequestOrigin>) {
     const started = performance.now();
     const about = { ...originFields(origin), method: name };
     const ended = (outcome: string) => {
@@ -239,14 +239,14 @@ class ServedOperations {
       this.logger.info({ ...about, outcome, duration_ms }, 'call');
     };
     try {
-      const answer = answerMessage(await this.operationNamed(name)(requestOf(request)));
+      const answer = toAnswerMessage(await this.operationNamed(name)(parseRequest(request)));
       if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
         throw new Error(`the response is larger than ${this.limits.maxAnswerBytes} bytes`);
       }
       ended('answered');
       return answer;
     } catch (error) {
-      const answer = errorMessage(error);
+      const answer = toErrorMessage(error);
       ended(Object.keys(answer ?? {})[0] ?? 'failed');
       if (answer !== undefined) return answer;
       this.logger.error({ ...about, err: error }, 'a command failed');

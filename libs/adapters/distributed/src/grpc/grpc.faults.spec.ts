@@ -205,7 +205,7 @@ describe('faults of the service channel', () => {
       one.link.hang();
       const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note', {}, LONG_MS / 2)));
       expect(new Set(answers)).toEqual(new Set(['two']));
-      one.link.wake();
+      one.link.resume();
       await untilAllAnswer(channel, one, two);
     });
 
@@ -314,7 +314,7 @@ describe('faults of the service channel', () => {
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Unavailable);
     const answer = channel.call('note', { number: 'the last' });
     await eventually(() => expect(replica.link.holdsBack('the last')).toBe(true));
-    replica.link.wake();
+    replica.link.resume();
     await answer;
     expect(replica.done).toEqual([{}, { number: 'the last' }]);
   });

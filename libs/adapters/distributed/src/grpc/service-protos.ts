@@ -64,9 +64,9 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => {
       const fields = fieldsOf(requestType.type as DescriptorProto, definition);
       const isCommand = fields.has('id');
-      return { method, operation: inCode(method), name: `${service}/${method}`, fields, isCommand };
+      return { method, operation: toCamelCase(method), name: `${service}/${method}`, fields, isCommand };
     });
-    return [{ service, name: inCode(service), rpcs }];
+    return [{ service, name: toCamelCase(service), rpcs }];
   });
   return { proto, definition, parts };
 }
@@ -77,7 +77,7 @@ export function operationsOf(proto: ServiceProto): Readonly<Record<string, reado
   return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
 }
 
-const inCode = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
+const toCamelCase = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
 
 interface DescriptorProto {
   readonly field: readonly { readonly name: string; readonly type: string; readonly typeName: string }[];
@@ -108,7 +108,7 @@ interface Refusal {
   readonly details?: readonly FieldError[];
   readonly version?: number;
 }
-interface Absence {
+interface EngineFailure {
   readonly engine: string;
   readonly message: string;
 }
@@ -117,17 +117,17 @@ interface Absence {
 export interface AnswerMessage {
   readonly json?: string;
   readonly refused?: Refusal;
-  readonly unavailable?: Absence;
-  readonly busy?: Absence;
+  readonly unavailable?: EngineFailure;
+  readonly busy?: EngineFailure;
   readonly failed?: string;
 }
 
 /** Values that a field of the message cannot represent are sent in the JSON. */
-export function requestMessage(request: object, fields: MessageFields): RequestMessage {
+export function toRequestMessage(request: object, fields: MessageFields): RequestMessage {
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
     const field = name === 'json' ? undefined : fields.get(name);
-    return field === 'text' ? isText(value) : field !== undefined && isMessage(value, field);
+    return field === 'text' ? isText(value) : field !== undefined && isTextMessage(value, field);
   };
   const rest = Object.fromEntries(entries.filter((entry) => !fits(entry)));
   return { ...Object.fromEntries(entries.filter(fits)), json: JSON.stringify(rest) };
@@ -138,23 +138,23 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-function isMessage(value: unknown, fields: ReadonlySet<string>): boolean {
+function isTextMessage(value: unknown, fields: ReadonlySet<string>): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).every(([name, text]) => isText(text) && fields.has(name));
 }
 
 /** @throws SyntaxError if `json` is invalid */
-export function requestOf({ json, ...fields }: RequestMessage): object {
+export function parseRequest({ json, ...fields }: RequestMessage): object {
   // gRPC sets `json` to an empty text if it was not sent.
   return { ...(json ? (JSON.parse(json) as object) : {}), ...fields };
 }
 
-export function answerMessage(answer: unknown): AnswerMessage {
+export function toAnswerMessage(answer: unknown): AnswerMessage {
   return answer === undefined ? {} : { json: JSON.stringify(answer) };
 }
 
 /** Returns the error message for the caller; undefined if its details must not leave the service. */
-export function errorMessage(error: unknown): AnswerMessage | undefined {
+export function toErrorMessage(error: unknown): AnswerMessage | undefined {
   if (error instanceof DomainError) {
     const { code, message, details } = error;
     const version = error instanceof PreconditionFailed ? error.version : null;
@@ -166,16 +166,16 @@ export function errorMessage(error: unknown): AnswerMessage | undefined {
 }
 
 /** Unpacks an answer. @throws the error of the service; a plain Error if its details stay there */
-export function answerOf({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
+export function parseAnswer({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
-  if (refused !== undefined) throw refusalOf(refused);
+  if (refused !== undefined) throw toDomainError(refused);
   if (unavailable !== undefined) throw new Unavailable(unavailable.engine, unavailable.message);
   if (busy !== undefined) throw new Busy(busy.engine, busy.message);
   if (failed !== undefined) throw new Error(failed);
   return undefined;
 }
 
-function refusalOf({ code, message, details = [], version }: Refusal): DomainError {
+function toDomainError({ code, message, details = [], version }: Refusal): DomainError {
   if (code === 'precondition_failed') return new PreconditionFailed(version ?? null);
   return new DomainError(code as DomainError['code'], message, details);
 }

@@ -10,18 +10,18 @@ import {
 } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 import {
-  ENDLESS_RETRIES,
+  UNLIMITED_RETRIES,
   ENGINE,
   type KafkaClient,
   type KafkaLimits,
   reasonOf,
   RetryReporter,
-  within,
+  withTimeout,
 } from './kafka-client.ts';
 import { joinAs, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
 
-const PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
+const RETRY_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
 /** Maximum delay until a resumed partition is fetched again. Heartbeats are sent as often. */
 const FETCH_WAIT_MS = 250;
 /** Maximum time for a LeaveGroup request. Without it, the group waits until the session times out. */
@@ -92,8 +92,8 @@ export class GroupMember {
     const { leaving } = this.membership;
     while (!leaving.aborted) {
       // Rejects only if `leaving` aborts. When a consumer had partitions, the next pauses are short again.
-      await retry(() => this.runConsumer(), { ...PAUSES, signal: leaving }).catch(() => undefined);
-      await pause(PAUSES.firstPauseMs, leaving);
+      await retry(() => this.runConsumer(), { ...RETRY_PAUSES, signal: leaving }).catch(() => undefined);
+      await pause(RETRY_PAUSES.firstPauseMs, leaving);
     }
     await this.finish();
   }
@@ -109,10 +109,10 @@ export class GroupMember {
     this.client = client;
     this.assignedAs = '';
     try {
-      await this.takePart(client);
+      await this.joinGroup(client);
     } catch (error) {
       this.countRetry('consuming');
-      this.reporter.failed(reasonOf(error));
+      this.reporter.reportFailure(reasonOf(error));
       for (const work of this.inHand.values()) work.fence();
       if (this.assignedAs === '') throw error;
     } finally {
@@ -120,7 +120,7 @@ export class GroupMember {
     }
   }
 
-  private async takePart({ kafka, destroyed }: KafkaClient): Promise<void> {
+  private async joinGroup({ kafka, destroyed }: KafkaClient): Promise<void> {
     const { clusterGroup, leaving } = this.membership;
     const { sessionTimeoutMs } = this.limits;
     // A new object, because the previous consumer may still change its own.
@@ -141,7 +141,7 @@ export class GroupMember {
         },
       ],
       // kafkajs would restart a consumer only after some errors. `run` replaces it after any error.
-      retry: { ...ENDLESS_RETRIES, restartOnFailure: () => Promise.resolve(false) },
+      retry: { ...UNLIMITED_RETRIES, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;
     let endWatch = () => {};
@@ -156,13 +156,13 @@ export class GroupMember {
     }).finally(() => endWatch());
     await this.finish();
     identity.leaves = true;
-    await within(LEAVE_MS, consumer.disconnect()).catch(() => undefined);
+    await withTimeout(LEAVE_MS, consumer.disconnect()).catch(() => undefined);
   }
 
   private async start(consumer: Consumer): Promise<void> {
     const { clusterTopic } = this.membership;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-      this.joined(payload.memberId, payload.memberAssignment[clusterTopic] ?? []);
+      this.onJoined(payload.memberId, payload.memberAssignment[clusterTopic] ?? []);
     });
     await consumer.connect();
     await consumer.subscribe({ topics: [clusterTopic], fromBeginning: true });
@@ -176,11 +176,11 @@ export class GroupMember {
 
   private heard(): void {
     this.heartbeats.heard();
-    this.reporter.succeeded();
+    this.reporter.reportSuccess();
   }
 
   /** A changed member id means that other members may have owned the partitions meanwhile. */
-  private joined(memberId: string, partitions: readonly number[]): void {
+  private onJoined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.inHand.values()) {
       if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.fence();
     }
@@ -197,9 +197,9 @@ export class GroupMember {
     const commit = async (of: number, offset: string) => {
       const { assignedAs } = this;
       const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
-      await within(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
+      await withTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
         // No later commit can succeed, and kafkajs may not notice.
-        if (reasonOf(error) === UNKNOWN_MEMBER && assignedAs === this.assignedAs) this.failed(error);
+        if (reasonOf(error) === UNKNOWN_MEMBER && assignedAs === this.assignedAs) this.reportFailure(error);
         throw error;
       });
     };
@@ -218,7 +218,7 @@ export class GroupMember {
   }
 
   /** Ends the consumer. The next one starts at the committed offsets. */
-  private failed(reason: unknown): void {
+  private reportFailure(reason: unknown): void {
     for (const work of this.inHand.values()) work.fence();
     this.crash(reason);
   }

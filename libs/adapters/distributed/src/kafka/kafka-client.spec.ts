@@ -13,14 +13,14 @@ describe('LostResponses', () => {
     ['many at once', [200], 0, true],
   ])('are many or not: %s', (_what, counts, apartMs, many) => {
     const lost = new LostResponses();
-    expect(lost.areMany).toBe(false);
+    expect(lost.exceedThreshold).toBe(false);
     for (const [index, count] of counts.entries()) {
       if (index > 0) jest.advanceTimersByTime(apartMs);
       lost.add(count);
     }
-    expect(lost.areMany).toBe(many);
+    expect(lost.exceedThreshold).toBe(many);
     jest.advanceTimersByTime(10_000);
-    expect(lost.areMany).toBe(false);
+    expect(lost.exceedThreshold).toBe(false);
   });
 });
 
@@ -40,16 +40,16 @@ describe('RetryReporter', () => {
 
   const failFor = (seconds: number) => {
     for (let n = 0; n < seconds; n += 1) {
-      reporter.failed('ECONNREFUSED');
+      reporter.reportFailure('ECONNREFUSED');
       jest.advanceTimersByTime(1_000);
     }
   };
 
   it('tells of the first failure and of the success', () => {
-    reporter.succeeded();
+    reporter.reportSuccess();
     failFor(10);
-    reporter.succeeded();
-    reporter.succeeded();
+    reporter.reportSuccess();
+    reporter.reportSuccess();
     expect(lines).toEqual(['info sent again events ECONNREFUSED', 'info sent again: over events 10']);
   });
 
@@ -59,8 +59,8 @@ describe('RetryReporter', () => {
   });
 
   it('warns at once where it is no outage of an engine', () => {
-    reporter.failed('TypeError', true);
-    reporter.failed('TypeError', true);
+    reporter.reportFailure('TypeError', true);
+    reporter.reportFailure('TypeError', true);
     expect(lines).toEqual(['warn sent again events TypeError 0']);
   });
 });

@@ -24,13 +24,13 @@ export const DEFAULT_LIMITS: KafkaLimits = {
 };
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** Message of the errors in a destroyed client. */
-const DESTROYED = 'client destroyed';
+const CLIENT_DESTROYED = 'client destroyed';
 const KEEP_ALIVE_MS = 60_000;
 /**
  * kafkajs gives up after about a second, and its caller retries. All options are set, as kafkajs has other defaults in
  * tests.
  */
-export const FEW_RETRIES: RetryOptions = {
+export const LIMITED_RETRIES: RetryOptions = {
   retries: 3,
   initialRetryTime: 100,
   maxRetryTime: 1_000,
@@ -38,13 +38,13 @@ export const FEW_RETRIES: RetryOptions = {
   factor: 0.2,
 };
 /** kafkajs never gives up, so that a member that waits for its broker keeps its member id and causes no rebalance. */
-export const ENDLESS_RETRIES: RetryOptions = { ...FEW_RETRIES, retries: Number.MAX_SAFE_INTEGER };
-const LOST_WITHIN_MS = 10_000;
+export const UNLIMITED_RETRIES: RetryOptions = { ...LIMITED_RETRIES, retries: Number.MAX_SAFE_INTEGER };
+const LOST_RESPONSES_WINDOW_MS = 10_000;
 /**
  * Number of lost responses that one broker restart can cause. Further losses mean that the network breaks connections.
  */
-const MANY_LOST = 3;
-const LOGGED_AGAIN_AFTER_MS = 30_000;
+const LOST_RESPONSES_THRESHOLD = 3;
+const REPEATED_LOG_INTERVAL_MS = 30_000;
 const MAX_REMEMBERED_MESSAGES = 100;
 /** A broker restarts within this time on most machines. */
 const WARN_AFTER_MS = 60_000;
@@ -142,7 +142,7 @@ export class KafkaClient {
    */
   destroy(): void {
     this.#destroyed.abort();
-    for (const socket of this.sockets) socket.destroy(new Error(DESTROYED));
+    for (const socket of this.sockets) socket.destroy(new Error(CLIENT_DESTROYED));
   }
 
   /**
@@ -154,7 +154,7 @@ export class KafkaClient {
   }
 
   private openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
-    if (this.destroyed.aborted) throw new Error(DESTROYED);
+    if (this.destroyed.aborted) throw new Error(CLIENT_DESTROYED);
     const name = isIP(host) ? {} : { servername: host };
     const to = { host, port };
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);
@@ -173,13 +173,15 @@ export class LostResponses {
 
   add(count: number): void {
     const now = performance.now();
-    this.times = [...this.times, ...Array.from({ length: Math.min(count, MANY_LOST) }, () => now)].slice(-MANY_LOST);
+    this.times = [...this.times, ...Array.from({ length: Math.min(count, LOST_RESPONSES_THRESHOLD) }, () => now)].slice(
+      -LOST_RESPONSES_THRESHOLD,
+    );
   }
 
   /** True if too many responses were lost in the last 10 s. */
-  get areMany(): boolean {
+  get exceedThreshold(): boolean {
     const [first = -Infinity] = this.times;
-    return this.times.length === MANY_LOST && performance.now() - first < LOST_WITHIN_MS;
+    return this.times.length === LOST_RESPONSES_THRESHOLD && performance.now() - first < LOST_RESPONSES_WINDOW_MS;
   }
 }
 
@@ -188,10 +190,10 @@ export class LostResponses {
  * kafkajs repeats them at every attempt. All of it is retried, and `RetryReporter` reports the result.
  */
 export function kafkaLogs(logger: Logger): logCreator {
-  const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: LOGGED_AGAIN_AFTER_MS });
+  const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: REPEATED_LOG_INTERVAL_MS });
   return () =>
     ({ namespace, log }) => {
-      if (logged.has(log.message) || log.message.endsWith(DESTROYED)) return;
+      if (logged.has(log.message) || log.message.endsWith(CLIENT_DESTROYED)) return;
       logged.set(log.message, true);
       const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};
       logger.debug(
@@ -214,24 +216,24 @@ export class RetryReporter {
   ) {}
 
   /** @param isFault true if the reason is no outage of an engine; it is logged as a warning immediately */
-  failed(reason: string, isFault = false): void {
+  reportFailure(reason: string, isFault = false): void {
     const now = performance.now();
     const isNew = this.since === undefined;
     this.since ??= now;
     if (!this.hasWarned && (isFault || now - this.since > WARN_AFTER_MS)) {
       this.hasWarned = true;
-      this.logger.warn({ ...this.fields, reason, ...this.lasting(now) }, this.what);
+      this.logger.warn({ ...this.fields, reason, ...this.durationFields(now) }, this.what);
     } else if (isNew) this.logger.info({ ...this.fields, reason }, this.what);
   }
 
-  succeeded(): void {
+  reportSuccess(): void {
     if (this.since === undefined) return;
-    this.logger.info({ ...this.fields, ...this.lasting(performance.now()) }, `${this.what}: over`);
+    this.logger.info({ ...this.fields, ...this.durationFields(performance.now()) }, `${this.what}: over`);
     this.since = undefined;
     this.hasWarned = false;
   }
 
-  private lasting(now: number): { readonly seconds: number } {
+  private durationFields(now: number): { readonly seconds: number } {
     return { seconds: Math.round((now - (this.since ?? now)) / 1_000) };
   }
 }
@@ -256,7 +258,7 @@ export function reasonOf(error: unknown): string {
  * Settles as `work` does, if it does so in time and before the signal aborts. Later results are ignored.
  * @throws Unavailable
  */
-export async function within<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withTimeout<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   const given = new AbortController();
   const giveUp = () => given.abort();
   signal?.addEventListener('abort', giveUp);

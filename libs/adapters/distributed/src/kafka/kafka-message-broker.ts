@@ -13,20 +13,20 @@ import { retry } from '@tracking/resilience';
 import { GroupMember } from './group-member.ts';
 import {
   DEFAULT_LIMITS,
-  ENDLESS_RETRIES,
+  UNLIMITED_RETRIES,
   ENGINE,
-  FEW_RETRIES,
+  LIMITED_RETRIES,
   KafkaClient,
   type KafkaLimits,
   kafkaLogs,
   type KafkaOptions,
   LostResponses,
   reasonOf,
-  within,
+  withTimeout,
 } from './kafka-client.ts';
 import { TopicProducer } from './topic-producer.ts';
 
-const POLL = { firstPauseMs: 50, maxPauseMs: 500 };
+const POLL_PAUSES = { firstPauseMs: 50, maxPauseMs: 500 };
 /** `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
@@ -52,7 +52,7 @@ export class KafkaMessageBroker implements MessageBroker {
     this.prefix = options.topicPrefix ?? '';
     this.logs = kafkaLogs(options.logger);
     this.topics = new KafkaTopics(
-      () => this.connect(FEW_RETRIES),
+      () => this.connect(LIMITED_RETRIES),
       this.limits.adminTimeoutMs,
       options.replicationFactor,
     );
@@ -62,16 +62,16 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     await this.topics.ensure(topics.map((topic) => ({ ...topic, name: this.prefix + topic.name })));
   }
 
   async publish(topic: string, messages: readonly Message[]): Promise<void> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     if (messages.length === 0) return;
     let producer = this.producers.get(topic);
     if (producer === undefined) {
-      const openClient = () => this.connect(FEW_RETRIES);
+      const openClient = () => this.connect(LIMITED_RETRIES);
       const { limits, options } = this;
       const clusterTopic = this.prefix + topic;
       producer = new TopicProducer({ topic, clusterTopic, openClient, limits, logger: options.logger });
@@ -81,7 +81,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 
   async consume({ topic, group, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     const membership = {
       topic,
       clusterTopic: this.prefix + topic,
@@ -93,7 +93,7 @@ export class KafkaMessageBroker implements MessageBroker {
     const { logger, metrics } = this.options;
     const member = new GroupMember({
       membership,
-      openClient: () => this.connect(ENDLESS_RETRIES),
+      openClient: () => this.connect(UNLIMITED_RETRIES),
       pingBroker: () => this.topics.produced(membership.clusterTopic),
       limits: this.limits,
       logger,
@@ -105,7 +105,7 @@ export class KafkaMessageBroker implements MessageBroker {
   }
 
   async produced(topic: string): Promise<readonly number[]> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     return this.topics.produced(this.prefix + topic);
   }
 
@@ -115,14 +115,14 @@ export class KafkaMessageBroker implements MessageBroker {
    */
   async check(topic: string): Promise<void> {
     await this.produced(topic);
-    if (this.lost.areMany) throw new Unavailable(ENGINE, 'connections break repeatedly; check the network');
+    if (this.lost.exceedThreshold) throw new Unavailable(ENGINE, 'connections break repeatedly; check the network');
     for (const member of this.members.keys()) {
       if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer is not a member of its group');
     }
   }
 
   async lag(topic: string, group: string): Promise<number> {
-    this.refuseWhenClosed();
+    this.throwIfClosed();
     return this.topics.lag(this.prefix + topic, this.prefix + group);
   }
 
@@ -130,7 +130,7 @@ export class KafkaMessageBroker implements MessageBroker {
     this.closing.abort();
     for (const producer of this.producers.values()) producer.close();
     this.topics.close();
-    await within(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
+    await withTimeout(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
       this.options.logger.warn({}, 'message broker: closed with unfinished messages, which will be delivered again');
     });
     for (const member of this.members.keys()) member.destroy();
@@ -141,7 +141,7 @@ export class KafkaMessageBroker implements MessageBroker {
     return new KafkaClient({ cluster, limits, retry, logs, lost });
   }
 
-  private refuseWhenClosed(): void {
+  private throwIfClosed(): void {
     if (this.closing.signal.aborted) throw new Unavailable(ENGINE, 'closed');
   }
 }
@@ -157,24 +157,24 @@ class KafkaTopics {
   ) {}
 
   async ensure(topics: readonly TopicSpec[]): Promise<void> {
-    await this.ask(async (admin, signal) => {
+    await this.queryCluster(async (admin, signal) => {
       const known = new Set(await admin.listTopics());
       const missing = topics.filter((topic) => !known.has(topic.name));
       if (missing.length === 0) return;
       // While it waits for leaders, kafkajs logs the topics that it has just created as unknown.
       await admin.createTopics({ topics: missing.map((topic) => this.config(topic)), waitForLeaders: false });
-      await retry(() => expectLeaders(admin, missing), { ...POLL, signal });
+      await retry(() => expectLeaders(admin, missing), { ...POLL_PAUSES, signal });
     });
   }
 
   /** Returns the offset after the last message of each partition. */
   async produced(topic: string): Promise<readonly number[]> {
-    const ends = await this.ask((admin) => admin.fetchTopicOffsets(topic));
+    const ends = await this.queryCluster((admin) => admin.fetchTopicOffsets(topic));
     return [...ends].sort((a, b) => a.partition - b.partition).map(({ high }) => Number(high));
   }
 
   async lag(topic: string, groupId: string): Promise<number> {
-    return this.ask(async (admin) => {
+    return this.queryCluster(async (admin) => {
       const [ends, [committed]] = await Promise.all([
         admin.fetchTopicOffsets(topic),
         admin.fetchOffsets({ groupId, topics: [topic] }),
@@ -204,12 +204,12 @@ class KafkaTopics {
   }
 
   /** Uses one shared connection, and opens another after an error. */
-  private async ask<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
+  private async queryCluster<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
     const connection = (this.connection ??= this.connect());
     try {
       const answer = connection.admin.then((admin) => question(admin, over.signal));
-      return await within(this.timeoutMs, answer);
+      return await withTimeout(this.timeoutMs, answer);
     } catch (error) {
       connection.client.destroy();
       if (this.connection === connection) this.connection = undefined;

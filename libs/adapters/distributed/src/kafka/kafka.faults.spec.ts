@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import { Busy, Unavailable, type BatchHandler, type Logger } from '@tracking/ports';
 import { beforeDeadline, eventually, freePort, noMetrics, silentLogger } from '@tracking/testing';
-import { longerThan } from '../../test/kafka/slow-handler.ts';
+import { outlastSession } from '../../test/kafka/slow-handler.ts';
 import { CuttingProxy, FIND_COORDINATOR, PRODUCE, SYNC_GROUP } from '../../test/kafka/cutting-proxy.ts';
 import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
 import { openBroker } from '../../test/kafka/kafka-subject.ts';
@@ -205,7 +205,7 @@ function faults(engines: string): void {
     let engine: KafkaEngine;
     beforeAll(async () => void (engine = await KafkaEngine.start(engines)));
     beforeEach(() => void (brokers = engine.brokers));
-    afterEach(() => engine.wake());
+    afterEach(() => engine.resume());
     afterAll(() => engine.remove());
 
     it('killed while publishing and consuming, twice: nothing acknowledged is missing, in order', async () => {
@@ -274,7 +274,7 @@ function faults(engines: string): void {
       await beforeDeadline(refused, 10_000);
       const publishing = publishFromFour(broker, 20);
       await beforeDeadline(other.close(), 10_000);
-      engine.wake();
+      engine.resume();
       await publishing;
       await expectAllDelivered();
     });
@@ -285,7 +285,7 @@ function faults(engines: string): void {
       await ledger.publish(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
       let isFenced = false;
       consume(broker, async (messages, fenced) => {
-        if (ledger.deliveries.length === 0) await longerThan(6_000);
+        if (ledger.deliveries.length === 0) await outlastSession(6_000);
         isFenced ||= fenced.aborted;
         await ledger.receive(messages);
       });
@@ -435,7 +435,7 @@ function faults(engines: string): void {
       const before = await broker.produced(topic);
       expect(before.reduce((sum, count) => sum + count, 0)).toBe(200);
       await engine.kill();
-      await engine.loseData();
+      await engine.deleteData();
       await engine.start();
       await expect(broker.produced(topic)).rejects.toThrow(Unavailable);
       await make(broker);

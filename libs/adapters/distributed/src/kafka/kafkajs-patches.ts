@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { retry } from '@tracking/resilience';
 
-const SIZE_BYTES = 4;
+const LENGTH_PREFIX_BYTES = 4;
 /** Event of a broken socket, with the number of its pending responses. */
 export const RESPONSES_LOST = 'responses lost';
 /** Events of a socket that kafkajs listens to. */
-const LISTENED_TO = ['data', 'end', 'error', 'timeout'] as const;
+const SOCKET_EVENTS = ['data', 'end', 'error', 'timeout'] as const;
 const JOIN_ATTEMPTS = 5;
 const JOIN_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_600 };
 
@@ -79,10 +79,10 @@ export function patchConnections(): void {
 function reset(connection: KafkaJsConnection): void {
   connection.chunks = [];
   connection.bytesBuffered = 0;
-  connection.bytesNeeded = SIZE_BYTES;
+  connection.bytesNeeded = LENGTH_PREFIX_BYTES;
   const { socket } = connection;
   if (socket === undefined) return;
-  for (const event of LISTENED_TO) socket.removeAllListeners(event);
+  for (const event of SOCKET_EVENTS) socket.removeAllListeners(event);
   socket.on('error', () => undefined).destroy();
 }
 
@@ -102,14 +102,14 @@ export interface MemberIdentity {
   leaves: boolean;
 }
 
-interface Joining {
+interface PendingJoin {
   readonly identity: MemberIdentity;
   /** Aborts joining. */
   readonly ended: AbortSignal;
 }
 
 /** Memberships by the kafkajs cluster object of the consumer. */
-const joinings = new WeakMap<object, Joining>();
+const pendingJoins = new WeakMap<object, PendingJoin>();
 
 /**
  * Makes a consumer join its group with the member id of the consumer that it replaces. With another id, the whole group
@@ -119,7 +119,7 @@ const joinings = new WeakMap<object, Joining>();
  * @param ended stops joining, whose pauses would last for seconds after its client was destroyed
  */
 export function joinAs(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
-  joinings.set(cluster, { identity, ended });
+  pendingJoins.set(cluster, { identity, ended });
 }
 
 /**
@@ -135,7 +135,7 @@ export function patchConsumerGroups(): void {
   };
   const { joinAndSync, leave } = prototype;
   prototype.joinAndSync = async function () {
-    const { identity, ended } = joinings.get(this.cluster) ?? {};
+    const { identity, ended } = pendingJoins.get(this.cluster) ?? {};
     // If the group no longer knows the id, kafkajs requests a new one.
     this.memberId ??= identity?.id ?? null;
     let attempts = 0;
@@ -153,7 +153,7 @@ export function patchConsumerGroups(): void {
     });
   };
   prototype.leave = async function () {
-    if (joinings.get(this.cluster)?.identity.leaves !== false) await leave.call(this);
+    if (pendingJoins.get(this.cluster)?.identity.leaves !== false) await leave.call(this);
   };
 }
 

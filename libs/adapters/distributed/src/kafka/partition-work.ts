@@ -3,13 +3,13 @@ import { retry } from '@tracking/resilience';
 import { reasonOf, RetryReporter } from './kafka-client.ts';
 
 const FIRST_PAUSE_MS = 50;
-const HANDLING: RetriedStep = {
+const HANDLE_STEP: RetriedStep = {
   metric: 'handling messages',
   logLine: 'a batch of messages failed and will be handled again',
   maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof Unavailable),
 };
-const COMMITTING: RetriedStep = {
+const COMMIT_STEP: RetriedStep = {
   metric: 'committing an offset',
   logLine: 'the offset of handled messages could not be committed and will be committed again',
   maxPauseMs: 1_000,
@@ -83,26 +83,26 @@ export class PartitionWork {
       const last = batch[batch.length - 1];
       if (last === undefined) return;
       const handle = () => this.options.handler(batch, this.fencing.signal);
-      if (!(await this.untilDone(HANDLING, handle))) return;
+      if (!(await this.retryUntilDone(HANDLE_STEP, handle))) return;
       this.next = String(BigInt(last.offset) + 1n);
       await this.commit(this.next);
     }
   }
 
   private async commit(next: string): Promise<void> {
-    await this.untilDone(COMMITTING, async () => {
+    await this.retryUntilDone(COMMIT_STEP, async () => {
       if (!this.isFenced) await this.options.commit(this.partition, next);
     });
   }
 
   /** Repeats a step until it succeeds. Returns false if the work must stop before. */
-  private async untilDone(step: RetriedStep, attempt: () => Promise<void>): Promise<boolean> {
+  private async retryUntilDone(step: RetriedStep, attempt: () => Promise<void>): Promise<boolean> {
     const { leaving, countRetry, logger } = this.options;
     const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);
     const onFailure = (error: unknown) => {
       countRetry(step.metric);
       const reason = error instanceof Error ? reasonOf(error) : String(error);
-      if (!this.isStopping) reporter.failed(reason, step.isFault(error));
+      if (!this.isStopping) reporter.reportFailure(reason, step.isFault(error));
     };
     const signal = AbortSignal.any([this.fencing.signal, leaving]);
     const { maxPauseMs } = step;
@@ -111,7 +111,7 @@ export class PartitionWork {
     } catch {
       return false;
     }
-    reporter.succeeded();
+    reporter.reportSuccess();
     return true;
   }
 }

@@ -1,15 +1,15 @@
 import { Partitioners, type Producer } from 'kafkajs';
 import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
-import { ENGINE, type KafkaClient, type KafkaLimits, reasonOf, RetryReporter, within } from './kafka-client.ts';
+import { ENGINE, type KafkaClient, type KafkaLimits, reasonOf, RetryReporter, withTimeout } from './kafka-client.ts';
 
 /** Maximum size of a batch: half of what a broker accepts by default (`message.max.bytes`). */
-const MAX_BYTES = 512 * 1_024;
-const MAX_MESSAGES = 1_000;
-const OVERHEAD_BYTES = 64;
-const PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
+const MAX_BATCH_BYTES = 512 * 1_024;
+const MAX_BATCH_MESSAGES = 1_000;
+const MESSAGE_OVERHEAD_BYTES = 64;
+const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /** Errors of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
-const REFUSALS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
+const REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 /** One call of `publish`. */
 interface PublishCall {
@@ -76,7 +76,7 @@ export class TopicProducer {
     this.count += messages.length;
     const settled = new Promise<void>((acknowledged, failed) => {
       const deadline = monotonicMs() + publishTimeoutMs;
-      this.waiting.push(...chunks(messages, { deadline, left: messages.length, acknowledged, failed }));
+      this.waiting.push(...splitIntoChunks(messages, { deadline, left: messages.length, acknowledged, failed }));
     });
     if (!this.isSending) void this.sendAll();
     await settled.finally(() => (this.count -= messages.length));
@@ -103,7 +103,7 @@ export class TopicProducer {
 
   /** Sends several messages one by one to find the refused one; no later message of its call is sent. */
   private refuse(batch: readonly MessageChunk[], reason: string): void {
-    const [first, ...others] = batch.flatMap(alone);
+    const [first, ...others] = batch.flatMap(splitIntoSingles);
     if (first === undefined) return;
     if (others.length > 0) this.waiting.unshift(first, ...others);
     else {
@@ -118,7 +118,7 @@ export class TopicProducer {
     const end = this.waiting.findIndex((chunk, at) => {
       bytes += chunk.bytes;
       messages += chunk.messages.length;
-      return at > 0 && (bytes > MAX_BYTES || messages > MAX_MESSAGES);
+      return at > 0 && (bytes > MAX_BATCH_BYTES || messages > MAX_BATCH_MESSAGES);
     });
     return this.waiting.splice(0, end === -1 ? this.waiting.length : end);
   }
@@ -132,17 +132,17 @@ export class TopicProducer {
       .map(({ key, value, headers }) => ({ key, value, headers }));
     const onFailure = (error: unknown) => {
       this.disconnect();
-      if (isTransient(error) && !signal.aborted) this.reporter.failed(reasonOf(error));
+      if (isTransient(error) && !signal.aborted) this.reporter.reportFailure(reasonOf(error));
     };
     try {
-      const send = () => within(deadline - monotonicMs(), this.send(messages), signal);
-      await retry(send, { ...PAUSES, signal, deadline, isTransient, onFailure });
+      const send = () => withTimeout(deadline - monotonicMs(), this.send(messages), signal);
+      await retry(send, { ...RETRY_PAUSES, signal, deadline, isTransient, onFailure });
     } catch (error) {
       if (!isTransient(error)) return reasonOf(error);
       if (signal.aborted) return new Unavailable(ENGINE, 'closed');
       return error instanceof Unavailable ? error : new Unavailable(ENGINE, reasonOf(error));
     }
-    this.reporter.succeeded();
+    this.reporter.reportSuccess();
     return undefined;
   }
 
@@ -171,15 +171,15 @@ export class TopicProducer {
 }
 
 function isTransient(error: unknown): boolean {
-  return !REFUSALS.has(reasonOf(error));
+  return !REFUSAL_ERROR_TYPES.has(reasonOf(error));
 }
 
-function chunks(messages: readonly Message[], call: PublishCall): MessageChunk[] {
+function splitIntoChunks(messages: readonly Message[], call: PublishCall): MessageChunk[] {
   const made: { call: PublishCall; messages: Message[]; index: number; bytes: number }[] = [];
   for (const [index, message] of messages.entries()) {
-    const bytes = sizeOf(message);
+    const bytes = messageSizeBytes(message);
     const last = made[made.length - 1];
-    if (last === undefined || last.bytes + bytes > MAX_BYTES || last.messages.length >= MAX_MESSAGES) {
+    if (last === undefined || last.bytes + bytes > MAX_BATCH_BYTES || last.messages.length >= MAX_BATCH_MESSAGES) {
       made.push({ call, messages: [message], index, bytes });
     } else {
       last.messages.push(message);
@@ -190,7 +190,7 @@ function chunks(messages: readonly Message[], call: PublishCall): MessageChunk[]
 }
 
 /** Splits a chunk into chunks of one message each. */
-function alone({ call, messages, index }: MessageChunk): MessageChunk[] {
+function splitIntoSingles({ call, messages, index }: MessageChunk): MessageChunk[] {
   return messages.map((message, at) => ({ call, messages: [message], index: index + at, bytes: Infinity }));
 }
 
@@ -199,7 +199,7 @@ function acknowledge({ call, messages }: MessageChunk): void {
   if (call.left === 0) call.acknowledged();
 }
 
-function sizeOf({ key, value, headers }: Message): number {
+function messageSizeBytes({ key, value, headers }: Message): number {
   const texts = [key, value, ...Object.entries(headers).flat()];
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), OVERHEAD_BYTES);
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), MESSAGE_OVERHEAD_BYTES);
 }

@@ -1,7 +1,7 @@
 import { objectStoreConformance, objectStoreMemory } from '@tracking/testing';
-import { gridfsSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+import { gridfsSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
-whereMongo('object store on GridFS', () => {
+describeWithMongo('object store on GridFS', () => {
   objectStoreConformance('GridFS', gridfsSubject());
   objectStoreMemory('GridFS', gridfsSubject());
 });

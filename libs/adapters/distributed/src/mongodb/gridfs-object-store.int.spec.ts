@@ -2,7 +2,7 @@ import { Unavailable } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
 import { GridFSBucket, type Db } from 'mongodb';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
-import { whereEngine } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 import { GridfsObjectStore, GridfsRecords } from './gridfs-object-store.ts';
 import { MongoConnection } from './mongo-connection.ts';
 
@@ -17,7 +17,7 @@ async function* large(between: () => Promise<void> = () => Promise.resolve()) {
   yield Buffer.alloc(300_000, 'b');
 }
 
-whereEngine('objects in GridFS', (enginesDir) => {
+describeWithMongoEngine('objects in GridFS', (enginesDir) => {
   describe('objects in GridFS', () => {
     let engine: MongoEngine;
     let store: GridfsObjectStore;
@@ -28,7 +28,7 @@ whereEngine('objects in GridFS', (enginesDir) => {
     });
     beforeEach(() => void (store = new GridfsObjectStore(connect())));
     afterEach(async () => {
-      engine.goOn();
+      engine.resume();
       await onMongo((database) => database.dropDatabase());
       await Promise.all(connections.splice(0).map((connection) => connection.close()));
     });
@@ -78,7 +78,7 @@ whereEngine('objects in GridFS', (enginesDir) => {
           large(async () => engine.hang()),
         ),
       ).rejects.toThrow(Unavailable);
-      engine.goOn();
+      engine.resume();
       let attempt = 0;
       await eventually(() => store.put(`obj_b${(attempt += 1)}`, large()));
       expect(await store.get('obj_a')).toBeUndefined();

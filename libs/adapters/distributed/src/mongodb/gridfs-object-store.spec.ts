@@ -1,4 +1,4 @@
-import { inChunks } from './gridfs-object-store.ts';
+import { splitIntoChunks } from './gridfs-object-store.ts';
 
 async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
   const chunks: string[] = [];
@@ -6,7 +6,7 @@ async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
     const memory = Buffer.alloc(100);
     for (const piece of pieces) yield memory.subarray(0, memory.write(piece));
   }
-  for await (const chunk of inChunks(source(), 4)) chunks.push(String(Buffer.from(chunk)));
+  for await (const chunk of splitIntoChunks(source(), 4)) chunks.push(String(Buffer.from(chunk)));
   return chunks;
 }
 

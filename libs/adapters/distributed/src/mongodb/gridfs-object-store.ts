@@ -12,7 +12,7 @@ import { ENGINE, ID_INDEX, type MongoConnection, violatedIndex } from './mongo-c
 
 /** Default chunk size of GridFS. */
 const CHUNK_BYTES = 255 * 1_024;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** Building an index takes long in a large collection. */
 const BUILD_DEADLINE_MS = 600_000;
 export const OBJECT_COLLECTIONS = {
@@ -34,12 +34,12 @@ export class GridfsObjectStore implements ObjectStore {
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     checkId(id);
-    await this.begin(id);
+    await this.beginUpload(id);
     const hash = createHash('sha256');
     let sizeBytes = 0;
     let n = 0;
     try {
-      for await (const data of inChunks(source, CHUNK_BYTES)) {
+      for await (const data of splitIntoChunks(source, CHUNK_BYTES)) {
         hash.update(data);
         sizeBytes += data.length;
         const chunk = { files_id: id, n, data };
@@ -48,11 +48,11 @@ export class GridfsObjectStore implements ObjectStore {
       }
     } catch (error) {
       // An engine that did not respond may still store a chunk after this cleanup; a later cleanup removes it.
-      if (!(error instanceof Unavailable)) await this.clear(id).catch(() => undefined);
+      if (!(error instanceof Unavailable)) await this.deleteParts(id).catch(() => undefined);
       throw error;
     }
     const sha256 = hash.digest('hex');
-    await this.finish({
+    await this.finishUpload({
       _id: id,
       length: sizeBytes,
       chunkSize: CHUNK_BYTES,
@@ -76,7 +76,7 @@ export class GridfsObjectStore implements ObjectStore {
     if ((await this.file(id)) === undefined) return;
     const begun = { $set: { at: new Date(), isGivenUp: true } };
     await this.run(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
-    await this.clear(id);
+    await this.deleteParts(id);
   }
 
   async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
@@ -85,17 +85,17 @@ export class GridfsObjectStore implements ObjectStore {
     do {
       const filter = after === undefined ? { uploadDate } : { uploadDate, $or: following(after) };
       const page = await this.run(({ files }) =>
-        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(PAGE).toArray(),
+        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(PAGE_SIZE).toArray(),
       );
       for (const file of page) yield file._id;
-      after = page[PAGE - 1];
+      after = page[PAGE_SIZE - 1];
     } while (after !== undefined);
   }
 
   async removeUnfinished(before: Date): Promise<void> {
     const at = { $lt: before };
     for (;;) {
-      const page = await this.run(({ unfinished }) => unfinished.find({ at }).limit(PAGE).toArray());
+      const page = await this.run(({ unfinished }) => unfinished.find({ at }).limit(PAGE_SIZE).toArray());
       if (page.length === 0) return;
       for (const { _id } of page) {
         // From here on, an upload that is still running cannot complete the object.
@@ -105,13 +105,13 @@ export class GridfsObjectStore implements ObjectStore {
         // The object may be complete except for the deletion of this record, or its deletion will be requested again.
         const isWhole = (await this.file(_id)) !== undefined;
         if (isWhole) await this.run(({ unfinished }) => unfinished.deleteOne({ _id }));
-        else await this.clear(_id);
+        else await this.deleteParts(_id);
       }
     }
   }
 
   /** Reserves the id. */
-  private async begin(id: string): Promise<void> {
+  private async beginUpload(id: string): Promise<void> {
     await this.run(async ({ unfinished }) => {
       try {
         await unfinished.insertOne({ _id: id, at: new Date(), isGivenUp: false });
@@ -124,13 +124,13 @@ export class GridfsObjectStore implements ObjectStore {
     throw new ObjectExists(id);
   }
 
-  private async finish(file: FileRecord): Promise<void> {
+  private async finishUpload(file: FileRecord): Promise<void> {
     const { _id } = file;
     const underWay = { _id, isGivenUp: false };
     const late = { $set: { at: new Date() } };
     const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne(underWay, late));
     if (matchedCount === 0) {
-      await this.clear(_id);
+      await this.deleteParts(_id);
       throw new Unavailable(ENGINE, 'the upload took too long and was abandoned; repeat it with a new id');
     }
     await this.run(({ files }) => files.insertOne(file));
@@ -138,7 +138,7 @@ export class GridfsObjectStore implements ObjectStore {
     await this.run(({ unfinished }) => unfinished.deleteOne(underWay)).catch(() => undefined);
   }
 
-  private async clear(id: string): Promise<void> {
+  private async deleteParts(id: string): Promise<void> {
     await this.run(({ files }) => files.deleteOne({ _id: id }));
     await this.run(({ chunks }) => chunks.deleteMany({ files_id: id }));
     await this.run(({ unfinished }) => unfinished.deleteOne({ _id: id }));
@@ -242,7 +242,7 @@ export class GridfsRecords {
  * Splits bytes into chunks of one size, except the last; none for empty input. Each chunk is a copy, because sources
  * may reuse their memory.
  */
-export async function* inChunks(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+export async function* splitIntoChunks(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let chunk = Buffer.allocUnsafeSlow(size);
   let filled = 0;
   for await (const bytes of source) {

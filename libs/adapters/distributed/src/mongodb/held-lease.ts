@@ -41,13 +41,13 @@ export class HeldLease implements Lease {
     this.name = options.record.id;
     this.epoch = options.record.epoch;
     this.lost = this.ended.signal;
-    this.extendSince(options.sentAt);
+    this.extendFrom(options.sentAt);
     void this.renewUntilEnded();
   }
 
   /** Compares the clock, because after a pause of the process a timer may run late, after other events. */
   isHeld(): boolean {
-    if (performance.now() >= this.reliableUntil) this.lose();
+    if (performance.now() >= this.reliableUntil) this.loseLease();
     return !this.lost.aborted;
   }
 
@@ -57,7 +57,7 @@ export class HeldLease implements Lease {
 
   private async writeRelease(): Promise<void> {
     if (this.lost.aborted) return;
-    this.end();
+    this.endLease();
     try {
       await this.write(null);
     } catch (error) {
@@ -71,11 +71,11 @@ export class HeldLease implements Lease {
   /** No retry with backoff, because all leases of the process are renewed at the same time and share a write. */
   private async renewUntilEnded(): Promise<void> {
     let every = RENEWAL_FRACTION;
-    while (await this.slept(untilNext(every * this.options.ttlMs))) {
+    while (await this.sleep(msUntilNextTick(every * this.options.ttlMs))) {
       const sentAt = performance.now();
       try {
-        if (!(await this.write(this.record.holder))) return this.lose();
-        this.extendSince(sentAt);
+        if (!(await this.write(this.record.holder))) return this.loseLease();
+        this.extendFrom(sentAt);
         every = RENEWAL_FRACTION;
       } catch {
         // After any error, the next attempt may succeed until the lease expires.
@@ -86,7 +86,7 @@ export class HeldLease implements Lease {
   }
 
   /** Waits. Returns false if the lease ended meanwhile. Unlike `pause`, it does not keep the process alive. */
-  private slept(ms: number): Promise<boolean> {
+  private sleep(ms: number): Promise<boolean> {
     return setTimeout(ms, true, { signal: this.ended.signal, ref: false }).catch(() => false);
   }
 
@@ -95,20 +95,22 @@ export class HeldLease implements Lease {
     return this.options.records.update(this.record, holder);
   }
 
-  private extendSince(sentAt: number): void {
+  private extendFrom(sentAt: number): void {
     clearTimeout(this.expiry);
     if (this.lost.aborted) return;
     this.reliableUntil = sentAt + RELIABLE_FRACTION * this.options.ttlMs;
-    this.expiry = globalThis.setTimeout(() => this.lose(), Math.max(1, this.reliableUntil - performance.now())).unref();
+    this.expiry = globalThis
+      .setTimeout(() => this.loseLease(), Math.max(1, this.reliableUntil - performance.now()))
+      .unref();
   }
 
-  private lose(): void {
+  private loseLease(): void {
     if (this.lost.aborted) return;
-    this.end();
+    this.endLease();
     this.options.onEnd(this);
   }
 
-  private end(): void {
+  private endLease(): void {
     clearTimeout(this.expiry);
     this.ended.abort();
   }
@@ -129,7 +131,7 @@ export interface LeaseRecord {
  * Returns the milliseconds until the next multiple of `everyMs` on the monotonic clock, so that timers of the same
  * period coincide.
  */
-export function untilNext(everyMs: number): number {
+export function msUntilNextTick(everyMs: number): number {
   return everyMs - (performance.now() % everyMs);
 }
 

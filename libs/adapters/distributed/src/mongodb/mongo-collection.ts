@@ -20,14 +20,14 @@ import { BSON, type AnyBulkWriteOperation, type Collection as DriverCollection, 
 import { ID_INDEX, type MongoConnection, refusedWrites, violatedIndex } from './mongo-connection.ts';
 import {
   fromStored,
-  guarded,
+  guardedFilter,
   type MongoDocument,
   mongoFilter,
   mongoHint,
   mongoQuery,
   mongoSort,
-  scannedDocuments,
-  scannedRange,
+  scanDocumentsFilter,
+  scanRangeFilter,
   stored,
   storedFields,
   toStored,
@@ -38,7 +38,7 @@ const WRITE_BATCH_SIZE = 1_000;
 /** Number of documents of maximum size that any working server writes within the deadline. */
 const MIN_WRITE_BATCH_SIZE = 16;
 /** Result of a write that was refused because its id exists. */
-const TAKEN = Symbol('taken');
+const ID_TAKEN = Symbol('taken');
 
 export class MongoCollection<T extends Document> implements Collection<T> {
   /** Ids requested in this turn of the event loop, not sent to the server yet. */
@@ -52,7 +52,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   /** Combines reads of single documents in one turn of the event loop into one query. */
   async get(id: string): Promise<T | undefined> {
-    const { ids, found } = (this.asked ??= this.ask());
+    const { ids, found } = (this.asked ??= this.startBatchedRead());
     ids.add(id);
     return (await found).get(id);
   }
@@ -80,15 +80,15 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   async scan(scan: Scan): Promise<ScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
-    const range = scannedRange(this.spec, scan);
+    const range = scanRangeFilter(this.spec, scan);
     const order = mongoSort(sort);
     const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [stored(field), 1])) };
     const edge = { ...this.reading(index), sort: order, skip: visit - 1, limit: 1, projection };
     const [last] = await this.run((documents) => documents.find(range, edge).toArray());
     const valuesOf = (row: Readonly<Record<string, unknown>>) => sort.fields.map((field) => row[stored(field)] ?? null);
-    const within = scannedDocuments(this.spec, scan, last && valuesOf(last));
+    const within = scanDocumentsFilter(this.spec, scan, last && valuesOf(last));
     const options = { ...this.reading(index), sort: order, limit, batchSize: limit + 1 };
-    const { found, isCut } = await this.run((documents) => firstWithin(documents.find(within, options), maxBytes));
+    const { found, isCut } = await this.run((documents) => readWithinBytes(documents.find(within, options), maxBytes));
     const end = found.length < limit && !isCut ? last : found.at(-1);
     return {
       documents: found.map((document) => fromStored<T>(document)),
@@ -98,13 +98,13 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   async insert(document: T): Promise<boolean> {
-    return (await this.write((documents) => documents.insertOne(toStored(document)))) !== TAKEN;
+    return (await this.write((documents) => documents.insertOne(toStored(document)))) !== ID_TAKEN;
   }
 
   async replace(document: T, guard?: Filter): Promise<boolean> {
-    const filter = guarded(this.spec, document.id, guard);
+    const filter = guardedFilter(this.spec, document.id, guard);
     const outcome = await this.write((documents) => documents.replaceOne(filter, toStored(document)));
-    return outcome !== TAKEN && outcome.matchedCount === 1;
+    return outcome !== ID_TAKEN && outcome.matchedCount === 1;
   }
 
   /**
@@ -112,15 +112,15 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    * came in between, whose document the guard may match. Only the second refusal shows that the guard does not match.
    */
   async upsert(document: T, guard?: Filter): Promise<boolean> {
-    const filter = guarded(this.spec, document.id, guard);
+    const filter = guardedFilter(this.spec, document.id, guard);
     const once = () => this.write((documents) => documents.replaceOne(filter, toStored(document), { upsert: true }));
     let outcome = await once();
-    for (let again = 0; outcome === TAKEN && (again < 1 || guard === undefined); again += 1) outcome = await once();
-    return outcome !== TAKEN;
+    for (let again = 0; outcome === ID_TAKEN && (again < 1 || guard === undefined); again += 1) outcome = await once();
+    return outcome !== ID_TAKEN;
   }
 
   async delete(id: string, guard?: Filter): Promise<boolean> {
-    const filter = guarded(this.spec, id, guard);
+    const filter = guardedFilter(this.spec, id, guard);
     const { deletedCount } = await this.run((documents) => documents.deleteOne(filter));
     return deletedCount === 1;
   }
@@ -130,10 +130,10 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const atOnce = this.writesAtOnce;
     let isBegun = false;
     try {
-      for (const round of rounds(writes)) {
+      for (const round of splitIntoRounds(writes)) {
         for (let from = 0; from < round.length;) {
           const some = round.slice(from, from + atOnce);
-          const index = await this.writeSome(some);
+          const index = await this.writeBatch(some);
           isBegun = true;
           refusedBy ??= index;
           from += some.length;
@@ -153,10 +153,10 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const claimed = await this.write((documents) =>
       documents.findOneAndUpdate(condition, { $set: storedFields(set) as Partial<MongoDocument> }, options),
     );
-    return claimed === TAKEN || claimed === null ? undefined : fromStored<T>(claimed);
+    return claimed === ID_TAKEN || claimed === null ? undefined : fromStored<T>(claimed);
   }
 
-  private ask() {
+  private startBatchedRead() {
     const ids = new Set<string>();
     const found = setImmediate().then(async () => {
       this.asked = undefined;
@@ -170,7 +170,9 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const condition = mongoQuery(this.spec, query);
     // One more than can be returned, so that the first response is complete.
     const options = { ...this.reading(index), sort: mongoSort(sort), limit, batchSize: limit + 1 };
-    const { found, isCut } = await this.run((documents) => firstWithin(documents.find(condition, options), maxBytes));
+    const { found, isCut } = await this.run((documents) =>
+      readWithinBytes(documents.find(condition, options), maxBytes),
+    );
     return { documents: found.map((document) => fromStored<T>(document)), isCut };
   }
 
@@ -181,7 +183,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   /** After writes without a timely response, later operations are half as large. */
-  private async writeSome(writes: readonly CollectionWrite<T>[]): Promise<string | undefined> {
+  private async writeBatch(writes: readonly CollectionWrite<T>[]): Promise<string | undefined> {
     try {
       return await this.writeUnordered(writes, true);
     } catch (error) {
@@ -214,20 +216,22 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       case 'insert':
         return { insertOne: { document: toStored(write.document) } };
       case 'upsert': {
-        const filter = guarded(this.spec, write.document.id, write.guard);
+        const filter = guardedFilter(this.spec, write.document.id, write.guard);
         return { replaceOne: { filter, replacement: toStored(write.document), upsert: true } };
       }
       case 'delete':
-        return { deleteOne: { filter: guarded(this.spec, write.id, write.guard) } };
+        return { deleteOne: { filter: guardedFilter(this.spec, write.id, write.guard) } };
     }
   }
 
-  private write<R>(operation: (documents: DriverCollection<MongoDocument>) => Promise<R>): Promise<R | typeof TAKEN> {
-    return this.run<R | typeof TAKEN>((documents) =>
+  private write<R>(
+    operation: (documents: DriverCollection<MongoDocument>) => Promise<R>,
+  ): Promise<R | typeof ID_TAKEN> {
+    return this.run<R | typeof ID_TAKEN>((documents) =>
       operation(documents).catch((error: unknown) => {
         const index = violatedIndex(error);
         if (index === undefined) throw error;
-        if (index === ID_INDEX) return TAKEN;
+        if (index === ID_INDEX) return ID_TAKEN;
         throw new DuplicateKey(this.spec.name, index);
       }),
     );
@@ -252,7 +256,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 }
 
 /** Returns the first documents of a cursor. The server sends batches of at most 16 MiB. */
-async function firstWithin(cursor: FindCursor<MongoDocument>, maxBytes: number | undefined) {
+async function readWithinBytes(cursor: FindCursor<MongoDocument>, maxBytes: number | undefined) {
   if (maxBytes === undefined) return { found: await cursor.toArray(), isCut: false };
   const found: MongoDocument[] = [];
   let bytes = 0;
@@ -265,7 +269,7 @@ async function firstWithin(cursor: FindCursor<MongoDocument>, maxBytes: number |
 }
 
 /** Splits writes into rounds, so that writes to the same id are in different rounds, in order. */
-function rounds<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
+function splitIntoRounds<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
   const made: CollectionWrite<T>[][] = [];
   const seen = new Map<string, number>();
   for (const write of writes) {

@@ -22,9 +22,9 @@ const DUPLICATE_KEY = 11_000;
  * Codes of requests that MongoDB permanently refuses: BadValue, FailedToParse, TypeMismatch, Overflow,
  * CannotIndexParallelArrays, BSONObjectTooLarge, and nesting or sizes that its parser refuses.
  */
-const REFUSED: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
+const REFUSAL_CODES: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
 /** Names of errors for documents that the driver cannot encode. Names, because the platform throws such errors too. */
-const UNWRITABLE = /^(RangeError|BSON\w*Error)$/;
+const ENCODING_ERROR_NAMES = /^(RangeError|BSON\w*Error)$/;
 
 interface MongoOptions {
   /** Connection string with credentials and options. Its path names the database, `tracking` by default. */
@@ -49,7 +49,7 @@ export class MongoConnection {
   private closing: Promise<void> | undefined;
 
   constructor({ url, metrics, deadlineMs = 5_000, maxOperations = 10_000 }: MongoOptions) {
-    this.client = clientOf(url, deadlineMs);
+    this.client = createClient(url, deadlineMs);
     this.database = this.client.db(/^[^/]+\/\/[^/]*\/[^?]/.test(url) ? undefined : 'tracking');
     this.deadlineMs = deadlineMs;
     this.maxOperations = maxOperations;
@@ -74,7 +74,7 @@ export class MongoConnection {
         clearTimeout(deadline);
         this.underWay.delete(running);
       };
-      running.then(resolve, (error: unknown) => reject(portError(error) as Error)).finally(settle);
+      running.then(resolve, (error: unknown) => reject(toPortError(error) as Error)).finally(settle);
     });
   }
 
@@ -108,7 +108,7 @@ export class MongoConnection {
 }
 
 /** The driver has no deadline for a whole operation. These limit its parts, so that abandoned operations end soon. */
-function clientOf(url: string, deadlineMs: number): MongoClient {
+function createClient(url: string, deadlineMs: number): MongoClient {
   try {
     return new MongoClient(url, {
       appName: 'tracking',
@@ -138,7 +138,7 @@ export const isIndexConflict = (error: unknown) => hasCode(error, INDEX_OPTIONS_
 
 /** Returns the name of the unique index that refused the write; undefined for other errors. */
 export function violatedIndex(error: unknown): string | undefined {
-  return hasCode(error, DUPLICATE_KEY) ? indexIn((error as MongoServerError).message) : undefined;
+  return hasCode(error, DUPLICATE_KEY) ? indexNameIn((error as MongoServerError).message) : undefined;
 }
 
 /**
@@ -151,14 +151,14 @@ export function refusedWrites(error: unknown): readonly { readonly at: number; r
   // Refusals can hide a failed write concern, in which case the writes may be rolled back.
   const complete = error.result.getWriteConcernError() === undefined && refused.length > 0;
   if (!complete || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-  return refused.map(({ index: at, errmsg }) => ({ at, index: indexIn(errmsg ?? '') }));
+  return refused.map(({ index: at, errmsg }) => ({ at, index: indexNameIn(errmsg ?? '') }));
 }
 
 /**
  * Reads the index name. @param message `E11000 duplicate key error collection: tracking.keys index: by_hash dup key: {
  * hash: "…" }`
  */
-function indexIn(message: string): string {
+function indexNameIn(message: string): string {
   return / index: (\S+) dup key/.exec(message)?.[1] ?? ID_INDEX;
 }
 
@@ -166,12 +166,12 @@ function indexIn(message: string): string {
  * Maps errors of the driver to errors of the port. The new error contains neither the text nor the original error,
  * because these contain addresses, user names and parts of documents.
  */
-function portError(error: unknown): unknown {
+function toPortError(error: unknown): unknown {
   const { name } = error as { readonly name: string };
-  if (UNWRITABLE.test(name)) return new Error(`${ENGINE}: refused (${name})`);
+  if (ENCODING_ERROR_NAMES.test(name)) return new Error(`${ENGINE}: refused (${name})`);
   if (!(error instanceof MongoError)) return error;
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : undefined;
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
-  const refused = error instanceof MongoInvalidArgumentError || REFUSED.has(error.code);
+  const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);
   return refused ? new Error(`${ENGINE}: refused (${what})`) : new Unavailable(ENGINE, `does not respond (${what})`);
 }

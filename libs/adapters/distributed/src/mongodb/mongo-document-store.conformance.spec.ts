@@ -1,7 +1,7 @@
 import { documentStoreConformance } from '@tracking/testing';
-import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
-whereMongo('document store on MongoDB', () => {
+describeWithMongo('document store on MongoDB', () => {
   documentStoreConformance(
     'MongoDB',
     mongoSubject((store) => store),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DuplicateKey, type DocumentStore } from '@tracking/ports';
-import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
 interface TestDocument {
   readonly id: string;
@@ -9,7 +9,7 @@ interface TestDocument {
   readonly metadata?: object;
 }
 
-whereMongo('documents in MongoDB', () => {
+describeWithMongo('documents in MongoDB', () => {
   describe('documents in MongoDB', () => {
     const subject = mongoSubject((opened) => opened);
     let store: DocumentStore;

@@ -55,7 +55,7 @@ export class MongoDocumentStore implements DocumentStore {
 
   async dropCollection(name: string): Promise<void> {
     this.collections.delete(name);
-    await this.connection.run((database) => database.dropCollection(name).catch(unless(isNoSuchCollection)));
+    await this.connection.run((database) => database.dropCollection(name).catch(rethrowUnless(isNoSuchCollection)));
   }
 
   /** Closes the connection for all its users. */
@@ -76,7 +76,7 @@ export class MongoDocumentStore implements DocumentStore {
   private async ensure(spec: CollectionSpec): Promise<void> {
     const indexes = spec.indexes.flatMap((index) => mongoIndex(index) ?? []);
     await this.connection.run(async (database) => {
-      await database.createCollection(spec.name).catch(unless(isCollectionThere));
+      await database.createCollection(spec.name).catch(rethrowUnless(isCollectionThere));
       for (const index of indexes) await ensureIndex(database, spec.name, index);
     }, BUILD_DEADLINE_MS);
   }
@@ -87,7 +87,7 @@ async function ensureIndex(database: Db, collection: string, index: IndexDescrip
   const create = () => documents.createIndexes([index]);
   try {
     await create().catch(async (error: unknown) => {
-      unless(isIndexConflict)(error);
+      rethrowUnless(isIndexConflict)(error);
       const key = JSON.stringify(index.key);
       for (const there of await documents.listIndexes().toArray()) {
         const { name } = there as { readonly name: string };
@@ -101,7 +101,7 @@ async function ensureIndex(database: Db, collection: string, index: IndexDescrip
   }
 }
 
-function unless(expected: (error: unknown) => boolean): (error: unknown) => void {
+function rethrowUnless(expected: (error: unknown) => boolean): (error: unknown) => void {
   return (error) => {
     if (!expected(error)) throw error;
   };

@@ -1,7 +1,7 @@
 import type { CollectionSpec } from '@tracking/ports';
 import {
   fromStored,
-  guarded,
+  guardedFilter,
   mongoFilter,
   mongoIndex,
   mongoQuery,
@@ -52,9 +52,9 @@ describe('a filter', () => {
   });
 
   it('as a guard, is for one document', () => {
-    expect(guarded(spec, 'a', undefined)).toEqual({ _id: 'a' });
-    expect(guarded(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
-    expect(guarded(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
+    expect(guardedFilter(spec, 'a', undefined)).toEqual({ _id: 'a' });
+    expect(guardedFilter(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
+    expect(guardedFilter(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
   });
 });
 

@@ -10,12 +10,12 @@ import type {
   Scan,
 } from '@tracking/ports';
 
-const FIELD = /^[A-Za-z0-9_]+$/;
+const FIELD_PATTERN = /^[A-Za-z0-9_]+$/;
 /**
  * Keys with a special meaning in BSON, keys that it cannot hold, keys that MongoDB reads as paths, and this adapter's
  * own marker.
  */
-const RESERVED = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
+const RESERVED_KEYS = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
 
 type MongoFilter = DriverFilter<MongoDocument>;
 type Conditions = Record<string, unknown>;
@@ -26,7 +26,7 @@ export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
   const also: Conditions[] = [];
   for (const [name, condition] of Object.entries(filter)) {
     const field = stored(name);
-    for (const one of isAll(condition) ? condition.all : [condition]) {
+    for (const one of isAllCondition(condition) ? condition.all : [condition]) {
       const conditions = mongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
       // In an array, a single element must lie within both bounds.
@@ -41,7 +41,7 @@ export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
 }
 
 /** Returns a filter for the document of this id if the guard matches. */
-export function guarded(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
+export function guardedFilter(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
   if (guard === undefined) return { _id: id };
   const condition = mongoFilter(spec, guard);
   return '_id' in condition ? { $and: [{ _id: id }, condition] } : { ...condition, _id: id };
@@ -77,26 +77,26 @@ export function mongoHint({ name, indexes }: CollectionSpec, index: string): str
 }
 
 export function stored(field: string): string {
-  if (!FIELD.test(field)) throw new TypeError(`${field} is not a top-level field`);
+  if (!FIELD_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
   return field === 'id' ? '_id' : field;
 }
 
-function isAll(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
+function isAllCondition(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
   return condition !== null && typeof condition === 'object' && 'all' in condition;
 }
 
 function mongoConditions(condition: Exclude<FilterCondition, { readonly all: unknown }>): Conditions {
-  if (condition === null || typeof condition !== 'object') return { $eq: condition, ...present([condition]) };
-  if ('in' in condition) return { $in: condition.in, ...present(condition.in) };
+  if (condition === null || typeof condition !== 'object') return { $eq: condition, ...fieldsExist([condition]) };
+  if ('in' in condition) return { $in: condition.in, ...fieldsExist(condition.in) };
   if ('ne' in condition) return condition.ne === null ? { $not: { $type: 'null' } } : { $ne: condition.ne };
   if ('exists' in condition) return { $exists: condition.exists };
   const bounds = Object.entries(condition).filter(([, value]) => value !== undefined);
   const conditions = Object.fromEntries(bounds.map(([bound, value]) => [`$${bound}`, value]));
-  return { ...conditions, ...present(bounds.map(([, value]) => value)) };
+  return { ...conditions, ...fieldsExist(bounds.map(([, value]) => value)) };
 }
 
 /** A field equal to null must be present. */
-function present(values: readonly Scalar[]): Conditions {
+function fieldsExist(values: readonly Scalar[]): Conditions {
   return values.includes(null) ? { $exists: true } : {};
 }
 
@@ -152,32 +152,32 @@ export function toStored({ id, ...fields }: Document): MongoDocument {
 }
 
 export function fromStored<T extends Document>({ _id, ...fields }: MongoDocument): T {
-  return { id: _id, ...(decoded(fields) as object) } as unknown as T;
+  return { id: _id, ...(decodeValue(fields) as object) } as unknown as T;
 }
 
 /** Top-level field names are chosen by this program; names inside their values may be chosen by clients. */
 export function storedFields(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encoded(value)]));
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encodeValue(value)]));
 }
 
 /** JSON encodes non-finite numbers as null. With the driver's `ignoreUndefined`, absent fields stay absent. */
-function encoded(value: unknown): unknown {
+function encodeValue(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(encoded);
-  if (Object.keys(value).some((key) => RESERVED.test(key))) return { _json: JSON.stringify(value) };
+  if (Array.isArray(value)) return value.map(encodeValue);
+  if (Object.keys(value).some((key) => RESERVED_KEYS.test(key))) return { _json: JSON.stringify(value) };
   return storedFields(value);
 }
 
-function decoded(value: unknown): unknown {
+function decodeValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(decoded);
+  if (Array.isArray(value)) return value.map(decodeValue);
   if ('_json' in value) return JSON.parse(String(value._json));
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decoded(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, decodeValue(inner)]));
 }
 
 /** Returns a filter for the index entries that a scan visits, on fields of the index alone. */
-export function scannedRange(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
+export function scanRangeFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
   const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
@@ -198,7 +198,11 @@ export function scannedRange(spec: CollectionSpec, { index, filter, sort, after 
 }
 
 /** Returns a query for the documents of the scan, up to the last entry that it may visit. */
-export function scannedDocuments(spec: CollectionSpec, scan: Scan, last: readonly unknown[] | undefined): MongoFilter {
+export function scanDocumentsFilter(
+  spec: CollectionSpec,
+  scan: Scan,
+  last: readonly unknown[] | undefined,
+): MongoFilter {
   const { filter, sort, after } = scan;
   const [fields, descending] = [sort.fields.map(stored), sort.descending === true];
   return {

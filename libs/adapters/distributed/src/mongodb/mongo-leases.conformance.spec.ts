@@ -1,8 +1,8 @@
 import { leasesConformance, noMetrics } from '@tracking/testing';
 import { MongoLeases } from './mongo-leases.ts';
-import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 
-whereMongo('leases on MongoDB', () => {
+describeWithMongo('leases on MongoDB', () => {
   leasesConformance(
     'MongoDB',
     mongoSubject((store) => new MongoLeases(store, noMetrics, { ttlMs: 1_800 })),

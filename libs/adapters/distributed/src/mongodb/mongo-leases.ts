@@ -10,7 +10,7 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import { WakeUp } from '@tracking/resilience';
-import { HeldLease, type LeaseRecord, LeaseRecords, untilNext } from './held-lease.ts';
+import { HeldLease, type LeaseRecord, LeaseRecords, msUntilNextTick } from './held-lease.ts';
 
 export const LEASES: CollectionSpec = { name: 'leases', indexes: [] };
 /** Poll interval of waiting processes, as a fraction of the time to live. */
@@ -52,7 +52,7 @@ export class MongoLeases implements Leases {
   }
 
   async acquire(name: string, signal: AbortSignal): Promise<Lease> {
-    const acquiring = this.waitFor(name, AbortSignal.any([signal, this.closing.signal]));
+    const acquiring = this.waitForLease(name, AbortSignal.any([signal, this.closing.signal]));
     this.acquiring.add(acquiring);
     try {
       return await acquiring;
@@ -68,7 +68,7 @@ export class MongoLeases implements Leases {
   }
 
   /** No retry with backoff, because all waiting callers of this process poll at the same time and share a read. */
-  private async waitFor(name: string, signal: AbortSignal): Promise<Lease> {
+  private async waitForLease(name: string, signal: AbortSignal): Promise<Lease> {
     const holder = randomUUID();
     const wakeUp = new WakeUp();
     this.waiting.add(wakeUp);
@@ -76,14 +76,14 @@ export class MongoLeases implements Leases {
       let seen: SeenRecord | undefined;
       for (;;) {
         signal.throwIfAborted();
-        const found = await this.look(name, holder, seen).catch((error: unknown) => {
+        const found = await this.tryAcquire(name, holder, seen).catch((error: unknown) => {
           if (signal.aborted || !(error instanceof Unavailable)) throw error;
           this.countRetry('acquiring a lease');
           return seen;
         });
-        if (found instanceof HeldLease) return await keptUnlessAborted(found, signal);
+        if (found instanceof HeldLease) return await releaseIfAborted(found, signal);
         seen = found;
-        await wakeUp.wait(untilNext(POLL_FRACTION * this.ttlMs), signal);
+        await wakeUp.wait(msUntilNextTick(POLL_FRACTION * this.ttlMs), signal);
       }
     } finally {
       this.waiting.delete(wakeUp);
@@ -91,7 +91,7 @@ export class MongoLeases implements Leases {
   }
 
   /** Acquires the lease if it is free; otherwise returns the record. */
-  private async look(
+  private async tryAcquire(
     name: string,
     holder: string,
     seen: SeenRecord | undefined,
@@ -103,7 +103,7 @@ export class MongoLeases implements Leases {
       const first = { id: name, epoch: 1, holder, beat: 0 };
       return (await records.insert(first)) ? this.hold(records, first, now) : undefined;
     }
-    const still = seen !== undefined && same(seen.record, record) ? seen : { record, since: now };
+    const still = seen !== undefined && isSameRecord(seen.record, record) ? seen : { record, since: now };
     // An earlier attempt of this call succeeded without a response, so no new epoch is needed.
     const own = record.holder === holder;
     if (!own && record.holder !== null && now - still.since < this.ttlMs) return still;
@@ -133,12 +133,12 @@ export class MongoLeases implements Leases {
 }
 
 /** Releases the lease if the caller no longer waits for it. */
-async function keptUnlessAborted(lease: HeldLease, signal: AbortSignal): Promise<HeldLease> {
+async function releaseIfAborted(lease: HeldLease, signal: AbortSignal): Promise<HeldLease> {
   if (signal.aborted) await lease.release();
   signal.throwIfAborted();
   return lease;
 }
 
-function same(one: LeaseRecord, other: LeaseRecord): boolean {
+function isSameRecord(one: LeaseRecord, other: LeaseRecord): boolean {
   return one.epoch === other.epoch && one.holder === other.holder && one.beat === other.beat;
 }

@@ -1,10 +1,10 @@
 import type { CollectionSpec, Query, Scan } from '@tracking/ports';
 import { nearMisses } from '@tracking/testing';
 import type { FindOptions } from 'mongodb';
-import { connectionSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+import { connectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
-import { mongoHint, mongoQuery, mongoSort, scannedDocuments, scannedRange } from './mongo-filter.ts';
+import { mongoHint, mongoQuery, mongoSort, scanDocumentsFilter, scanRangeFilter } from './mongo-filter.ts';
 
 const THINGS: CollectionSpec = {
   name: 'things',
@@ -78,7 +78,7 @@ function stagesOf(stage: PlanStage): readonly PlanStage[] {
 }
 
 // Only a real MongoDB reports the number of visited keys and documents.
-whereMongo('query plans in MongoDB', () => {
+describeWithMongo('query plans in MongoDB', () => {
   describe('query plans in MongoDB', () => {
     const subject = connectionSubject();
     let connection: MongoConnection;
@@ -105,8 +105,8 @@ whereMongo('query plans in MongoDB', () => {
         await things.writeMany(nearMisses(THINGS, scan, EACH).map((document) => ({ kind: 'insert', document })));
         expect((await things.scan(scan)).next).toBeDefined();
         const options = { sort: mongoSort(scan.sort), hint: mongoHint(THINGS, scan.index) };
-        await expectIndex(scannedRange(THINGS, scan), { ...options, skip: scan.visit - 1, limit: 1 }, scan.index);
-        await expectIndex(scannedDocuments(THINGS, scan, ['2027', 'z']), { ...options, limit: 20 }, scan.index);
+        await expectIndex(scanRangeFilter(THINGS, scan), { ...options, skip: scan.visit - 1, limit: 1 }, scan.index);
+        await expectIndex(scanDocumentsFilter(THINGS, scan, ['2027', 'z']), { ...options, limit: 20 }, scan.index);
       },
     );
 

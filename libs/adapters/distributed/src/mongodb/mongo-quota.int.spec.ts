@@ -1,9 +1,9 @@
 import type { DocumentStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { mongoSubject, whereMongo } from '../../test/mongodb/mongo-subject.ts';
+import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 import { MongoQuota } from './mongo-quota.ts';
 
-whereMongo('records of the quota on MongoDB', () => {
+describeWithMongo('records of the quota on MongoDB', () => {
   let now = Date.parse('2026-03-01T12:00:00.250Z');
   const subject = mongoSubject((store: DocumentStore) => {
     const quota = new MongoQuota(store, () => new Date(now));

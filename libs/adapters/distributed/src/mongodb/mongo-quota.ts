@@ -8,22 +8,22 @@ import {
   type QuotaDecision,
 } from '@tracking/ports';
 import { withDeadline } from '@tracking/resilience';
-import { QuotaKey, type QuotaRecord, UNREACHABLE } from './quota-key.ts';
+import { QuotaKey, type QuotaRecord, STORE_UNREACHABLE } from './quota-key.ts';
 
 /** Derived durability, because a crash of the store may lose the counts of a minute. */
-export const QUOTA: CollectionSpec = {
+export const QUOTA_COLLECTION: CollectionSpec = {
   name: 'quota',
   indexes: [{ name: 'newest', fields: ['newest'] }],
   durability: 'derived',
 };
 /** Age in seconds after which no process counts a record, whatever its clock. */
-const OLD_SECONDS = 120;
+const MAX_RECORD_AGE_SECONDS = 120;
 const DELETE_BATCH_SIZE = 1_000;
 /** Milliseconds that a request waits for the store before this process counts locally. */
 const STORE_TIMEOUT_MS = 1_000;
 /** Milliseconds of counting locally before a request tries the store again. */
-const LOCAL_MS = 1_000;
-const SWEEP_MS = 1_000;
+const LOCAL_COUNTING_MS = 1_000;
+const SWEEP_INTERVAL_MS = 1_000;
 const DELETE_INTERVAL_MS = 60_000;
 
 /**
@@ -41,13 +41,13 @@ export class MongoQuota implements Quota {
     private readonly store: DocumentStore,
     private readonly clock: Clock = () => new Date(),
   ) {
-    this.sweeper = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+    this.sweeper = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
   }
 
   async take(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new Unavailable('quota', 'closed');
     let known = this.keys.get(key);
-    if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.onStore)));
+    if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.runOnStore)));
     return known.take(limit);
   }
 
@@ -55,27 +55,27 @@ export class MongoQuota implements Quota {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.sweeper);
-    await Promise.allSettled([...this.keys.values()].map((key) => key.giveBack(true)));
+    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReserved(true)));
     this.keys.clear();
   }
 
   /** Returns unused reservations of past seconds and deletes old records. Runs every second. */
   async sweep(): Promise<void> {
-    await Promise.allSettled([...this.keys.values()].map((key) => key.giveBack()));
+    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReserved()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
-    await this.deleteOld().catch(() => undefined);
+    await this.deleteOldRecords().catch(() => undefined);
   }
 
   /**
    * Clients can use names once and never again, so old records are deleted. Every process does it; deleting twice is
    * harmless.
    */
-  private async deleteOld(): Promise<void> {
+  private async deleteOldRecords(): Promise<void> {
     const now = this.clock().getTime();
     if (Math.abs(now - this.deletedOldAt) < DELETE_INTERVAL_MS) return;
     this.deletedOldAt = now;
-    const filter = { newest: { lt: now / 1_000 - OLD_SECONDS } };
-    await this.onStore(async (records) => {
+    const filter = { newest: { lt: now / 1_000 - MAX_RECORD_AGE_SECONDS } };
+    await this.runOnStore(async (records) => {
       const old = await records.find({ filter, sort: { fields: ['newest'] }, limit: DELETE_BATCH_SIZE });
       // Skips records that count again.
       await records.writeMany(old.map(({ id, version }) => ({ kind: 'delete', id, guard: { version } })));
@@ -83,12 +83,12 @@ export class MongoQuota implements Quota {
     });
   }
 
-  private readonly onStore = async <R>(
+  private readonly runOnStore = async <R>(
     operation: (records: Collection<QuotaRecord>) => Promise<R>,
-  ): Promise<R | typeof UNREACHABLE> => {
-    if (performance.now() < this.localUntil) return UNREACHABLE;
+  ): Promise<R | typeof STORE_UNREACHABLE> => {
+    if (performance.now() < this.localUntil) return STORE_UNREACHABLE;
     try {
-      const done = this.store.collection<QuotaRecord>(QUOTA).then(operation);
+      const done = this.store.collection<QuotaRecord>(QUOTA_COLLECTION).then(operation);
       return await withDeadline(
         done,
         STORE_TIMEOUT_MS,
@@ -96,8 +96,8 @@ export class MongoQuota implements Quota {
       );
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      this.localUntil = performance.now() + LOCAL_MS;
-      return UNREACHABLE;
+      this.localUntil = performance.now() + LOCAL_COUNTING_MS;
+      return STORE_UNREACHABLE;
     }
   };
 }

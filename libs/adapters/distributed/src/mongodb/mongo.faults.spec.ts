@@ -8,7 +8,7 @@ import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoQuota } from './mongo-quota.ts';
 import { MongoEngine } from '../../test/mongodb/mongo-engine.ts';
-import { whereEngine } from '../../test/mongodb/mongo-subject.ts';
+import { describeWithMongoEngine } from '../../test/mongodb/mongo-subject.ts';
 
 interface TestDocument {
   readonly id: string;
@@ -21,7 +21,7 @@ interface TestDocument {
 const KILLS = 3;
 const DEADLINE_MS = 1_500;
 
-whereEngine('MongoDB that fails', (enginesDir) => {
+describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
   describe('MongoDB that fails', () => {
     let engine: MongoEngine;
     let database: string;
@@ -32,7 +32,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       database = `faults-${randomUUID()}`;
     });
     afterEach(async () => {
-      engine.goOn();
+      engine.resume();
       await Promise.all(connections.splice(0).map((connection) => connection.close()));
     });
     afterAll(() => engine.remove());
@@ -170,7 +170,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       for (const outcome of await beforeDeadline(Promise.allSettled(operations), 3 * DEADLINE_MS)) {
         expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'Unavailable' } });
       }
-      engine.goOn();
+      engine.resume();
       await untilAnswered(() => things.upsert({ id: 'd' }));
       expect(await things.get('d')).toEqual({ id: 'd' });
     });
@@ -200,7 +200,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       await eventually(() => expect(lease.lost.aborted).toBe(true), { deadlineMs: 2 * ttlMs });
       const tries = () => metrics.value('retries_total{what="acquiring a lease"}');
       await eventually(() => expect(tries()).toBeGreaterThan(0), { deadlineMs: 10_000 });
-      engine.goOn();
+      engine.resume();
       expect((await next).epoch).toBeGreaterThan(lease.epoch);
       expect(most).toBe(1);
       await leases.close();
@@ -244,7 +244,7 @@ whereEngine('MongoDB that fails', (enginesDir) => {
       const admitted = local.filter((decision) => decision.admitted).length;
       expect(admitted).toBeGreaterThanOrEqual(8);
       expect(admitted).toBeLessThanOrEqual(9);
-      engine.goOn();
+      engine.resume();
       await eventually(async () => expect((await other.take('k', 10)).admitted).toBe(false), { deadlineMs: 10_000 });
       await quota.close();
       await other.close();

@@ -1,6 +1,6 @@
 import type { Clock, Collection, QuotaDecision } from '@tracking/ports';
 
-export const UNREACHABLE = Symbol('the store cannot be reached');
+export const STORE_UNREACHABLE = Symbol('the store cannot be reached');
 /**
  * Maximum age in milliseconds of a copy of the record that is used to refuse requests. It limits the reads that
  * refusals cause.
@@ -20,7 +20,9 @@ export interface QuotaRecord extends SlidingMinute {
 }
 
 /** Runs an operation on the records, unless the store is unreachable. */
-type RunOnStore = <R>(operation: (records: Collection<QuotaRecord>) => Promise<R>) => Promise<R | typeof UNREACHABLE>;
+type RunOnStore = <R>(
+  operation: (records: Collection<QuotaRecord>) => Promise<R>,
+) => Promise<R | typeof STORE_UNREACHABLE>;
 
 /**
  * State of one key in this process. The process reserves a part of the limit in the shared record ahead of requests. A
@@ -49,23 +51,23 @@ export class QuotaKey {
 
   /** True if dropping this object loses no information that is not in the store. */
   get idle(): boolean {
-    return this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && taken(this.now()) === 0;
+    return this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && totalCount(this.advance()) === 0;
   }
 
   take(limit: number): Promise<QuotaDecision> {
-    return this.inTurn(() => this.decide(limit));
+    return this.runInTurn(() => this.decide(limit));
   }
 
   /** Returns unused reservations of past seconds, or of all seconds at the end. */
-  giveBack(atTheEnd = false): Promise<void> {
-    return this.inTurn(async () => {
-      this.now();
+  returnReserved(atTheEnd = false): Promise<void> {
+    return this.runInTurn(async () => {
+      this.advance();
       if (atTheEnd) this.returnSpare();
       while (this.pending.length > 0 && (await this.write(this.minute)) === 'conflict') await this.read();
     });
   }
 
-  private inTurn<R>(work: () => Promise<R>): Promise<R> {
+  private runInTurn<R>(work: () => Promise<R>): Promise<R> {
     this.waiting += 1;
     const done = this.turn.then(work).finally(() => (this.waiting -= 1));
     this.turn = done.catch(() => undefined);
@@ -75,7 +77,7 @@ export class QuotaKey {
   private async decide(limit: number): Promise<QuotaDecision> {
     if (this.stored === undefined) await this.read();
     while (!this.admit(limit)) {
-      const used = taken(this.now());
+      const used = totalCount(this.advance());
       if (used < limit) await this.reserve(Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting)));
       else if (this.clock().getTime() - this.storedAt < REFUSAL_CACHE_MS) return this.decision(limit, false);
       else if (!(await this.read())) return this.decision(limit, false);
@@ -84,7 +86,7 @@ export class QuotaKey {
   }
 
   private admit(limit: number): boolean {
-    const used = taken(this.now()) - this.spare;
+    const used = totalCount(this.advance()) - this.spare;
     if (this.spare === 0 || used >= limit) return false;
     this.spare -= 1;
     return true;
@@ -92,36 +94,36 @@ export class QuotaKey {
 
   /** Reserves requests. If the store is unreachable, this process counts locally and writes the changes later. */
   private async reserve(count: number): Promise<void> {
-    const { newest } = this.now();
-    const outcome = await this.write(changed(this.minute, newest, count));
+    const { newest } = this.advance();
+    const outcome = await this.write(addCount(this.minute, newest, count));
     if (outcome === 'conflict') return void (await this.read());
-    if (outcome === 'unknown') this.plan(newest, count);
+    if (outcome === 'unknown') this.addPending(newest, count);
     this.spare = count;
   }
 
   /** Advances the minute to the current time. Reservations of an earlier second are no longer usable. */
-  private now(): SlidingMinute {
+  private advance(): SlidingMinute {
     const second = this.second();
-    if (movedTo(this.minute, second).newest !== this.minute.newest) this.returnSpare();
-    this.minute = movedTo(this.minute, second);
+    if (advanceTo(this.minute, second).newest !== this.minute.newest) this.returnSpare();
+    this.minute = advanceTo(this.minute, second);
     return this.minute;
   }
 
   private returnSpare(): void {
-    if (this.spare > 0) this.plan(this.minute.newest, -this.spare);
+    if (this.spare > 0) this.addPending(this.minute.newest, -this.spare);
     this.spare = 0;
   }
 
-  private plan(second: number, by: number): void {
+  private addPending(second: number, by: number): void {
     this.pending = [...this.pending, { second, by }];
-    this.minute = changed(this.minute, second, by);
+    this.minute = addCount(this.minute, second, by);
   }
 
   /** Reads the record. Returns false if the store is unreachable. */
   private async read(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
-    if (stored === UNREACHABLE) return false;
-    this.saw(stored);
+    if (stored === STORE_UNREACHABLE) return false;
+    this.mergeStored(stored);
     return true;
   }
 
@@ -133,19 +135,19 @@ export class QuotaKey {
     );
     if (done === false) return 'conflict';
     // The write may have succeeded. Returning a reservation twice would exceed the limit; counting twice does not.
-    this.pending = done === UNREACHABLE ? this.pending.filter(({ by }) => by > 0) : [];
-    if (done === UNREACHABLE) return 'unknown';
-    this.saw(record);
+    this.pending = done === STORE_UNREACHABLE ? this.pending.filter(({ by }) => by > 0) : [];
+    if (done === STORE_UNREACHABLE) return 'unknown';
+    this.mergeStored(record);
     return 'done';
   }
 
-  private saw(stored: QuotaRecord | undefined): void {
+  private mergeStored(stored: QuotaRecord | undefined): void {
     const second = this.second();
     this.stored = stored;
     this.storedAt = this.clock().getTime();
-    const { newest, counts } = movedTo(stored ?? emptyMinute(second), second);
+    const { newest, counts } = advanceTo(stored ?? emptyMinute(second), second);
     if (newest !== this.minute.newest) this.returnSpare();
-    this.minute = this.pending.reduce<SlidingMinute>((minute, { second: at, by }) => changed(minute, at, by), {
+    this.minute = this.pending.reduce<SlidingMinute>((minute, { second: at, by }) => addCount(minute, at, by), {
       newest,
       counts,
     });
@@ -157,12 +159,12 @@ export class QuotaKey {
 
   private decision(limit: number, admitted: boolean): QuotaDecision {
     const now = this.clock().getTime() / 1_000;
-    const next = freeAt(this.minute, limit - 1) ?? now;
+    const next = secondBelow(this.minute, limit - 1) ?? now;
     return {
       admitted,
       limit,
-      remaining: Math.max(0, limit - taken(this.minute) + this.spare),
-      resetAt: freeAt(this.minute, 0) ?? Math.floor(now),
+      remaining: Math.max(0, limit - totalCount(this.minute) + this.spare),
+      resetAt: secondBelow(this.minute, 0) ?? Math.floor(now),
       retryAfter: admitted ? 0 : Math.max(1, Math.ceil(next - now)),
     };
   }
@@ -181,7 +183,7 @@ export function emptyMinute(second: number): SlidingMinute {
 }
 
 /** Returns the total of all buckets. */
-export function taken(minute: SlidingMinute): number {
+export function totalCount(minute: SlidingMinute): number {
   return minute.counts.reduce((sum, count) => sum + count, 0);
 }
 
@@ -190,10 +192,10 @@ export function taken(minute: SlidingMinute): number {
  * because another process's clock may be ahead. A much earlier second means that the clock was set back: all counted
  * requests then count as admitted now, for at most a minute.
  */
-export function movedTo(minute: SlidingMinute, second: number): SlidingMinute {
+export function advanceTo(minute: SlidingMinute, second: number): SlidingMinute {
   const { newest } = minute;
   if (second <= newest && second > newest - BUCKETS) return minute;
-  if (second < newest) return changed(emptyMinute(second), second, taken(minute));
+  if (second < newest) return addCount(emptyMinute(second), second, totalCount(minute));
   const counts = [...minute.counts];
   for (let emptied = Math.max(newest + 1, second - BUCKETS + 1); emptied <= second; emptied += 1) {
     counts[emptied % BUCKETS] = 0;
@@ -202,7 +204,7 @@ export function movedTo(minute: SlidingMinute, second: number): SlidingMinute {
 }
 
 /** Changes the count of `second`; does nothing if it is more than a minute ago. */
-export function changed(minute: SlidingMinute, second: number, by: number): SlidingMinute {
+export function addCount(minute: SlidingMinute, second: number, by: number): SlidingMinute {
   if (second <= minute.newest - BUCKETS) return minute;
   // A second after the newest one occurs only if the clock was set back, when all counts are in the newest bucket.
   const bucket = Math.min(second, minute.newest) % BUCKETS;
@@ -212,8 +214,8 @@ export function changed(minute: SlidingMinute, second: number, by: number): Slid
 /**
  * Returns the epoch second from which at most `most` requests count if none is added; undefined if that is true now.
  */
-export function freeAt(minute: SlidingMinute, most: number): number | undefined {
-  let left = taken(minute);
+export function secondBelow(minute: SlidingMinute, most: number): number | undefined {
+  let left = totalCount(minute);
   for (let second = minute.newest - BUCKETS + 1; second <= minute.newest && left > most; second += 1) {
     left -= minute.counts[((second % BUCKETS) + BUCKETS) % BUCKETS] ?? 0;
     if (left <= most) return second + BUCKETS;

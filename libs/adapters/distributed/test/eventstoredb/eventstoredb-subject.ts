@@ -12,13 +12,13 @@ import {
 const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 
 /** Name of the tested engine, for test titles. */
-export const NODE = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
+export const NODE_NAME = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
 /** True if the tests can start and kill the node's process. */
-export const CAN_BE_KILLED = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
-export const NOT_OURS = 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started';
+export const IS_KILLABLE = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
+export const NOT_KILLABLE_REASON = 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started';
 /** True if the node can simulate failures that no real process can be made to have. */
-export const HAS_SWITCHES = EVENTSTOREDB_URL === undefined;
-export const NO_SWITCHES = 'needs the switches of the stand-in';
+export const IS_STAND_IN = EVENTSTOREDB_URL === undefined;
+export const NO_STAND_IN_REASON = 'needs the switches of the stand-in';
 
 export function openStore(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
   return new EventStoreDbEventStore({ url, logger: silentLogger, metrics: noMetrics, ...options });
@@ -27,7 +27,7 @@ export function openStore(url: string, options: Partial<EventStoreDbEventStoreOp
 /** Creates the node of `EVENTSTOREDB_URL` as a process, or a stand-in, without starting it. */
 async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
-  if (EVENTSTOREDB_START === undefined) throw new Error(NOT_OURS);
+  if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
   const start = startedNode({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
   const logFile = join(tmpdir(), `eventstoredb-${process.pid}.log`);
   return new NodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
@@ -52,7 +52,7 @@ export class EventStoreDbFixture {
   /** @throws Error if the node is not a stand-in */
   get standIn(): EventStoreDbStandIn {
     if (this.node instanceof EventStoreDbStandIn) return this.node;
-    throw new Error(NO_SWITCHES);
+    throw new Error(NO_STAND_IN_REASON);
   }
 
   open(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
@@ -93,7 +93,7 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
   const subject = {
     url,
     async open() {
-      if (CAN_BE_KILLED) {
+      if (IS_KILLABLE) {
         node = await createNode();
         await node.run();
       }
@@ -109,7 +109,7 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
       await node?.remove();
     },
   };
-  if (!CAN_BE_KILLED) return subject;
+  if (!IS_KILLABLE) return subject;
   /** Kills the node; the test process keeps its open stores. */
   const crash = async () => {
     await node?.kill();

@@ -45,7 +45,7 @@ export class FaultyLink {
   }
 
   /** Delivers all waiting data at once, like a system that buffered it for a process. */
-  wake(): void {
+  resume(): void {
     this.isHung = false;
     for (const socket of this.sockets) socket.cork();
     for (const { to, data } of this.heldBack.splice(0)) {

@@ -2,11 +2,11 @@ import { Client, Metadata, credentials, loadPackageDefinition, type ServiceClien
 import { loadFileDescriptorSetFromBuffer, loadSync } from '@grpc/proto-loader';
 
 /** Messages of server reflection: https://github.com/grpc/grpc/blob/master/doc/server-reflection.md */
-interface Reflected {
+interface ReflectionResponse {
   readonly list_services_response?: { readonly service: readonly { readonly name: string }[] };
   readonly file_descriptor_response?: { readonly file_descriptor_proto: readonly Buffer[] };
 }
-type Ask = (request: object) => Promise<Reflected>;
+type ReflectionCall = (request: object) => Promise<ReflectionResponse>;
 
 /** Client that knows only what server reflection returns, like `grpcurl`. */
 export class GenericClient {
@@ -53,20 +53,20 @@ export class GenericClient {
     this.client.close();
   }
 
-  private async reflect(question: (ask: Ask) => Promise<Reflected>): Promise<Reflected> {
+  private async reflect(question: (ask: ReflectionCall) => Promise<ReflectionResponse>): Promise<ReflectionResponse> {
     const file = import.meta.resolve('@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto');
     const definition = loadSync(new URL(file).pathname, { keepCase: true });
     const service = definition['grpc.reflection.v1.ServerReflection'] as ServiceClientConstructor['service'];
     const { path, requestSerialize, responseDeserialize } = service['ServerReflectionInfo']!;
-    const stream = this.client.makeBidiStreamRequest<object, Reflected>(
+    const stream = this.client.makeBidiStreamRequest<object, ReflectionResponse>(
       path,
       requestSerialize,
       responseDeserialize,
       this.metadata,
     );
-    const answered = Promise.withResolvers<Reflected>();
+    const answered = Promise.withResolvers<ReflectionResponse>();
     stream.on('data', answered.resolve).on('error', answered.reject);
-    const ask: Ask = (request) => {
+    const ask: ReflectionCall = (request) => {
       stream.write(request);
       return answered.promise;
     };
@@ -77,9 +77,9 @@ export class GenericClient {
 /** Encodes a `FileDescriptorSet`, whose only field is repeated and length-prefixed. */
 function descriptorSet(files: readonly Buffer[]): Buffer {
   const FIRST_FIELD = 0x0a;
-  return Buffer.concat(files.flatMap((file) => [Buffer.from([FIRST_FIELD, ...varint(file.length)]), file]));
+  return Buffer.concat(files.flatMap((file) => [Buffer.from([FIRST_FIELD, ...encodeVarint(file.length)]), file]));
 }
 
-function varint(number: number): readonly number[] {
-  return number < 128 ? [number] : [(number % 128) + 128, ...varint(Math.floor(number / 128))];
+function encodeVarint(number: number): readonly number[] {
+  return number < 128 ? [number] : [(number % 128) + 128, ...encodeVarint(Math.floor(number / 128))];
 }

@@ -40,7 +40,7 @@ export class KafkaEngine {
   }
 
   /** Simulates a replaced disk. Call it while the node is stopped. */
-  async loseData(): Promise<void> {
+  async deleteData(): Promise<void> {
     await rm(join(this.folder.path, 'logs'), { recursive: true });
   }
 
@@ -49,7 +49,7 @@ export class KafkaEngine {
     this.process.hold();
   }
 
-  wake(): void {
+  resume(): void {
     this.process.wake();
   }
 

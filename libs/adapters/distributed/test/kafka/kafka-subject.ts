@@ -4,7 +4,7 @@ import type { KafkaLimits } from '../../src/kafka/kafka-client.ts';
 import { KafkaEngine } from './kafka-engine.ts';
 
 /** Reason why no Kafka is available for tests; undefined if there is one. */
-export const NO_KAFKA =
+export const NO_KAFKA_REASON =
   process.env['KAFKA_BROKERS'] || process.env['ENGINES_DIR']
     ? undefined
     : 'neither KAFKA_BROKERS nor ENGINES_DIR is set';

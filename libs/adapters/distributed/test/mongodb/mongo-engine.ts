@@ -47,7 +47,7 @@ export class MongoEngine {
     this.process.hold();
   }
 
-  goOn(): void {
+  resume(): void {
     this.process.wake();
   }
 

@@ -11,14 +11,14 @@ const { MONGODB_URL, ENGINES_DIR } = process.env;
 const TIMEOUT_MS = 60_000;
 
 /** Defines tests that need a MongoDB. Without one, a skipped test states the reason. */
-export function whereMongo(title: string, define: () => void): void {
+export function describeWithMongo(title: string, define: () => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (MONGODB_URL !== undefined || ENGINES_DIR !== undefined) define();
   else itWhere(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
 }
 
 /** Defines tests that need an engine that they can kill. */
-export function whereEngine(title: string, define: (enginesDir: string) => void): void {
+export function describeWithMongoEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (ENGINES_DIR !== undefined) define(ENGINES_DIR);
   else itWhere(false, 'ENGINES_DIR is not set: no engine to kill')(title, () => Promise.resolve());
@@ -57,7 +57,7 @@ function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P)
   const opened: { readonly port: P; readonly connection: MongoConnection }[] = [];
   const database = `test-${randomUUID()}`;
   let engine: MongoEngine | undefined;
-  const url = () => engine?.url(database) ?? inDatabase(MONGODB_URL ?? '', database);
+  const url = () => engine?.url(database) ?? urlOfDatabase(MONGODB_URL ?? '', database);
 
   function openAgain(): Promise<P> {
     const connection = new MongoConnection({ url: url(), metrics: noMetrics });
@@ -104,7 +104,7 @@ function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P)
 }
 
 /** @param url `mongodb://hosts/database?options`, both optional */
-function inDatabase(url: string, database: string): string {
+function urlOfDatabase(url: string, database: string): string {
   const [, hosts = '', options = ''] = /^([^/]+\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
   return `${hosts}/${database}${options}`;
 }

@@ -4,7 +4,7 @@ type Database = Parameters<Parameters<MongoConnection['run']>[0]>[0];
 type Documents = ReturnType<Database['collection']>;
 type FindOptions = NonNullable<Parameters<Documents['find']>[1]>;
 
-interface Question {
+interface RecordedQuery {
   readonly collection: string;
   readonly filter: object;
   readonly options: FindOptions;
@@ -18,8 +18,8 @@ interface PlanStage {
 }
 
 /** Records the queries of a MongoDB connection, one of each kind, and explains their plans. */
-export class AskedOfMongo {
-  private readonly kinds = new Map<string, Question>();
+export class MongoQueryRecorder {
+  private readonly kinds = new Map<string, RecordedQuery>();
   private readonly run: MongoConnection['run'];
 
   constructor(connection: MongoConnection) {
@@ -32,7 +32,7 @@ export class AskedOfMongo {
   }
 
   /** Returns queries that do not use exactly the index they name, or the id index if they name none. */
-  async astray(): Promise<readonly string[]> {
+  async findMisplannedQueries(): Promise<readonly string[]> {
     const astray: string[] = [];
     for (const [kind, { collection, filter, options }] of this.kinds) {
       const { queryPlanner } = (await this.run((database) =>
@@ -48,16 +48,16 @@ export class AskedOfMongo {
   }
 
   private noting(database: Database): Database {
-    return instead(database, {
+    return withOverrides(database, {
       collection: (name: string, options?: object) => {
         const documents = database.collection(name, options);
         const note = (filter: object, { hint, sort, skip, limit }: FindOptions) => {
           const asked = { hint, sort, skip, limit };
           const given = Object.entries(asked).filter(([, value]) => value !== undefined);
           const question = { collection: name, filter, options: Object.fromEntries(given) };
-          this.kinds.set(JSON.stringify([name, kindOf(filter), hint, sort]), question);
+          this.kinds.set(JSON.stringify([name, describeFilter(filter), hint, sort]), question);
         };
-        return instead(documents, {
+        return withOverrides(documents, {
           find: (filter: object, finding: FindOptions) => {
             note(filter, finding);
             return documents.find(filter, finding);
@@ -73,7 +73,7 @@ export class AskedOfMongo {
 }
 
 /** Returns a proxy of an object with some of its methods replaced. */
-function instead<T extends object>(of: T, methods: Readonly<Record<string, unknown>>): T {
+function withOverrides<T extends object>(of: T, methods: Readonly<Record<string, unknown>>): T {
   return new Proxy(of, {
     get: (target, name) => {
       if (typeof name === 'string' && name in methods) return methods[name];
@@ -84,10 +84,10 @@ function instead<T extends object>(of: T, methods: Readonly<Record<string, unkno
 }
 
 /** Describes a filter without its values. The first element of a list stands for all. */
-function kindOf(filter: unknown): unknown {
-  if (Array.isArray(filter)) return filter.slice(0, 1).map(kindOf);
+function describeFilter(filter: unknown): unknown {
+  if (Array.isArray(filter)) return filter.slice(0, 1).map(describeFilter);
   if (filter === null || typeof filter !== 'object') return typeof filter;
-  return Object.fromEntries(Object.entries(filter).map(([name, condition]) => [name, kindOf(condition)]));
+  return Object.fromEntries(Object.entries(filter).map(([name, condition]) => [name, describeFilter(condition)]));
 }
 
 /** All stages of a query plan. */

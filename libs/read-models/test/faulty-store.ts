@@ -2,13 +2,13 @@ import { Unavailable } from '@tracking/ports';
 import type { Collection, CollectionSpec, Document, DocumentStore, CollectionWrite } from '@tracking/ports';
 
 /** Decides, before every operation of a store, whether the operation works or fails. */
-type Trouble = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
+type FaultPlan = (operation: 'read' | 'write') => 'works' | 'fails' | 'works_and_fails';
 
 /**
  * Wraps a document store so that operations fail before or after they take effect, and batches may be applied
  * partially.
  */
-export function troubled(store: DocumentStore, trouble: Trouble): DocumentStore {
+export function withFaults(store: DocumentStore, trouble: FaultPlan): DocumentStore {
   const through = async <R>(operation: 'read' | 'write', action: () => Promise<R>): Promise<R> => {
     const outcome = trouble(operation);
     if (outcome === 'fails') throw new Unavailable('document store', 'in trouble');
@@ -47,7 +47,7 @@ export function troubled(store: DocumentStore, trouble: Trouble): DocumentStore 
 }
 
 /** Fails all writes from the n-th one on, like a process killed at that point. */
-export function dyingAt(n: number): { readonly trouble: Trouble; readonly isDead: () => boolean } {
+export function failFromWrite(n: number): { readonly trouble: FaultPlan; readonly isDead: () => boolean } {
   let writes = 0;
   return {
     trouble: (operation) => {
