@@ -89,20 +89,20 @@ describe('administration API', () => {
   }
   const newKey = { workspace: 'default', name: 'TMS', environment: 'live', role: 'operator' };
 
-  it('lies in the data folder and can be opened by its user alone', async () => {
+  it('is in the data folder and only its user can open it', async () => {
     expect(socketPath).toBe(join(dataDir, 'administration.sock'));
     const { mode } = await stat(socketPath);
     expect(mode & 0o777).toBe(0o600);
   });
 
-  it('says that it is there', async () => {
+  it('reports that the service runs', async () => {
     expect(await call('GET', '/administration')).toEqual({
       status: 200,
       body: { status: 'ready', process_id: process.pid },
     });
   });
 
-  it('makes, lists and refuses workspaces', async () => {
+  it('creates and lists workspaces, and refuses invalid ones', async () => {
     const created = await call('POST', '/administration/workspaces', { name: 'Acme & Söhne/1' });
     expect(created).toEqual({
       status: 201,
@@ -118,7 +118,7 @@ describe('administration API', () => {
     expect(await call('GET', `/administration/keys?workspace=${named}`)).toEqual({ status: 200, body: { data: [] } });
   });
 
-  it('makes a key that works, lists it without the key, and revokes it', async () => {
+  it('creates a working key, lists it without the key itself, and revokes it', async () => {
     const { status, body } = await call('POST', '/administration/keys', newKey);
     expect(status).toBe(201);
     expect(body).toMatchObject({ name: 'TMS', environment: 'live', role: 'operator', revoked_at: null });
@@ -147,7 +147,7 @@ describe('administration API', () => {
     expect(JSON.stringify([after.body, list.body]) + lines.join('\n')).not.toContain(secret);
   });
 
-  it('makes a key of a user, which may do what they may', async () => {
+  it('creates a key of a user with the permissions of the user', async () => {
     const { id } = (await identity.workspaces.find('default')) ?? { id: '' };
     const command = {
       id: 'the user',
@@ -171,7 +171,7 @@ describe('administration API', () => {
     }
   });
 
-  it('audits changes as the command line’s, without secrets, and nothing that was refused', async () => {
+  it('audits changes as made by the command line, without secrets and refused ones', async () => {
     const acme = await call('POST', '/administration/workspaces', { name: 'audited' });
     const inAcme = { ...newKey, workspace: 'audited' };
     const { body } = await call('POST', '/administration/keys', inAcme);
@@ -201,7 +201,7 @@ describe('administration API', () => {
     });
     const { id: account } = body['owner'] as JsonObject;
     const changes = expect.objectContaining({ name: { from: null, to: 'TMS' }, role: { from: null, to: 'operator' } });
-    // Of one request, so of one time.
+    // Both entries belong to one request, so they have the same time.
     expect(new Map(made.map((entry) => [entry.type, entry]))).toEqual(
       new Map([
         ['api_key.created', { ...common, type: 'api_key.created', changes }],
@@ -215,7 +215,7 @@ describe('administration API', () => {
     expect(JSON.stringify(items)).not.toContain(String(body['key']).slice('sk_live_'.length + 4, -4));
   });
 
-  it('audits the service account also where nobody knows what became of its key', async () => {
+  it('audits the service account even if the outcome of its key is unknown', async () => {
     const { body } = await call('POST', '/administration/workspaces', { name: 'half' });
     const serviceAccounts = () => identity.serviceAccounts.list(String(body['id']), { limit: 10 });
     jest.spyOn(identity.keys, 'create').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
@@ -235,7 +235,7 @@ describe('administration API', () => {
     expect([await entries(), (await serviceAccounts()).items]).toEqual([[unknown, made], [account]]);
   });
 
-  it('names every faulty field', async () => {
+  it('lists all invalid fields', async () => {
     const { status, body } = await call('POST', '/administration/keys', {
       name: 7,
       environment: 'prod',
@@ -267,7 +267,7 @@ describe('administration API', () => {
     ['PUT', '/administration/read_models/nothing/rebuild', undefined, 405],
     ['GET', '/v1/shipments', undefined, 404],
     ['GET', '/%', undefined, 404],
-  ] as const)('answers %s %s %j with %i in the error form', async (method, path, raw, status) => {
+  ] as const)('responds to %s %s %j with %i in the error format', async (method, path, raw, status) => {
     const answer = await call(method, path, undefined, raw);
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({
@@ -292,7 +292,7 @@ describe('administration API', () => {
     ['POST', '/administration/read_models/nothing/rebuild'],
     ['GET', '/administration/parked'],
     ['POST', '/administration/parked/none/retry'],
-  ])('%s %s refuses parameters that it does not have', async (method, path) => {
+  ])('refuses unknown parameters of %s %s', async (method, path) => {
     const { status, body } = await call(method, `${path}?workspaces=default`);
     expect([status, (body['error'] as JsonObject)['details']]).toEqual([
       400,
@@ -302,7 +302,7 @@ describe('administration API', () => {
     ]);
   });
 
-  it('lists read models and has them rebuilt', async () => {
+  it('lists read models and rebuilds them', async () => {
     const { body } = await call('GET', '/administration/read_models');
     const { data } = body as { data: { name: string; generation: number }[] };
     expect(data.map(({ name }) => name)).toEqual(expect.arrayContaining(['shipments', 'milestones']));
@@ -320,7 +320,7 @@ describe('administration API', () => {
     });
   });
 
-  it('lists parked shipments and tells what came of another attempt', async () => {
+  it('lists parked shipments and reports the outcome of another attempt', async () => {
     const parked = {
       id: 'shipments.1.shipment-a',
       read_model: 'shipments',
@@ -343,7 +343,7 @@ describe('administration API', () => {
     });
   });
 
-  describe('its socket', () => {
+  describe('the administration socket', () => {
     async function served(folder: string): Promise<{ path: string; close: () => Promise<void> }> {
       const other = await createAdministrationApi({ identity, appUrl, readModels, logger });
       try {
@@ -355,7 +355,7 @@ describe('administration API', () => {
       }
     }
 
-    it('replaces what a crash left behind, and goes with the application', async () => {
+    it('replaces a socket left by a crash, and is removed with the application', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'administration-'));
       await writeFile(join(folder, 'administration.sock'), '');
       const { path, close } = await served(folder);
@@ -365,7 +365,7 @@ describe('administration API', () => {
       await rm(folder, { recursive: true });
     });
 
-    it('has a folder of its own where the data folder’s path is too long', async () => {
+    it('has its own folder if the path of the data folder is too long', async () => {
       const root = await mkdtemp(join(tmpdir(), 'administration-'));
       const deep = join(root, 'deep'.repeat(30));
       await mkdir(deep);
@@ -377,7 +377,7 @@ describe('administration API', () => {
       await rm(root, { recursive: true });
     });
 
-    it('is not made in a folder that others may enter', async () => {
+    it('is not created in a folder that others can access', async () => {
       const root = await mkdtemp(join(tmpdir(), 'administration-'));
       const deep = join(root, 'deep'.repeat(30));
       const folder = dirname(administrationSocketPath(deep, tmpdir()));
@@ -388,7 +388,7 @@ describe('administration API', () => {
     });
   });
 
-  it('answers on another server only whoever knows the token, and leaves other paths alone', async () => {
+  it('on another server responds only with the token, and leaves other paths alone', async () => {
     const token = 'a-token-of-thirty-two-characters';
     const own = await createAdministrationApi({ identity, appUrl, readModels, logger });
     const handler = await guarded(own, token);
@@ -420,7 +420,7 @@ describe('administration API', () => {
     }
   });
 
-  it('exports events from the first one, and after a position', async () => {
+  it('exports events from the first one, or after a position', async () => {
     const asked: unknown[] = [];
     const events = {
       exportEvents: (request: object) => Promise.resolve({ events: [], next: asked.push(request) }),
@@ -438,7 +438,7 @@ describe('administration API', () => {
     expect(asked).toMatchObject([{ after: null }, { after: '0a' }]);
   });
 
-  it('has the shipments of workspaces checked when all events of an import are stored', async () => {
+  it('checks the shipments of workspaces after all events of an import are stored', async () => {
     const requested: string[] = [];
     const workspaceSettings = { rechecks: { request: async (id: string) => void requested.push(id) } };
     const events = { exportEvents: jest.fn<never>(), importEvents: jest.fn<never>() };

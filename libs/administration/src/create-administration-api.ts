@@ -37,7 +37,7 @@ import { WorkspacesController } from './workspaces.controller.ts';
 
 @Controller('administration')
 class StatusController {
-  /** A response shows that the service runs. */
+  /** Controller of the status: a response shows that the service runs. */
   @Get()
   @Takes()
   status(): AdministrationStatus {
@@ -48,9 +48,9 @@ class StatusController {
 class AdministrationModule {}
 
 /**
- * The operators' API, for the command line tool: JSON with the field names and the error form of the public API. It needs
- * no key and checks no permissions, so serve it only where nobody but the operator can reach it: see `listenOnSocket`.
- * `app.close()` lets open requests finish and closes nothing of `dependencies`.
+ * Creates the operators' API for the command line tool: JSON with the field names and error format of the public API.
+ * It needs no key and checks no permissions, so serve it only where nobody but the operator can reach it: see
+ * `listenOnSocket`. `app.close()` lets open requests finish and closes none of the `dependencies`.
  */
 export async function createAdministrationApi(
   dependencies: AdministrationDependencies,

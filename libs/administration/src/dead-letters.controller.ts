@@ -27,7 +27,7 @@ class DeadLettersWhereDto extends IntersectionType(DeadLettersDto, WhereDto) {}
 
 interface Summary extends Omit<DeadLetterSummary, 'by_endpoint'> {
   readonly by_endpoint: readonly Owned<DeadLetterSummary['by_endpoint'][number]>[];
-  /** Names of the workspaces that were searched. */
+  /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
 interface Settlement extends Found<WebhookReplay> {
@@ -66,7 +66,7 @@ export class DeadLettersController {
     };
   }
 
-  /** Begins a replay for each endpoint that has dead letters. */
+  /** Starts a replay for each endpoint that has dead letters. */
   @Post('replay')
   @Takes()
   @HttpCode(202)
@@ -100,7 +100,7 @@ export class DeadLettersController {
     const refused: Settlement['refused'][number][] = [];
     let isFound = false;
     for (const { scope, filter: part } of await this.parts(principal, filter)) {
-      // An endpoint that the filter names is in one of the scopes only.
+      // An endpoint in the filter exists in only one of the scopes.
       const settled = await unlessNotFound(
         principal.audited(request, scope, { type, target: null }, (command) =>
           replayOrDiscardDeadLetters(request, this.webhooks.deadLetters, action, { ...command, filter: part }),
@@ -112,11 +112,11 @@ export class DeadLettersController {
       refused.push(...settled.refused.map((each) => owned(each, scope)));
     }
     if (!isFound && filter.endpoint_id !== undefined)
-      throw new RequestError('not_found', `No such endpoint in ${place}.`);
+      throw new RequestError('not_found', `${place} has no such endpoint.`);
     return { data, refused, workspaces };
   }
 
-  /** The filter for each scope. Deliveries that it names are divided among the scopes in which they are. */
+  /** Returns the filter for each scope. Delivery ids in the filter are divided among their scopes. */
   private async parts(
     principal: OperatorPrincipal,
     filter: Filter,
@@ -138,7 +138,7 @@ function sum(counts: readonly DeadLetterCount[]): DeadLetterCount {
   return { count, is_exact: counts.every(({ is_exact }) => is_exact) };
 }
 
-/** Adds the counts that have the same key. */
+/** Adds up the counts that have the same key. */
 function sumBy<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
   const parts = [...Map.groupBy(counts, (each) => each[key]).values()];
   return parts

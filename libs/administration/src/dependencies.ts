@@ -11,16 +11,16 @@ export interface AdministrationDependencies {
   /** URL of the web application, without a trailing slash; one-time links begin with it. */
   readonly appUrl: string;
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;
-  /** Without it there are no routes of events. */
+  /** Import and export of events; without it, the routes for them do not exist. */
   readonly events?: EventTransfer;
   /** Requests checks of the shipments of workspaces after an import. */
   readonly workspaceSettings?: { readonly rechecks: Pick<SettingsOfWorkspaces['rechecks'], 'request'> };
-  /** Without it there are no routes of published events. */
+  /** Published events; without them, the routes for them do not exist. */
   readonly publishedEvents?: Pick<EventsService, 'list'>;
-  /** Without it there are no routes of deliveries. */
+  /** Webhooks; without them, the routes of deliveries do not exist. */
   readonly webhooks?: Pick<WebhookOperations, 'endpoints' | 'deliveries' | 'deadLetters' | 'replays' | 'parked'>;
   readonly logger: Logger;
-  /** The system's clock by default. */
+  /** Clock; the system's clock by default. */
   readonly clock?: Clock;
 }
 

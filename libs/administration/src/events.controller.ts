@@ -53,7 +53,7 @@ function positionOf(cursor: string | undefined): readonly string[] | undefined {
 }
 
 const EXPORT_PAGE_SIZE = 500;
-/** In bytes. Pages of exported events are larger than bodies of the public API. */
+/** Limit of an import in bytes. Pages of exported events are larger than bodies of the public API. */
 const IMPORT_LIMIT = 8 * MIB;
 
 /** A position of the event store. */
@@ -63,7 +63,7 @@ const position: FieldCheck = (value, param) =>
     : fault(param, 'invalid_value', 'Must be the position of a previous page.');
 
 class ExportDto {
-  @field(position, { description: 'The page after this position.', required: false }, { type: String })
+  @field(position, { description: 'Position after which the page starts.', required: false }, { type: String })
   after?: string;
 }
 
@@ -109,7 +109,7 @@ export class EventTransferController {
     return { rechecked: ids.length };
   }
 
-  /** Creates a workspace under the id that it has in the other system, because events name it. */
+  /** Creates a workspace with the id that it has in the other system, because events refer to it. */
   @Post('workspaces')
   @Takes()
   @HttpCode(200)

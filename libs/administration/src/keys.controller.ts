@@ -16,20 +16,20 @@ class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
   @Text({ description: 'Purpose of the key, in your words.' })
   name!: string;
 
-  @OneOf(ENVIRONMENTS, { description: 'What the key sees.' })
+  @OneOf(ENVIRONMENTS, { description: 'Environment of the key.' })
   environment!: Environment;
 
   @OneOf(ROLES, {
-    description: 'Role of the service account that is made for the key; this or `user`.',
+    description: 'Role of the service account that is created for the key; either `role` or `user` is required.',
     nullable: true,
   })
   role?: Role;
 
-  @Text({ description: 'E-mail of the user whose key it is.', nullable: true })
+  @Text({ description: 'E-mail address of the user that owns the key.', nullable: true })
   user?: string;
 }
 
-/** API keys, by workspace. */
+/** API keys of workspaces. */
 @Controller('administration/keys')
 export class KeysController {
   constructor(
@@ -38,7 +38,7 @@ export class KeysController {
     @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
-  /** The only response that holds a key. */
+  /** Only this response contains the key itself. */
   @Post()
   @Takes()
   @Audited('api_key.created')
@@ -77,14 +77,14 @@ export class KeysController {
     return revoked.after;
   }
 
-  /** @throws RequestError unless one owner is named; DomainError where there is no such user */
+  /** @throws RequestError unless exactly one owner is named; DomainError if there is no such user */
   private async ownerOf(
     { name, role, user }: CreateKeyDto,
     command: IdentityCommand,
     request: FastifyRequest,
   ): Promise<KeyOwner> {
     if (Boolean(role) === Boolean(user)) {
-      throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is to be told.'));
+      throw invalidRequest(fault('role', role ? 'invalid_value' : 'required', 'Either role or user is required.'));
     }
     if (user) return { type: 'user', id: (await this.identity.users.named(command.workspace_id, user)).id };
     // Created before its key: a crash in between leaves an account without a key, never a key without an owner.

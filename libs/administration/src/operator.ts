@@ -10,10 +10,13 @@ import type { AdministrationDependencies } from './dependencies.ts';
 
 type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
 
-/** The actor of every change. Whoever may open the socket owns the data, so operators are not distinguished. */
+/**
+ * Actor of every change by operators. Anybody who can open the socket owns the data, so operators are not
+ * distinguished.
+ */
 const OPERATOR: Actor = { type: 'system', id: 'administration' };
 
-/** The workspace and environment that a request is about; all of them where it names none. */
+/** The workspace and environment of a request; all of them if the request names none. */
 export interface Where {
   readonly workspace?: string | undefined;
   readonly environment?: Environment | undefined;
@@ -24,13 +27,13 @@ export interface NamedScope extends Scope {
   readonly workspace: string;
 }
 
-/** A resource of one workspace and environment, which it names. */
+/** A resource with the workspace and environment that it belongs to. */
 export type Owned<T extends object> = T & { readonly workspace: string; readonly environment: Environment };
 
-/** What is found in several workspaces. */
+/** Results from several workspaces. */
 export interface Found<T extends object> {
   readonly data: readonly Owned<T>[];
-  /** Names of the workspaces that were searched. */
+  /** Names of the searched workspaces. */
   readonly workspaces: readonly string[];
 }
 
@@ -39,7 +42,7 @@ interface Dated {
   readonly id: string;
 }
 
-/** Makes the principals of requests. */
+/** Creates the principals of operators' requests. */
 @Injectable()
 export class Operators {
   constructor(
@@ -83,13 +86,16 @@ export class OperatorPrincipal {
     return [...new Set(this.scopes.map(({ workspace }) => workspace))];
   }
 
-  /** The workspaces in a sentence. */
+  /** The workspaces, for messages. */
   get place(): string {
     const names = this.workspaces;
     return `${names.length === 1 ? 'workspace' : 'the workspaces'} ${names.join(', ')}`;
   }
 
-  /** The newest of all scopes. They are asked one after the other: together they could be too many at once. */
+  /**
+   * Returns the newest entries of all scopes. The scopes are queried one after another, because all at once could be
+   * too many.
+   */
   async newest<T extends Dated>(
     limit: number,
     list: (scope: Scope) => Promise<ItemPage<T>>,
@@ -108,8 +114,8 @@ export class OperatorPrincipal {
   }
 
   /**
-   * Finds a resource by its id, which does not say in which scope it is.
-   * @param noun of the resource, for the error
+   * Finds a resource by its id, which does not contain the scope.
+   * @param noun name of the resource type, for the error
    * @throws RequestError `not_found`
    */
   async find<T extends object>(
@@ -138,7 +144,10 @@ export class OperatorPrincipal {
   }
 }
 
-/** The operator in the workspace that the body names. Without one there is nothing to change, as the handler reports. */
+/**
+ * Returns the actor for the workspace that the body names. Without a workspace nothing can change, and the handler
+ * reports the error.
+ */
 export function auditedByOperator({ workspaces }: Workspaces): AuditedByRequest {
   return async ({ body }) => {
     const { workspace } = (body ?? {}) as { readonly workspace?: unknown };
@@ -156,7 +165,7 @@ export function scopeOf({ workspace_id, environment }: NamedScope): Scope {
   return { workspace_id, environment };
 }
 
-/** Undefined where the resource is not in that scope. */
+/** Undefined if the resource is not in that scope. */
 export async function unlessNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -10,7 +10,7 @@ import type { ListAnswer } from './routes.ts';
 
 const PAGE_SIZE = 200;
 
-/** Shipments that read models and messages that webhooks could not process and set aside. */
+/** Shipments and messages that read models or webhooks could not process and set aside. */
 @Controller('administration/parked')
 export class ParkedController {
   constructor(
@@ -24,7 +24,7 @@ export class ParkedController {
     return listAnswer([...(await this.shipments()), ...(await this.messages())]);
   }
 
-  /** Waits some seconds for the outcome. */
+  /** Waits a few seconds for the outcome. */
   @Post(':id/retry')
   @Takes()
   @HttpCode(200)

@@ -18,7 +18,7 @@ export class ReadModelsController {
     return listAnswer(await this.readModels.list());
   }
 
-  /** Responds as soon as the rebuild is certain; `GET /administration/read_models` shows its progress. */
+  /** Responds as soon as the rebuild is stored; `GET /administration/read_models` shows its progress. */
   @Post(':name/rebuild')
   @Takes()
   @HttpCode(202)

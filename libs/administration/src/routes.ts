@@ -18,16 +18,19 @@ import type { DtoClass } from '@tracking/http';
 interface TakesOptions {
   /** Class of the query parameters; none by default. */
   readonly query?: DtoClass;
-  /** Largest body, in bytes; 1 MiB by default. */
+  /** Largest body in bytes; 1 MiB by default. */
   readonly limit?: number;
 }
 
-/** Declares the parameters and the body of a route. There is no access to declare: operators may do everything. */
+/**
+ * Declares the query parameters and the body limit of a route. Access is not declared, because operators may do
+ * everything.
+ */
 export function Takes({ query = NoParameters, limit }: TakesOptions = {}): MethodDecorator {
   return RouteConfig({ parameters: query, body: json(limit) });
 }
 
-/** Reads a body of an operator's tool, for which an unknown field is an error. */
+/** Reads a body sent by an operator's tool. Unknown fields are errors. */
 export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
   constructor(private readonly dto: DtoClass<T>) {}
 
@@ -40,22 +43,22 @@ export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
   }
 }
 
-/** The one workspace that a request is about. */
+/** The workspace of a request. */
 export class InWorkspaceDto {
   @Text({ description: 'Name of the workspace.' })
   workspace!: string;
 }
 
-/** The workspaces and environments that a request is about. */
+/** The workspaces and environments of a request. */
 export class WhereDto {
-  @QueryText({ description: 'Name of the workspace; all of them without one.' })
+  @QueryText({ description: 'Name of the workspace; all workspaces by default.' })
   workspace?: string;
 
-  @QueryOneOf(ENVIRONMENTS, { description: 'One environment; both without one.' })
+  @QueryOneOf(ENVIRONMENTS, { description: 'Environment; both by default.' })
   environment?: Environment;
 }
 
-/** A list that comes whole, because it is short. */
+/** A short list, which is returned completely. */
 export interface ListAnswer<T> {
   readonly data: readonly T[];
 }
@@ -64,7 +67,7 @@ export function listAnswer<T>(data: readonly T[]): ListAnswer<T> {
   return { data };
 }
 
-/** Reads a cursor of two words. Only the operator's own tool sends cursors, so they are neither sealed nor bound. */
+/** Reads a cursor of two words. Only the operator's own tool sends cursors, so they are not signed. */
 export function placeOf(cursor: string | undefined): string[] | undefined {
   const place = cursor?.split(' ');
   if (place === undefined || place.length === 2) return place;

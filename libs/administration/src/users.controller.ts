@@ -12,19 +12,22 @@ import { InWorkspaceDto, InputPipe, Takes, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
-  @Email({ description: 'Of the user.' })
+  @Email({ description: 'E-mail address of the user.' })
   email!: string;
 }
 class UserRoleDto extends NamedUserDto {
-  @OneOf(ROLES, { description: 'What the user may do.' })
+  @OneOf(ROLES, { description: 'Role of the user.' })
   role!: Role;
 }
 class CreateUserDto extends UserRoleDto implements UserToCreate {
-  @Password({ description: 'With one the user is active at once.', required: false })
+  @Password({
+    description: 'Password. With one, the user is active immediately; without one, the user is invited.',
+    required: false,
+  })
   password?: string;
 }
 
-/** Users, by workspace. */
+/** Users of workspaces. */
 @Controller('administration/users')
 export class UsersController {
   constructor(
@@ -33,7 +36,7 @@ export class UsersController {
     @Inject(APP_URL) private readonly appUrl: AdministrationDependencies['appUrl'],
   ) {}
 
-  /** Without a password, the response holds an invitation. */
+  /** Without a password, the response contains an invitation. */
   @Post()
   @Takes()
   @Audited('user.created')

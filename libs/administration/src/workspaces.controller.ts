@@ -7,7 +7,7 @@ import { InputPipe, Takes, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class CreateWorkspaceDto {
-  @Text({ description: 'Unique, whatever its case.' })
+  @Text({ description: 'Unique name, regardless of case.' })
   name!: string;
 }
 

@@ -5,13 +5,13 @@ import { NOTHING_SET, setValuesOf, valuesOf } from './settings-document.ts';
 
 const patchedDefaults = (patch: JsonObject) => patched(DEFAULT_RULE_SETTINGS, patch);
 const faults = (patch: JsonObject) => patchedDefaults(patch).faults.map(({ param, code }) => `${param} ${code}`);
-/** What is set after the patches, one after another. */
+/** Returns the settings after applying the patches in order. */
 const set = (...patches: readonly JsonObject[]) =>
   setValuesOf(patches.reduce((values, patch) => patched(values, patch).values, DEFAULT_RULE_SETTINGS));
 const exception = (type: string, fields: JsonValue): JsonObject => ({ exceptions: { [type]: fields } });
 
 describe('a merge patch of settings', () => {
-  it('changes what it names and nothing else', () => {
+  it('changes only the settings that it names', () => {
     const { values, faults: none } = patchedDefaults({
       exceptions: { eta_slip: { after_hours: 36.5, by_mode: { rail: 12 } }, customs_hold: { enabled: false } },
       required_documents: { ocean: ['bill_of_lading', 'packing_list'] },
@@ -33,7 +33,7 @@ describe('a merge patch of settings', () => {
     });
   });
 
-  it('stores what differs from the defaults alone', () => {
+  it('stores only values that differ from the defaults', () => {
     expect(set({})).toEqual(NOTHING_SET);
     const everything = { ...DEFAULT_RULE_SETTINGS } as unknown as JsonObject;
     expect(set(everything)).toEqual(NOTHING_SET);
@@ -56,24 +56,24 @@ describe('a merge patch of settings', () => {
     ],
     ['a type', exception('eta_slip', null)],
     ['all types', { exceptions: null }],
-  ])('null brings back the default of %s', (_what, patch) => {
+  ])('restores the default of %s with null', (_what, patch) => {
     const changes = { enabled: false, after_hours: 48, by_mode: { air: 8 }, severity: 'low' };
     expect(set(exception('eta_slip', changes), patch)).toEqual(NOTHING_SET);
   });
 
-  it('null brings back the documents of a mode, and of all', () => {
+  it('restores the documents of a mode, or of all modes, with null', () => {
     const before = { required_documents: { ocean: ['photo'], air: ['photo'] } };
     expect(set(before, { required_documents: { ocean: null } }).required_documents).toEqual({ air: ['photo'] });
     expect(set(before, { required_documents: null }).required_documents).toEqual({});
     expect(set(before, { required_documents: { ocean: [] } }).required_documents).toEqual({ air: ['photo'] });
   });
 
-  it('null takes away the hours of a mode that has no default', () => {
+  it('removes the hours of a mode without a default with null', () => {
     const before = exception('arrival_overdue', { by_mode: { rail: 24 } });
     expect(set(before, exception('arrival_overdue', { by_mode: { rail: null } }))).toEqual(NOTHING_SET);
   });
 
-  it('takes values of enumerations in any case, and each document once', () => {
+  it('accepts enumeration values in any case, and stores each document once', () => {
     const patch = {
       exceptions: { no_update: { severity: 'HIGH' } },
       required_documents: { ocean: ['Packing_List', 'packing_list', 'PHOTO'] },
@@ -84,7 +84,7 @@ describe('a merge patch of settings', () => {
     });
   });
 
-  it('names every faulty field at once', () => {
+  it('reports all invalid fields together', () => {
     expect(
       faults({
         exceptions: {
@@ -116,41 +116,41 @@ describe('a merge patch of settings', () => {
     ]);
   });
 
-  it.each([0, -1, 8_760.1, 1e308])('%d hours are none', (hours) => {
+  it.each([0, -1, 8_760.1, 1e308])('refuses %d hours', (hours) => {
     expect(faults(exception('eta_slip', { after_hours: hours }))).toEqual([
       'exceptions.eta_slip.after_hours invalid_value',
     ]);
   });
 
-  it.each([0.25, 1, 8_760])('%d hours are some', (hours) => {
+  it.each([0.25, 1, 8_760])('accepts %d hours', (hours) => {
     expect(faults(exception('eta_slip', { after_hours: hours, by_mode: { air: hours } }))).toEqual([]);
   });
 
-  it.each<JsonValue>(['x', 5, false, []])('%j is neither settings of exceptions nor required documents', (value) => {
+  it.each<JsonValue>(['x', 5, false, []])('refuses %j as exception settings and as required documents', (value) => {
     expect(faults({ exceptions: value, required_documents: value })).toEqual([
       'exceptions invalid_type',
       'required_documents invalid_type',
     ]);
   });
 
-  it('names of JavaScript are unknown ones', () => {
+  it('refuses property names of JavaScript objects as unknown names', () => {
     const hostile = JSON.parse('{"exceptions": {"__proto__": {"enabled": false}, "constructor": null}}') as JsonObject;
     expect(faults(hostile)).toEqual(['exceptions.__proto__ invalid_value', 'exceptions.constructor invalid_value']);
   });
 
-  it('tells of a hundred faults at most, and little of long names', () => {
+  it('reports at most a hundred faults, and shortens long names', () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}${'x'.repeat(1_000)}`, {}]));
     const { faults: told } = patchedDefaults({ exceptions: many });
     expect(told).toHaveLength(100);
     expect(Math.max(...told.map(({ param }) => param.length))).toBeLessThan(120);
   });
 
-  it('passes over fields that no setting has', () => {
+  it('ignores unknown fields', () => {
     expect(set({ colour: 'red', exceptions: { eta_slip: { colour: 'red' } } })).toEqual(NOTHING_SET);
   });
 });
 
-it('every mode has a list of documents, and every type of document can be in it', () => {
+it('accepts every mode and every document type in the required documents', () => {
   const patch = { required_documents: Object.fromEntries(MODES.map((mode) => [mode, [...DOCUMENT_TYPES]])) };
   expect(faults(patch)).toEqual([]);
   expect(valuesOf(set(patch)).required_documents).toEqual(patch.required_documents);

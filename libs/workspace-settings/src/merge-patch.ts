@@ -15,13 +15,13 @@ import type {
 } from '@tracking/contracts';
 
 const MAX_HOURS = 8_760;
-/** Most faults told, and characters of names in them: both are the client's choice. */
+/** Limits of the reported faults and of the names in them, because the client chooses both. */
 const MAX_FAULTS = 100;
 const MAX_NAME = 100;
 
 type Fail = (param: string, code: FieldError['code'], message: string) => undefined;
 
-/** What is to hold; only to be used where nothing is faulty. */
+/** The patched values; use them only if there are no faults. */
 interface Patched {
   readonly values: RuleSettings;
   /** All invalid fields. */
@@ -29,8 +29,8 @@ interface Patched {
 }
 
 /**
- * Changes settings by a JSON merge patch (RFC 7396): what it leaves out stays, and null brings back the default, of one
- * value or of all in an object. Fields that no setting has are passed over.
+ * Changes settings by a JSON merge patch (RFC 7396): omitted settings keep their value, and null restores the default
+ * of one value or of all values in an object. Unknown fields are ignored.
  */
 export function patched(values: RuleSettings, patch: JsonObject): Patched {
   const faults: FieldError[] = [];
@@ -40,7 +40,7 @@ export function patched(values: RuleSettings, patch: JsonObject): Patched {
   const exceptions = merged(values.exceptions, patch['exceptions'], {
     param: 'exceptions',
     names: AUTOMATIC_EXCEPTION_TYPES,
-    unknown: 'Is no type of exception that opens by itself. There are',
+    unknown: 'Is not an exception type that opens automatically. Allowed:',
     defaults: DEFAULT_RULE_SETTINGS.exceptions,
     read: (value, param, type) =>
       readException(value, param, {
@@ -53,7 +53,7 @@ export function patched(values: RuleSettings, patch: JsonObject): Patched {
   const required_documents = merged(values.required_documents, patch['required_documents'], {
     param: 'required_documents',
     names: MODES,
-    unknown: 'Is no mode. There are',
+    unknown: 'Is not a transport mode. Allowed:',
     defaults: DEFAULT_RULE_SETTINGS.required_documents,
     read: (value, param) => readDocumentTypes(value, param, fail),
     fail,
@@ -64,15 +64,15 @@ export function patched(values: RuleSettings, patch: JsonObject): Patched {
 interface Members<Name extends string, Value> {
   readonly param: string;
   readonly names: readonly Name[];
-  /** What is wrong with another name, before those that there are. */
+  /** Message for an unknown name, followed by the allowed names. */
   readonly unknown: string;
   readonly defaults: Readonly<Partial<Record<Name, Value>>>;
-  /** The value where it is sound, after it told what is wrong. */
+  /** Returns the value if it is valid, and reports its fault otherwise. */
   readonly read: (value: JsonValue, param: string, name: Name) => Value | undefined;
   readonly fail: Fail;
 }
 
-/** A merge patch of an object whose members have one form. */
+/** Applies a merge patch to an object whose members all have the same form. */
 function merged<Name extends string, Value>(
   now: Readonly<Partial<Record<Name, Value>>>,
   patch: JsonValue | undefined,
@@ -121,7 +121,7 @@ function readException(value: JsonValue, param: string, { now, defaults, fail }:
   const hours = (field: 'after_hours' | 'before_hours') =>
     take(field, (sent, path) =>
       defaults[field] === null
-        ? fail(path, 'invalid_value', `This type has no ${field}.`)
+        ? fail(path, 'invalid_value', `Is not supported for this exception type, which has no ${field}.`)
         : readHours(sent, path, fail),
     );
   return {
@@ -132,11 +132,11 @@ function readException(value: JsonValue, param: string, { now, defaults, fail }:
     by_mode: merged(now.by_mode, value['by_mode'], {
       param: `${param}.by_mode`,
       names: MODES,
-      unknown: 'Is no mode. There are',
+      unknown: 'Is not a transport mode. Allowed:',
       defaults: defaults.by_mode,
       read: (sent, path) =>
         defaults.after_hours === null
-          ? fail(path, 'invalid_value', 'This type has no after_hours.')
+          ? fail(path, 'invalid_value', 'Is not supported for this exception type, which has no after_hours.')
           : readHours(sent, path, fail),
       fail,
     }),
@@ -160,7 +160,7 @@ function readDocumentTypes(value: JsonValue, param: string, fail: Fail): readonl
   return [...new Set(types.filter((type) => type !== undefined))];
 }
 
-/** Whatever its case. */
+/** Finds the value regardless of case. */
 function readOneOf<One extends string>(
   all: readonly One[],
   value: JsonValue,

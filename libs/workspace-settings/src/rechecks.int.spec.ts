@@ -44,15 +44,15 @@ async function only({ rechecks }: SettingsOfWorkspaces): Promise<Recheck> {
   return recheck;
 }
 
-/** The same, as a job advanced it. */
+/** Returns the recheck as a job would advance it. */
 async function advanced({ rechecks }: SettingsOfWorkspaces, from: Recheck, to: Parameters<typeof rechecks.advance>[1]) {
   const recheck = await rechecks.advance(from, to);
   if (recheck === undefined) throw new Error('somebody else was first');
   return recheck;
 }
 
-describe('a re-check that is requested', () => {
-  it('is pending although settings never changed, which go on as before', async () => {
+describe('a requested recheck', () => {
+  it('is pending even if the settings did not change, and leaves them as they are', async () => {
     const settings = await open();
     await settings.rechecks.request('wsp_1');
     const recheck = await only(settings);
@@ -64,7 +64,7 @@ describe('a re-check that is requested', () => {
     expect((await only(settings)).version).toBe(2);
   });
 
-  it('begins one again that is running or done, and takes no progress of before', async () => {
+  it('restarts a running or finished recheck, and discards earlier progress', async () => {
     const settings = await open();
     await change(settings, slower(30));
     const begun = await advanced(settings, await only(settings), running('shp_a', 5));
@@ -79,7 +79,7 @@ describe('a re-check that is requested', () => {
     expect((await settings.get('wsp_1')).exceptions.eta_slip.after_hours).toBe(30);
   });
 
-  it('remembers for which rules all were requested', async () => {
+  it('remembers the rules for which all workspaces were rechecked', async () => {
     const { rechecks } = await open();
     expect(await rechecks.rules()).toBeUndefined();
     await rechecks.setRules('1 a');
@@ -88,8 +88,8 @@ describe('a re-check that is requested', () => {
   });
 });
 
-describe('what is to be checked again', () => {
-  it('is nothing until settings change', async () => {
+describe('the list of unfinished rechecks', () => {
+  it('is empty until settings change', async () => {
     const settings = await open();
     expect((await settings.get('wsp_1')).recheck).toBeNull();
     await change(settings, slower(24));
@@ -98,7 +98,7 @@ describe('what is to be checked again', () => {
   });
 
   it.each([slower(48), { required_documents: { ocean: ['photo'] } }])(
-    'is told with the change to %j',
+    'contains the workspace after the change to %j',
     async (patch) => {
       const settings = await open();
       const { before, after } = await change(settings, patch);
@@ -116,13 +116,13 @@ describe('what is to be checked again', () => {
     },
   );
 
-  it('is stored with the change, in one write', async () => {
+  it('is stored with the change in one write', async () => {
     const documents = await engine.documentStore.collection<Document>({ name: 'workspace_settings', indexes: [] });
     await change(await open(), slower(48));
     expect(await documents.get('wsp_1')).toMatchObject({ version: 2, is_rechecking: true, recheck: PENDING });
   });
 
-  it('is every workspace that is not done, by its id, a page at a time', async () => {
+  it('lists every unfinished workspace by id, in pages', async () => {
     const settings = await open();
     for (const id of ['wsp_3', 'wsp_1', 'wsp_4', 'wsp_2', 'wsp_5']) await change(settings, slower(48), id);
     const [first] = await settings.rechecks.unfinished(undefined, 1);
@@ -133,7 +133,7 @@ describe('what is to be checked again', () => {
     expect(await page('wsp_4')).toEqual(['wsp_5']);
   });
 
-  it('is nothing where settings changed last before shipments were checked again', async () => {
+  it('is empty if settings last changed before rechecks existed', async () => {
     const documents = await engine.documentStore.collection<Document>({ name: 'workspace_settings', indexes: [] });
     const former = { id: 'wsp_1', ...BEFORE, version: 2, updated_at: AT, changed_by: 'former', before: BEFORE };
     await documents.insert({ ...former, exceptions: { eta_slip: { after_hours: 48 } } } as Document);
@@ -150,8 +150,8 @@ describe('what is to be checked again', () => {
   });
 });
 
-describe('progress', () => {
-  it('is told as it is stored, and moves nothing else', async () => {
+describe('recheck progress', () => {
+  it('is returned as stored, and changes nothing else', async () => {
     const settings = await open();
     const { recheck: pending, ...decided } = (await change(settings, slower(48))).after;
     const shown = async () => {
@@ -171,7 +171,7 @@ describe('progress', () => {
     expect(await settings.rechecks.unfinished(undefined, 10)).toEqual([]);
   });
 
-  it('a change begins it anew, also when it was done', async () => {
+  it('restarts with a change of the settings, even after it finished', async () => {
     const settings = await open();
     await change(settings, slower(48));
     const begun = await advanced(settings, await only(settings), running('shp_b', 2));
@@ -183,7 +183,7 @@ describe('progress', () => {
     expect(await only(settings)).toMatchObject({ version: 4, isRunning: false });
   });
 
-  it('the command of the last change, repeated, leaves it', async () => {
+  it('is not affected by a repeat of the last command', async () => {
     const settings = await open();
     const command = { id: 'one', at: AT, actor: { type: 'user', id: 'usr_1' }, workspace_id: 'wsp_1' } as const;
     const first = await settings.change({ ...command, patch: slower(48) });
@@ -194,7 +194,7 @@ describe('progress', () => {
     expect((await only(settings)).after).toBe('shp_b');
   });
 
-  it('of several jobs at the same place one advances', async () => {
+  it('is advanced by only one of several jobs', async () => {
     const settings = await open();
     await change(settings, slower(48));
     const recheck = await only(settings);
@@ -204,10 +204,10 @@ describe('progress', () => {
   });
 });
 
-/** Each of the job's writes, from the one that begins to the last. */
+/** Each write of the job, from the first to the last. */
 const STEPS = [running(null, 0), running('shp_b', 2), running('shp_d', 4), done(5)];
 
-describe.each(STEPS.map((_, step) => step))('a change by a user and the step %d of the job', (step) => {
+describe.each(STEPS.map((_, step) => step))('a change by a user during step %d of the job', (step) => {
   let settings: SettingsOfWorkspaces;
   let recheck: Recheck;
   beforeEach(async () => {
@@ -217,7 +217,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user and the step %d 
     for (const to of STEPS.slice(0, step)) recheck = await advanced(settings, recheck, to);
   });
 
-  /** Runs `meanwhile` when the first of what is done on the store has read, and not written yet. */
+  /** Runs `meanwhile` after the first operation on the store has read and before it writes. */
   async function amid(meanwhile: () => Promise<unknown>): Promise<SettingsOfWorkspaces> {
     let isFirst = true;
     const gate = async () => {
@@ -228,7 +228,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user and the step %d 
     return open(behind(engine.documentStore, gate));
   }
 
-  it('a change amid the step is kept, and begins anew', async () => {
+  it('keeps a change made during the step, and restarts', async () => {
     const job = await amid(() => change(settings, { exceptions: { no_update: { after_hours: 7 } } }));
     expect(await job.rechecks.advance(recheck, STEPS[step]!)).toBeUndefined();
     expect(await settings.get('wsp_1')).toMatchObject({
@@ -239,7 +239,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user and the step %d 
     expect(await only(settings)).toMatchObject({ version: 3, step: 0, isRunning: false, after: null });
   });
 
-  it('a step amid the change is overtaken by it', async () => {
+  it('discards a step that overlaps with a change', async () => {
     const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
     await change(user, { exceptions: { no_update: { after_hours: 7 } } });
     expect(await settings.get('wsp_1')).toMatchObject({
@@ -250,7 +250,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user and the step %d 
     expect(await only(settings)).toMatchObject({ version: 3, step: 0, isRunning: false, after: null });
   });
 
-  it('a step amid a change that changes nothing is kept', async () => {
+  it('keeps a step that overlaps with a change without effect', async () => {
     const user = await amid(() => advanced(settings, recheck, STEPS[step]!));
     await change(user, slower(48));
     const state = STEPS[step]!.isDone ? 'done' : 'running';

@@ -10,18 +10,18 @@ import {
   TO_RECHECK,
 } from './settings-document.ts';
 
-/** A workspace's open shipments are to be checked again, since its settings changed. */
+/** A recheck of a workspace's open shipments, after its settings changed. */
 export interface Recheck {
   readonly workspace_id: string;
-  /** Of the settings by which they are checked. */
+  /** Version of the settings that the recheck applies. */
   readonly version: number;
-  /** Of its progress: {@link Rechecks.advance} takes one that nobody has advanced. */
+  /** Progress counter: {@link Rechecks.advance} requires that nobody else has advanced it. */
   readonly step: number;
-  /** False as long as it waits for all replicas to know the settings. */
+  /** False while the recheck waits until all replicas have the settings. */
   readonly isRunning: boolean;
-  /** Id of the last shipment that was checked; null before the first. */
+  /** Id of the last checked shipment; null before the first. */
   readonly after: string | null;
-  /** How many were. */
+  /** Number of checked shipments. */
   readonly checked: number;
 }
 
@@ -31,8 +31,9 @@ export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
 }
 
 /**
- * What is to be checked again, in the documents of the settings: marked in the write that changes them, and guarded by
- * their version, so that a change begins it anew and no progress of before comes after it.
+ * Rechecks of workspaces, stored in the documents of the settings. They are marked in the write that changes the
+ * settings and guarded by their version, so that a change restarts the recheck and no earlier progress is stored after
+ * it.
  */
 export class Rechecks {
   constructor(
@@ -40,7 +41,7 @@ export class Rechecks {
     private readonly checkedRules: Collection<CheckedRules>,
   ) {}
 
-  /** Those that are not done, by workspace. @param after the workspace of the last one that was answered */
+  /** Returns unfinished rechecks, by workspace. @param after the workspace of the last one returned */
   async unfinished(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
     const found = await this.documents.find({
       filter: { is_rechecking: true },
@@ -52,7 +53,7 @@ export class Rechecks {
   }
 
   /**
-   * Has the shipments of a workspace checked again although its settings did not change. One that is running begins again.
+   * Requests a recheck of a workspace's shipments although its settings did not change. A running recheck restarts.
    * @throws Busy, Unavailable
    */
   async request(workspaceId: string): Promise<void> {
@@ -68,7 +69,10 @@ export class Rechecks {
     });
   }
 
-  /** The rules by which all workspaces were last checked, or requested to be; undefined before the first time. */
+  /**
+   * Returns the rules with which all workspaces were last rechecked, or for which that was requested; undefined before
+   * the first time.
+   */
   async rules(): Promise<string | undefined> {
     return (await this.checkedRules.get(RULES_ID))?.rules;
   }
@@ -78,8 +82,9 @@ export class Rechecks {
   }
 
   /**
-   * Stores how far it is.
-   * @returns it as it is then; undefined where somebody else advanced it, or the settings changed: nothing is stored then
+   * Stores the progress of a recheck.
+   * @returns the stored recheck; undefined if another job advanced it or the settings changed, and then nothing is
+   *   stored
    * @throws Unavailable
    */
   async advance(recheck: Recheck, { after, checked, isDone, at }: RecheckProgress): Promise<Recheck | undefined> {
@@ -112,7 +117,7 @@ function recheckOf({ id, version, recheck, recheck_step }: SettingsDocument): Re
 
 const RULES_ID = 'rules';
 
-/** Of a workspace that never changed a setting. */
+/** Document of a workspace that never changed a setting. */
 export const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
 
 function neverChanged(id: string): Omit<SettingsDocument, keyof typeof TO_RECHECK> {

@@ -13,25 +13,25 @@ import {
 } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 
-/** What a workspace set, and when. */
+/** The stored settings of a workspace, with the time of the last change. */
 export interface StoredSettings extends SetValues, Pick<WorkspaceSettings, 'version' | 'updated_at' | 'updated_by'> {}
 
-/** How far shipments are checked again; absent where the settings changed last before that was done. */
+/** Progress of the recheck; absent if the settings last changed before rechecks existed. */
 interface StoredRecheck {
   readonly recheck?: SettingsRecheck & {
-    /** Id of the last shipment that was checked. */
+    /** Id of the last checked shipment. */
     readonly after: string | null;
   };
-  /** Until it is done: only these are in the index. */
+  /** True until the recheck is finished: the index contains only unfinished ones. */
   readonly is_rechecking?: true;
-  /** Grows with its progress, by which nobody overwrites what another wrote; a change of settings begins at 0. */
+  /** Progress counter that guards concurrent writes; a change of settings resets it to 0. */
   readonly recheck_step?: number;
 }
 
 export interface SettingsDocument extends Document, StoredSettings, StoredRecheck {
-  /** The command of the last change. */
+  /** Id of the command of the last change. */
   readonly changed_by: string;
-  /** As they were before it: that command, repeated, answers the same. */
+  /** Settings before the last command, so that a repeat of the command returns the same result. */
   readonly before: StoredSettings;
 }
 
@@ -42,21 +42,21 @@ export const SETTINGS_DOCUMENTS: CollectionSpec = {
   indexes: [{ name: 'rechecking', fields: ['is_rechecking', 'id'] }],
 };
 
-/** By which rules and defaults all workspaces were last checked: one document. */
+/** Rules and defaults with which all workspaces were last rechecked: a single document. */
 export interface CheckedRules extends Document {
   readonly rules: string;
 }
 
 export const CHECKED_RULES: CollectionSpec = { name: 'checked_rules', indexes: [] };
 
-/** Stored with the change itself: a crash right after it loses nothing. */
+/** Stored with the change itself, so that a crash right afterwards loses nothing. */
 export const TO_RECHECK: Required<StoredRecheck> = {
   recheck: { state: 'pending', checked: 0, started_at: null, finished_at: null, after: null },
   is_rechecking: true,
   recheck_step: 0,
 };
 
-/** What was decided, without what comes of it. */
+/** The decided settings, without derived fields. */
 export type DecidedSettings = Omit<WorkspaceSettings, 'recheck'>;
 
 export function decidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
@@ -73,7 +73,10 @@ function shown({ recheck }: StoredRecheck): SettingsRecheck | null {
   return progress;
 }
 
-/** What a workspace set: only what differs from the defaults, so that it gets the better ones of a later version. */
+/**
+ * The values that a workspace set. Only values that differ from the defaults are stored, so that the workspace gets
+ * improved defaults of later versions.
+ */
 export interface SetValues {
   readonly exceptions: Readonly<Partial<Record<AutomaticExceptionType, Partial<ExceptionSettings>>>>;
   readonly required_documents: Readonly<Partial<Record<Mode, readonly DocumentType[]>>>;
@@ -81,7 +84,7 @@ export interface SetValues {
 
 export const NOTHING_SET: SetValues = { exceptions: {}, required_documents: {} };
 
-/** What holds for a workspace that set this. */
+/** Returns the effective settings of a workspace that set these values. */
 export function valuesOf({ exceptions, required_documents }: SetValues): RuleSettings {
   return {
     exceptions: byName(AUTOMATIC_EXCEPTION_TYPES, (type) => exceptionSettings(type, exceptions[type] ?? {})),
@@ -89,7 +92,7 @@ export function valuesOf({ exceptions, required_documents }: SetValues): RuleSet
   };
 }
 
-/** The opposite of {@link valuesOf}. */
+/** Returns the set values of effective settings: the inverse of {@link valuesOf}. */
 export function setValuesOf({ exceptions, required_documents }: RuleSettings): SetValues {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
     (type) => [type, differences(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
@@ -114,7 +117,7 @@ function differences(settings: ExceptionSettings, defaults: ExceptionSettings): 
   return { ...Object.fromEntries(fields), ...(modes.length > 0 && { by_mode: Object.fromEntries(modes) }) };
 }
 
-/** As modes stand everywhere. */
+/** Sorts members in the common order of transport modes. */
 function inOrder(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
   return Object.fromEntries(MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])));
 }

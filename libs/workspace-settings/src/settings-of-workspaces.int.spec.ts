@@ -51,7 +51,7 @@ const codeOf = (outcome: Promise<unknown>) =>
 const behind = (gate: () => Promise<void>) => gatedStore(engine.documentStore, gate);
 
 describe('settings of a workspace', () => {
-  it('are the defaults until somebody changes them', async () => {
+  it('are the defaults until a change', async () => {
     const settings = await replica();
     const found = await settings.get(workspace_id);
     expect(found).toMatchObject({ version: 1, updated_at: null, updated_by: null });
@@ -65,7 +65,7 @@ describe('settings of a workspace', () => {
     expect(found.required_documents.ocean).toEqual([]);
   });
 
-  it('are changed with a version, a time and who it was', async () => {
+  it('store version, time and actor of a change', async () => {
     const settings = await replica();
     const { before, after } = await settings.change(command('one', SLOWER));
     expect(before).toMatchObject({ version: 1, exceptions: { eta_slip: { after_hours: 24 } } });
@@ -78,13 +78,13 @@ describe('settings of a workspace', () => {
     expect(await (await replica()).get(workspace_id)).toEqual(after);
   });
 
-  it('are each workspace’s own', async () => {
+  it('are independent for each workspace', async () => {
     const settings = await replica();
     await settings.change(command('one', SLOWER));
     expect(await settings.get('wsp_other')).toMatchObject({ version: 1 });
   });
 
-  it('a change that changes nothing writes nothing', async () => {
+  it('a change without effect writes nothing', async () => {
     const settings = await replica();
     await settings.change(command('one', { exceptions: { eta_slip: { after_hours: 24 } } }));
     expect(await settings.get(workspace_id)).toMatchObject({ version: 1, updated_at: null });
@@ -94,7 +94,7 @@ describe('settings of a workspace', () => {
     expect(again).toEqual({ before, after: { ...before, recheck } });
   });
 
-  it('a command that is repeated answers the same, whatever version it asked for', async () => {
+  it('a repeated command returns the same result, whatever version it expects', async () => {
     const settings = await replica();
     await settings.change(command('one', SLOWER));
     const change = command('two', { exceptions: { eta_slip: { severity: 'low' } } }, { if_match: [2] });
@@ -104,7 +104,7 @@ describe('settings of a workspace', () => {
     expect(await settings.get(workspace_id)).toEqual(first.after);
   });
 
-  it('a version that is not theirs changes nothing', async () => {
+  it('a change with another version is refused', async () => {
     const settings = await replica();
     expect(await codeOf(settings.change(command('one', SLOWER, { if_match: [2, 3] })))).toBe('precondition_failed');
     expect(await codeOf(settings.change(command('two', SLOWER, { if_match: [1, 7] })))).toBe('done');
@@ -112,7 +112,7 @@ describe('settings of a workspace', () => {
     expect((await settings.get(workspace_id)).version).toBe(2);
   });
 
-  it('one faulty field, and nothing of the patch is written', async () => {
+  it('a patch with an invalid field changes nothing', async () => {
     const settings = await replica();
     const patch = { exceptions: { eta_slip: { after_hours: 48 }, no_update: { after_hours: 0 } } };
     const refused = await settings.change(command('one', patch)).catch((error: unknown) => error);
@@ -123,7 +123,7 @@ describe('settings of a workspace', () => {
     expect((await settings.get(workspace_id)).version).toBe(1);
   });
 
-  it('many changes at once are all there', async () => {
+  it('no concurrent change is lost', async () => {
     const [here, there] = await Promise.all([replica(), replica()]);
     const modes = ['ocean', 'air', 'road', 'rail', 'barge', 'courier'];
     await Promise.all(
@@ -137,7 +137,7 @@ describe('settings of a workspace', () => {
     expect(exceptions.eta_slip.by_mode).toEqual({ ocean: 10, air: 11, road: 12, rail: 13, barge: 14, courier: 15 });
   });
 
-  it('many changes at once are all there where reads lag behind writes', async () => {
+  it('no concurrent change is lost if reads lag behind writes', async () => {
     const settings = await replica(withLaggingReads(engine.documentStore));
     const hours = [41, 42, 43, 44, 45, 46, 47, 48];
     const changes = hours.map((after_hours) => ({ exceptions: { eta_slip: { after_hours } } }));
@@ -145,7 +145,7 @@ describe('settings of a workspace', () => {
     expect((await settings.get(workspace_id)).version).toBe(1 + hours.length);
   });
 
-  it('of many that name the same version one changes them', async () => {
+  it('only one of several changes that expect the same version succeeds', async () => {
     const settings = await replica();
     const hours = [30, 31, 32, 33, 34];
     const outcomes = await Promise.all(
@@ -161,8 +161,8 @@ describe('settings of a workspace', () => {
   });
 });
 
-describe('for whoever asks at every write', () => {
-  it('a change is seen within five seconds everywhere, and at once where it was made', async () => {
+describe('settings for writes', () => {
+  it('a change is visible within five seconds everywhere, and immediately where it was made', async () => {
     const [here, there] = await Promise.all([replica(), replica()]);
     for (const one of [here, there]) expect((await one.of(workspace_id)).version).toBe(1);
     await here.change(command('one', SLOWER));
@@ -171,7 +171,7 @@ describe('for whoever asks at every write', () => {
     expect((await there.of(workspace_id)).version).toBe(2);
   });
 
-  it('the store is asked once in three seconds', async () => {
+  it('the store is read once in three seconds', async () => {
     let reads = 0;
     const settings = await replica(behind(async () => void (reads += 1)));
     await Promise.all(Array.from({ length: 50 }, () => settings.of(workspace_id)));
@@ -183,7 +183,7 @@ describe('for whoever asks at every write', () => {
     expect(reads).toBe(2);
   });
 
-  it('what a slow look-up finds is used from its beginning on', async () => {
+  it('the result of a slow look-up counts from its beginning', async () => {
     const gate = Promise.withResolvers<void>();
     const [slow, quick] = await Promise.all([replica(behind(() => gate.promise)), replica()]);
     const before = slow.of(workspace_id);
@@ -194,7 +194,7 @@ describe('for whoever asks at every write', () => {
     expect((await slow.of(workspace_id)).version).toBe(2);
   });
 
-  it('a look-up of more than four seconds is none', async () => {
+  it('a look-up of more than four seconds fails', async () => {
     const gate = Promise.withResolvers<void>();
     const slow = await replica(behind(() => gate.promise));
     const late = slow.of(workspace_id);
@@ -203,7 +203,7 @@ describe('for whoever asks at every write', () => {
     await expect(late).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it('a change is not hidden by a look-up that began before it', async () => {
+  it('a look-up that began before a change does not hide it', async () => {
     const gate = Promise.withResolvers<void>();
     let reads = 0;
     const settings = await replica(behind(() => (reads++ === 0 ? gate.promise : Promise.resolve())));
@@ -214,7 +214,7 @@ describe('for whoever asks at every write', () => {
     expect((await settings.of(workspace_id)).version).toBe(2);
   });
 
-  it('a store that does not answer is told, whatever was known before', async () => {
+  it('an unresponsive store is reported, even if settings are cached', async () => {
     let isDown = false;
     const settings = await replica(
       behind(async () => {

@@ -20,16 +20,16 @@ import {
   workspaceSettings,
 } from './settings-document.ts';
 
-/** Changes settings once, however often it is carried out. */
+/** A command that changes settings once, even if it is repeated. */
 export interface ChangeSettings {
   /** UUID of the command. */
   readonly id: string;
   readonly at: Timestamp;
   readonly actor: Actor;
   readonly workspace_id: string;
-  /** A JSON merge patch, as the client sent it: checked here, where every faulty field is named at once. */
+  /** A JSON merge patch as sent by the client, not validated yet: all invalid fields are reported together. */
   readonly patch: JsonObject;
-  /** Only where one of these is the version. */
+  /** Versions that the settings may have; any if absent. */
   readonly if_match?: readonly number[] | undefined;
 }
 export interface SettingsChange {
@@ -45,7 +45,7 @@ interface SettingsOptions {
   readonly elapsed?: () => number;
 }
 
-/** The settings of every workspace: a document each, under the workspace's id, once something was set. */
+/** The settings of all workspaces: one document each with the workspace's id, stored with the first change. */
 export class SettingsOfWorkspaces {
   readonly #recent: RecentLookUps<WorkspaceSettings>;
 
@@ -63,13 +63,13 @@ export class SettingsOfWorkspaces {
     return new SettingsOfWorkspaces(documents, new Rechecks(documents, checkedRules), elapsed);
   }
 
-  /** As they are now. @throws Unavailable */
+  /** Returns the present settings. @throws Unavailable */
   async get(workspaceId: string): Promise<WorkspaceSettings> {
     return (await this.#read(workspaceId)) ?? DEFAULT_SETTINGS;
   }
 
   /**
-   * As they were at most five seconds ago, and in this process after its own changes: for whoever asks at every write.
+   * As they were at most five seconds ago, and in this process after its own changes: settings for writes.
    * @throws Unavailable when the document store does not respond in time, whatever was known before
    */
   async of(workspaceId: string): Promise<WorkspaceSettings> {
@@ -77,8 +77,9 @@ export class SettingsOfWorkspaces {
   }
 
   /**
-   * Has the workspace's open shipments checked again. Writes nothing where the patch changes nothing.
-   * @throws DomainError `validation_failed` naming every faulty field; PreconditionFailed; Unavailable, Busy
+   * Changes the settings and requests a recheck of the workspace's open shipments. Writes nothing if the patch has no
+   * effect.
+   * @throws DomainError `validation_failed` naming all invalid fields; PreconditionFailed; Unavailable, Busy
    */
   change(command: ChangeSettings): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
@@ -118,7 +119,7 @@ export class SettingsOfWorkspaces {
   }
 }
 
-/** What is to be stored; undefined where nothing changes. @throws DomainError */
+/** Returns the settings to store; undefined if nothing changes. @throws DomainError */
 function changed(before: StoredSettings, { patch, if_match }: ChangeSettings): SetValues | undefined {
   const { values, faults } = patched(valuesOf(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);

@@ -1,6 +1,6 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
-/** The same store, whose reads wait for `gate`, when they have read. */
+/** Wraps the store so that results of reads are held back until `gate` resolves. */
 export function behind(documentStore: DocumentStore, gate: () => Promise<void>): DocumentStore {
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {

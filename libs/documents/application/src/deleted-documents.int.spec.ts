@@ -32,7 +32,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** As the read model answers. */
+/** Rows as the read model returns them. */
 async function deletedSince(place: DeletedPlace | undefined, limit: number) {
   places.push(place);
   const key = ({ deleted_at, id }: DeletedPlace) => `${deleted_at} ${id}`;
@@ -62,7 +62,7 @@ const lettered = (n: number) =>
   String(n)
     .padStart(4, '0')
     .replaceAll(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
-/** A document that was deleted, whose bytes are still there. */
+/** A deleted document whose bytes still exist. */
 async function deleted(name: string, deleted_at: string): Promise<DeletedDocument> {
   const object_id = await objects.put(objectOf('a', name), now);
   const row = { id: `doc_${name}`, deleted_at, object_id };
@@ -75,8 +75,8 @@ const becomes = (...names: readonly (string | null)[]) =>
   eventually(async () => expect(await objects.names()).toEqual(names.toSorted()));
 const destroyed = () => metrics.value('document_objects_destroyed_total');
 
-describe('the bytes of deleted documents', () => {
-  it('are destroyed a minute later, where that was not done at once', async () => {
+describe('bytes of deleted documents', () => {
+  it('are destroyed a minute later if that did not happen immediately', async () => {
     await deleted('left', at(-61 * SECOND_MS));
     rows.push({ id: 'doc_gone', deleted_at: at(-90 * SECOND_MS), object_id: objectOf('a', 'gone') });
     rows.push({ id: 'doc_without', deleted_at: at(-90 * SECOND_MS), object_id: null });
@@ -90,7 +90,7 @@ describe('the bytes of deleted documents', () => {
     await eventually(() => expect(destroyed()).toBe(2));
   });
 
-  it('are found page by page, and never looked for again', async () => {
+  it('are found page by page, and only once', async () => {
     await deletedMany(250, (n) => at(-100 * SECOND_MS - (n % 7)));
     const first = start();
     await becomes();
@@ -106,7 +106,7 @@ describe('the bytes of deleted documents', () => {
     await eventually(() => expect(places.at(-2)).toEqual({ deleted_at: next.deleted_at, id: next.id }));
   });
 
-  it('are found a week later, where their row showed late', async () => {
+  it('are found a week later if their row appeared late', async () => {
     await deleted('first', at(-100 * SECOND_MS));
     start();
     await becomes();
@@ -121,12 +121,12 @@ describe('the bytes of deleted documents', () => {
   it.each<[string, () => Partial<DeletedDocumentsParts>]>([
     ['the read model', () => ({ deletedSince: failingAt(2, deletedSince) })],
     ['the object store', () => ({ objects: failingObjects() })],
-  ])('are destroyed although %s fails in the middle', async (_name, failing) => {
+  ])('are destroyed even if %s fails halfway', async (_name, failing) => {
     await deletedMany(150, () => at(-100 * SECOND_MS));
     start(failing());
     await becomes();
     await eventually(() => expect(destroyed()).toBe(150));
-    expect(metrics.value('retries_total{what="destroying the bytes of deleted documents"}')).toBe(1);
+    expect(metrics.value('retries_total{what="destroying bytes of deleted documents"}')).toBe(1);
   });
 });
 

@@ -17,7 +17,7 @@ const PASSES = [
   { name: 'deleted-late', afterMs: 7 * 24 * 60 * MINUTE_MS },
 ] as const;
 
-/** A pass continues after this document. */
+/** Position of a document, after which a pass continues. */
 export interface DeletedPlace {
   readonly deleted_at: Timestamp;
   readonly id: string;
@@ -45,7 +45,7 @@ export interface DeletedDocumentsParts {
 }
 
 /**
- * Destroys the bytes of deleted documents if a crash left them, and the bytes of documents that expired. The work grows with
+ * Destroys bytes of deleted documents if a crash left them, and the bytes of documents that expired. The work grows with
  * the new deletions, not with all of them.
  */
 export class DeletedDocuments {
@@ -55,14 +55,14 @@ export class DeletedDocuments {
 
   constructor(private readonly parts: DeletedDocumentsParts) {
     const { leases, logger, metrics, everyMs = MINUTE_MS } = parts;
-    const help = 'Objects of deleted and expired documents that nobody had destroyed before.';
+    const help = 'Number of objects of deleted and expired documents that had not been destroyed before.';
     this.destroyed = metrics.counter('document_objects_destroyed_total', help);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'documents-deleted',
       logger,
       countRetry: retryCounter(metrics),
-      description: 'destroying the bytes of deleted documents',
+      description: 'destroying bytes of deleted documents',
       intervalMs: everyMs,
       round: (ending) => this.round(ending),
     });
@@ -91,10 +91,10 @@ export class DeletedDocuments {
   }
 
   private async destroy(objectId: string): Promise<void> {
-    // Nearly always it is gone: a read costs less than a durable deletion.
+    // The object is nearly always gone, and a read costs less than a durable deletion.
     if ((await this.parts.objects.get(objectId)) === undefined) return;
     await this.parts.objects.delete(objectId);
     this.destroyed.add();
-    this.parts.logger.info({ object_id: objectId }, 'bytes of a deleted or expired document are destroyed');
+    this.parts.logger.info({ object_id: objectId }, 'destroyed the bytes of a deleted or expired document');
   }
 }

@@ -22,7 +22,7 @@ afterEach(() => folder.remove());
 const store = (source: AsyncIterable<Uint8Array>, more: Partial<BytesToStore> = {}) =>
   documents.store({ shipmentId: shipmentOf('s'), source, limitBytes: MIB, ...more });
 
-/** A source that says whether it was read, and whether it was told to stop. */
+/** A source that records whether it was read and cancelled. */
 function watched(bytes: Buffer) {
   const seen = { isRead: false, isClosed: false };
   const source = (async function* () {
@@ -47,7 +47,7 @@ describe('the bytes of a document', () => {
     ['application/pdf', pdf()],
     ['image/tiff', tiff({ pixels: 300_000 })],
     ['text/plain', Buffer.from('x'.repeat(300_000))],
-  ])('are stored as they came, with what they are: %s', async (content_type, bytes) => {
+  ])('are stored unchanged, with their type: %s', async (content_type, bytes) => {
     const stored = await store(inPieces(bytes));
     expect(stored).toEqual({
       id: expect.stringMatching(new RegExp(`^${tokenOf('s')}-[a-z2-7]{26}$`)),
@@ -59,25 +59,25 @@ describe('the bytes of a document', () => {
     expect(metrics.value('document_bytes_stored_total')).toBe(bytes.length);
   });
 
-  it('have an id of their own each time', async () => {
+  it('get a new id each time', async () => {
     const ids = await Promise.all([1, 2, 3].map(async () => (await store(inPieces(pdf()))).id));
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('have an id of the bits that are given', async () => {
+  it('get an id from the given random bits', async () => {
     const random = (size: number) => Buffer.from(Array.from({ length: size }, (_, n) => n + 224));
     documents = new DocumentBytes({ objects: objects.store, metrics, random });
     expect((await store(inPieces(pdf()))).id).toBe(`${tokenOf('s')}-abcdefghijklmnopqrstuvwxyz`);
   });
 
-  it('may be as many as are allowed, and not one more', async () => {
+  it('may reach the limit, but not exceed it', async () => {
     const bytes = Buffer.alloc(5_000, 'x');
     expect(await store(inPieces(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
     await expect(store(inPieces(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
     expect((await objects.names()).length).toBe(1);
   });
 
-  it('are refused unread where too many or none are declared', async () => {
+  it('are refused unread if the declared size is zero or too large', async () => {
     const { source, seen } = watched(pdf());
     await expect(store(source, { declaredBytes: MIB + 1 })).rejects.toBeInstanceOf(DocumentTooLarge);
     await expect(store(source, { declaredBytes: 0 })).rejects.toBeInstanceOf(EmptyDocument);
@@ -91,7 +91,7 @@ describe('the bytes of a document', () => {
     ['an archive, as is told at its end', zip([{ name: 'a', content: 'a' }]), UnsupportedDocumentType],
     ['a picture and an archive', Buffer.concat([png(), docx()]), UnsupportedDocumentType],
     ['a text with NUL at its end', Buffer.from(`${'x'.repeat(500_000)}\0`), UnsupportedDocumentType],
-  ])('leave nothing where they are refused: %s', async (_name, bytes, refusal) => {
+  ])('leave nothing behind if they are refused: %s', async (_name, bytes, refusal) => {
     const { source, seen } = watched(bytes);
     await expect(store(source)).rejects.toBeInstanceOf(refusal);
     expect(seen.isClosed).toBe(true);
@@ -100,7 +100,7 @@ describe('the bytes of a document', () => {
     expect(metrics.value('document_bytes_stored_total')).toBe(0);
   });
 
-  it('leave nothing where their sender breaks off', async () => {
+  it('leave nothing behind if their sender disconnects', async () => {
     async function* brokenOff() {
       yield* inPieces(pdf());
       throw new Error('the connection is gone');
@@ -109,7 +109,7 @@ describe('the bytes of a document', () => {
     expect(await objects.names()).toEqual([]);
   });
 
-  it('are not refused where the engine does not answer', async () => {
+  it('are not refused if the engine does not respond', async () => {
     const unavailable = new Unavailable('object store', 'away');
     const away: Pick<ObjectStore, 'put'> = { put: () => Promise.reject(unavailable) };
     const failing = new DocumentBytes({ objects: away, metrics });

@@ -5,22 +5,22 @@ import { Judgement } from './content/judgement.ts';
 import type { ContentHint } from './content/text-judge.ts';
 import { DocumentTooLarge, EmptyDocument, isDocumentRefusal } from './refusals.ts';
 
-/** An object as commands name it: bytes that are whole and durable. */
+/** A stored object, complete and durable, to which commands refer. */
 export interface DocumentObject {
   readonly id: string;
   readonly size_bytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 in lower-case hexadecimal digits. */
   readonly sha256: string;
-  /** Judged by the bytes. */
+  /** Media type, determined from the bytes. */
   readonly content_type: DocumentContentType;
 }
 
 export interface BytesToStore {
-  /** `shp_…`: the object's id begins with its token. */
+  /** Id of the shipment, `shp_…`: the object's id begins with its token. */
   readonly shipmentId: string;
   readonly source: AsyncIterable<Uint8Array>;
   readonly limitBytes: number;
-  /** How many bytes the sender says there are: refused at once where these are none or too many. */
+  /** Size declared by the sender: refused immediately if it is zero or too large. */
   readonly declaredBytes?: number;
   readonly hint?: ContentHint;
 }
@@ -31,21 +31,23 @@ export interface DocumentBytesParts {
   readonly random?: (bytes: number) => Uint8Array;
 }
 
-/** Stores what is sent as the bytes of a document, before any command names them. */
+/** Stores sent bytes as the file of a document, before any command refers to them. */
 export class DocumentBytes {
   private readonly stored: Counter;
   private readonly refused: Counter;
 
   constructor(private readonly parts: DocumentBytesParts) {
     const { metrics } = parts;
-    this.stored = metrics.counter('document_bytes_stored_total', 'Bytes of documents that were stored whole.');
-    this.refused = metrics.counter('documents_refused_total', 'Files that were refused as documents, by why.', ['why']);
+    this.stored = metrics.counter('document_bytes_stored_total', 'Number of bytes of completely stored documents.');
+    this.refused = metrics.counter('documents_refused_total', 'Number of files refused as documents, by reason.', [
+      'why',
+    ]);
   }
 
   /**
-   * Stores all bytes of the source under a fresh id, and judges them as they pass. Where it throws, nothing is kept; an
-   * `Unavailable` may leave an object that nothing names, which the sweep of orphans takes.
-   * @throws DocumentTooLarge, EmptyDocument, UnsupportedDocumentType, Unavailable; what the source throws
+   * Stores all bytes of the source with a new id, and judges them as they pass. If it throws, nothing is kept; an
+   * `Unavailable` may leave an object without a reference, which the sweep of orphans deletes.
+   * @throws DocumentTooLarge, EmptyDocument, UnsupportedDocumentType, Unavailable; errors of the source
    */
   async store(bytes: BytesToStore): Promise<DocumentObject> {
     const { shipmentId, declaredBytes, limitBytes, source, hint = {} } = bytes;
@@ -64,7 +66,7 @@ export class DocumentBytes {
   }
 }
 
-/** A source on its way to the store, which keeps nothing when this throws. */
+/** A source on its way to the store, which keeps nothing if this stream throws. */
 class Passing {
   private contentType: DocumentContentType | undefined;
 
@@ -87,27 +89,29 @@ class Passing {
   }
 
   judged(): DocumentContentType {
-    if (this.contentType === undefined) throw new Error('the object store did not read to the end');
+    if (this.contentType === undefined) throw new Error('the object store did not read the source to the end');
     return this.contentType;
   }
 }
 
 const SHIPMENT_PREFIX = 'shp_';
-/** RFC 4648, lower case. */
+/** Alphabet of base 32 (RFC 4648), in lower case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const RANDOM_CHARACTERS = 26;
 const OBJECT_ID = /^([a-z2-7]{26})-[a-z2-7]{26}$/;
 
 /**
- * An id for the bytes of one document: the token of its shipment, so that it can be asked whether they are needed, and
- * 130 random bits.
+ * Returns a new object id: the token of its shipment, so that the shipment can be asked whether the object is needed,
+ * and 130 random bits.
  */
 function freshObjectId(shipmentId: string, random: (bytes: number) => Uint8Array): string {
   const characters = Array.from(random(RANDOM_CHARACTERS), (byte) => BASE32.charAt(byte & 31));
   return `${shipmentId.slice(SHIPMENT_PREFIX.length)}-${characters.join('')}`;
 }
 
-/** The id of the shipment that an object belongs to; undefined where the id is none of a document's bytes. */
+/**
+ * Returns the id of the shipment that an object belongs to; undefined if the id is not an id of a document's object.
+ */
 export function shipmentOfObject(objectId: string): string | undefined {
   const token = OBJECT_ID.exec(objectId)?.[1];
   return token === undefined ? undefined : SHIPMENT_PREFIX + token;

@@ -1,12 +1,12 @@
 import { type Collection, type Document, type DocumentStore, Unavailable } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 
-/** Share of the time that a job may work: the rest is for requests. */
+/** Share of the time that a job may work; the rest is for requests. */
 export const MAX_WORK_SHARE = 0.25;
 /** How long a call to an engine is retried before the round ends. The next round continues from the job's cursor. */
 export const PATIENCE_MS = 10_000;
 
-/** @throws Unavailable if the engine does not answer within `patienceMs`; and any other error of the action at once */
+/** @throws Unavailable if the engine does not respond within `patienceMs`; any other error of the action immediately */
 export function retryWhileUnavailable<T>(
   action: () => Promise<T>,
   patienceMs: number,
@@ -16,7 +16,7 @@ export function retryWhileUnavailable<T>(
   return retry(action, { signal, deadline, isTransient: (error) => error instanceof Unavailable });
 }
 
-/** How far one job has come. Its id is the name of the job. */
+/** Progress of one job. The id is the name of the job. */
 interface CursorDocument<T> extends Document {
   readonly place: T;
 }
@@ -33,7 +33,7 @@ export class JobCursor<T> {
     return new JobCursor<T>(await documentStore.collection({ name: 'document_jobs', indexes: [] }), name);
   }
 
-  /** Returns undefined if the job never stored one. @throws Unavailable */
+  /** Returns the stored cursor; undefined if the job never stored one. @throws Unavailable */
   async read(): Promise<T | undefined> {
     return (await this.documents.get(this.name))?.place;
   }

@@ -5,7 +5,7 @@ import { shipmentOf } from '../test/objects.ts';
 import { zip } from '../test/zip.ts';
 import { DocumentBytes } from './index.ts';
 
-// Not among the tests of `npm test`: what one garbage collection costs grows with the suites that its process ran before.
+// Not part of `npm test`: the cost of a garbage collection grows with the suites that the process ran before.
 
 const MIB = 2 ** 20;
 
@@ -21,7 +21,7 @@ describe('the bytes of a document', () => {
     ['text', Buffer.from('a;b\n'), 'x;y\n', Buffer.from('c;d')],
     ['XML', Buffer.from('<?xml version="1.0"?><a>'), '<b/>', Buffer.from('</a>')],
     ['PDF', pdf(), '\0\x01\x02\x03', Buffer.from('%%EOF')],
-  ])('take the same memory however many they are: %s', async (_name, begin, filling, end) => {
+  ])('need the same memory whatever their size: %s', async (_name, begin, filling, end) => {
     const piece = Buffer.alloc(65_536, filling, 'latin1');
     const memory = new Memory('buffers and heap');
     async function* large() {
@@ -38,7 +38,7 @@ describe('the bytes of a document', () => {
     expect(memory.most).toBeLessThan(5 * MIB);
   });
 
-  it('take the same memory however large an archive is', async () => {
+  it('need the same memory whatever the size of an archive', async () => {
     const filling = { name: 'word/media/1.bmp', content: Buffer.alloc(16 * MIB, 'x'), isStored: true };
     const bytes = zip([...DOCX_PARTS, filling]);
     const memory = new Memory('buffers and heap');

@@ -20,7 +20,7 @@ async function hashOf(store: FileObjectStore, id: string): Promise<string> {
 }
 
 describe('a process that is killed while it stores documents', () => {
-  it('leaves those that were named whole, and what the sweep then takes', async () => {
+  it('leaves referenced documents complete, and others for the sweep', async () => {
     const folder = await tempFolder();
     const [objects, file] = [join(folder.path, 'objects'), join(folder.path, 'named')];
     await writeFile(file, '');
@@ -30,7 +30,7 @@ describe('a process that is killed while it stores documents', () => {
       const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
       return new Map(lines.map((line) => line.split(' ') as [string, string]));
     };
-    // Killed where one is being written, too.
+    // Killed also while a document is being written.
     const midway = async () => {
       expect(child.exitCode).toBeNull();
       expect((await named()).size).toBeGreaterThan(100);

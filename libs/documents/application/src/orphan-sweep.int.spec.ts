@@ -16,7 +16,7 @@ let objects: StoredObjects;
 let metrics: RecordedMetrics;
 let log: LogLine[];
 let now: Date;
-/** Those that documents need, by shipment, and which shipments were asked. */
+/** Objects that documents need, by shipment, and the shipments that were asked. */
 let needed: Map<string, readonly string[]>;
 let asked: string[];
 let askedFor: string[];
@@ -72,7 +72,7 @@ const isSweptUpTo = (before: Date) => eventually(async () => expect(await place(
 const swept = (outcome: string) => metrics.value(`document_objects_swept_total{outcome="${outcome}"}`);
 
 describe('the sweep of orphans', () => {
-  it('deletes what no document needs once it is two days old', async () => {
+  it('deletes unneeded objects after two days', async () => {
     const kept = await objects.put(objectOf('a', 'needed'), ahead(-49));
     const young = await objects.put(objectOf('a', 'young'), ahead(-47));
     await objects.put(objectOf('a', 'orphan'), ahead(-49));
@@ -86,7 +86,7 @@ describe('the sweep of orphans', () => {
     expect(new Set(askedFor)).toEqual(new Set([ahead(0).toISOString()]));
   });
 
-  it('leaves alone what is of no document', async () => {
+  it('ignores objects that do not belong to documents', async () => {
     const other = await objects.put('another-thing', ahead(-49));
     const orphan = await objects.put(objectOf('a', 'orphan'), ahead(-49));
     start();
@@ -95,7 +95,7 @@ describe('the sweep of orphans', () => {
     expect(orphan).toContain(asked[0]?.slice(4));
   });
 
-  it('looks at each object once, whoever does it', async () => {
+  it('checks each object once, whichever process does it', async () => {
     const kept = await objects.put(objectOf('a', 'needed'), ahead(-49));
     needed.set(shipmentOf('a'), [kept]);
     const first = start();
@@ -110,7 +110,7 @@ describe('the sweep of orphans', () => {
     expect(asked).toEqual([shipmentOf('a'), shipmentOf('b')]);
   });
 
-  it('goes through a long time in steps of a day, and does not look for less than six hours', async () => {
+  it('checks a long period in steps of a day, and no period shorter than six hours', async () => {
     const periods: (readonly (number | undefined)[])[] = [];
     const listIdsStoredIn: ObjectStore['listIdsStoredIn'] = (period) => {
       const hours = [period.from, period.before].map((at) => at && (at.getTime() - START) / HOUR_MS);
@@ -140,7 +140,7 @@ describe('the sweep of orphans', () => {
     expect(periods.slice(4)).toEqual([[12, 18]]);
   });
 
-  it('asks a shipment of many objects once for every hundred, and finds them all', async () => {
+  it('asks a shipment with many objects once per hundred objects, and finds them all', async () => {
     const ids = Array.from({ length: 250 }, (_, n) => objectOf('a', `n${String(n).replaceAll(/\d/g, digitLetter)}`));
     for (const id of ids) await objects.put(id, ahead(-49));
     const kept = ids.filter((_, n) => n % 3 === 0);
@@ -150,7 +150,7 @@ describe('the sweep of orphans', () => {
     expect(asked.length).toBe(3);
   });
 
-  it('removes what puts left that never ended, and none that may be under way', async () => {
+  it('removes unfinished uploads, but none that may be in progress', async () => {
     for (const name of ['old.part', 'new.part']) await writeFile(objects.path(name), 'x');
     await objects.setTime('old.part', ahead(-25));
     await objects.setTime('new.part', ahead(-23));
@@ -158,7 +158,7 @@ describe('the sweep of orphans', () => {
     await becomes('new.part');
   });
 
-  it('does a step again that an engine cut off, and loses none of it', async () => {
+  it('repeats a step that an engine failure interrupted, and loses none of it', async () => {
     const ids = ['a', 'b', 'c', 'd'].map((letter) => objectOf(letter, 'orphan'));
     for (const id of ids) await objects.put(id, ahead(-49));
     let failures = 2;
@@ -173,11 +173,11 @@ describe('the sweep of orphans', () => {
     start({ neededObjects: failing });
     await becomes();
     await isSweptUpTo(ahead(-48));
-    expect(metrics.value('retries_total{what="sweeping objects that nothing names"}')).toBe(2);
+    expect(metrics.value('retries_total{what="sweeping objects without a reference"}')).toBe(2);
     expect(swept('deleted')).toBe(4);
   });
 
-  it('deletes nothing where it cannot be told what is needed', async () => {
+  it('deletes nothing if the needed objects cannot be determined', async () => {
     const kept = await objects.put(objectOf('a', 'unknown'), ahead(-49));
     await objects.put(objectOf('b', 'orphan'), ahead(-49));
     start({
@@ -192,7 +192,7 @@ describe('the sweep of orphans', () => {
     expect(errors.map(({ fields }) => fields['shipment_id'])).toEqual([shipmentOf('a')]);
   });
 
-  it('goes on where it was stopped in the middle', async () => {
+  it('continues after a stop halfway', async () => {
     for (const letter of 'abcdef') await objects.put(objectOf(letter, 'orphan'), ahead(-49));
     const reached = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
@@ -216,7 +216,7 @@ describe('the sweep of orphans', () => {
     await isSweptUpTo(ahead(-48));
   });
 
-  it('is not stopped for good by a clock that was ahead', async () => {
+  it('recovers from a clock that was ahead', async () => {
     now = ahead(24 * 365);
     const first = start();
     await isSweptUpTo(new Date(now.getTime() - 48 * HOUR_MS));

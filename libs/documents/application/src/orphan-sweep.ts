@@ -16,12 +16,15 @@ import { JobCursor, PATIENCE_MS, MAX_WORK_SHARE, retryWhileUnavailable } from '.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** After this long no upload is under way any more, and no document waits for one. */
+/** Age after which no upload of an object is in progress, and no document waits for one. */
 const ORPHAN_AFTER_MS = 2 * DAY_MS;
-/** To list the objects of a period a store may have to read the names of all objects, so shorter steps do not pay. */
+/**
+ * Shortest period of a step. To list the objects of a period, a store may have to read the names of all objects, so
+ * shorter steps do not pay off.
+ */
 const SHORTEST_STEP_MS = 6 * HOUR_MS;
 const LONGEST_STEP_MS = DAY_MS;
-/** Parts of objects that are older than this were left by crashes: no put takes so long. */
+/** Age after which parts of objects count as left by a crash, because no upload takes so long. */
 const UNFINISHED_AFTER_MS = DAY_MS;
 const EVERY_MS = 10 * 60_000;
 const OBJECTS_PER_BATCH = 100;
@@ -49,9 +52,9 @@ interface SweepCursor {
 }
 
 /**
- * Deletes objects that no document refers to: a crash, or a refusal, after the object was stored leaves them. Each object is
- * checked once, when it is two days old, so the work grows with the new objects, not with all of them. The job proceeds in
- * steps of time; a step that is interrupted is done again.
+ * Deletes objects that no document refers to, which a crash or a refusal after the upload leaves behind. Each object is
+ * checked once, when it is two days old, so the work grows with the new objects, not with all of them. The job proceeds
+ * in steps of time and repeats an interrupted step.
  */
 export class OrphanSweep {
   readonly job: LeaderElectedJob;
@@ -60,14 +63,14 @@ export class OrphanSweep {
 
   constructor(private readonly parts: OrphanSweepParts) {
     const { leases, logger, metrics, everyMs = EVERY_MS } = parts;
-    const help = 'Objects that were looked at two days after they were stored, by what came of it.';
+    const help = 'Number of objects checked two days after they were stored, by result.';
     this.checked = metrics.counter('document_objects_swept_total', help, ['outcome']);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'documents-orphan-sweep',
       logger,
       countRetry: retryCounter(metrics),
-      description: 'sweeping objects that nothing names',
+      description: 'sweeping objects without a reference',
       intervalMs: everyMs,
       round: (ending) => this.round(ending),
     });
@@ -87,12 +90,12 @@ export class OrphanSweep {
     if (hasSwept) await this.parts.objects.removeUnfinished(new Date(this.now() - UNFINISHED_AFTER_MS));
   }
 
-  /** The next period whose objects are old enough; undefined if it would be too short. */
+  /** Returns the next period whose objects are old enough; undefined if it would be too short. */
   private nextStep(swept: SweepCursor | undefined): { readonly from?: Date; readonly before: Date } | undefined {
     const old = this.now() - ORPHAN_AFTER_MS;
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
-    // A clock that was ahead once must not keep objects from being checked.
+    // A clock that was once ahead must not prevent the check of objects.
     const from = stored > old + SHORTEST_STEP_MS ? old - SHORTEST_STEP_MS : stored;
     if (old - from < SHORTEST_STEP_MS) return undefined;
     return { from: new Date(from), before: new Date(Math.min(old, from + LONGEST_STEP_MS)) };
@@ -126,7 +129,7 @@ export class OrphanSweep {
     if (orphans.length > 0) {
       this.parts.logger.info(
         { shipment_id: shipmentId, objects: orphans.length },
-        'objects that nothing named are deleted',
+        'deleted objects without a reference',
       );
     }
   }
@@ -140,7 +143,7 @@ export class OrphanSweep {
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       const fields = { shipment_id: shipmentId, error: String(error) };
-      this.parts.logger.error(fields, 'it cannot be told which objects a shipment needs; they are kept');
+      this.parts.logger.error(fields, 'cannot determine which objects a shipment needs; all are kept');
       return all;
     }
   }

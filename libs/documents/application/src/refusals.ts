@@ -1,6 +1,6 @@
 import type { DocumentContentType } from '@tracking/contracts';
 
-/** More bytes than are allowed. Nothing of them is kept. */
+/** The file is larger than allowed. None of it is stored. */
 export class DocumentTooLarge extends Error {
   override readonly name = 'DocumentTooLarge';
   constructor(readonly limitBytes: number) {
@@ -8,7 +8,7 @@ export class DocumentTooLarge extends Error {
   }
 }
 
-/** No bytes at all. */
+/** The file is empty. */
 export class EmptyDocument extends Error {
   override readonly name = 'EmptyDocument';
   constructor() {
@@ -16,7 +16,10 @@ export class EmptyDocument extends Error {
   }
 }
 
-/** By its content it is nothing that is taken. Nothing of it is kept. The message is for whoever sent it. */
+/**
+ * The type of the file, determined from its content, is not accepted. None of it is stored. The message is for the
+ * sender.
+ */
 export class UnsupportedDocumentType extends Error {
   override readonly name = 'UnsupportedDocumentType';
   constructor(why: string) {
@@ -24,7 +27,7 @@ export class UnsupportedDocumentType extends Error {
   }
 }
 
-/** All that storing refuses by what is sent; whatever else it throws is the source's or the engine's. */
+/** Refusals that depend on the sent bytes; any other error comes from the source or the engine. */
 export type DocumentRefusal = DocumentTooLarge | EmptyDocument | UnsupportedDocumentType;
 
 export function isDocumentRefusal(error: unknown): error is DocumentRefusal {

@@ -39,19 +39,19 @@ export const XLSX_PARTS: readonly Part[] = [
   },
 ];
 
-/** With macros: it says so in its first part. */
+/** A workbook with macros, as its first part declares. */
 export const DOCM_PARTS: readonly Part[] = [
   contentTypes('/word/document.xml', 'application/vnd.ms-word.document.macroEnabled.main+xml'),
   ...DOCX_PARTS.slice(1),
 ];
 
-/** A table whose main part is binary. */
+/** A spreadsheet whose main part is binary. */
 export const XLSB_PARTS: readonly Part[] = [
   contentTypes('/xl/workbook.bin', 'application/vnd.ms-excel.sheet.binary.macroEnabled.main'),
   { name: 'xl/workbook.bin', content: '\x83\x01\0' },
 ];
 
-/** Of no page. @param between behind what it begins with */
+/** A PDF without pages. @param between bytes after its beginning */
 export const pdf = (between = ''): Buffer =>
   Buffer.from(
     `%PDF-1.4\n%\xe2\xe3\xcf\xd3\n${between}1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n` +
@@ -68,7 +68,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, typed, sum]);
 }
 
-/** One grey pixel. @param more chunks in front of the image */
+/** A PNG of one grey pixel. @param more chunks before the image */
 export const png = (...more: readonly (readonly [string, Buffer])[]): Buffer =>
   Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
@@ -78,7 +78,7 @@ export const png = (...more: readonly (readonly [string, Buffer])[]): Buffer =>
     chunk('IEND', Buffer.alloc(0)),
   ]);
 
-/** The segments that every JPEG begins with, and its end: no picture is in it. */
+/** A JPEG of the usual first segments and the end marker, without a picture. */
 export const jpeg = (): Buffer =>
   Buffer.concat([
     Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 16]),
@@ -88,7 +88,7 @@ export const jpeg = (): Buffer =>
     Buffer.from([0xff, 0xd9]),
   ]);
 
-/** White pixels and, behind them, the directory, as most programs write it. */
+/** A TIFF of white pixels, with the directory after them, as most programs write it. */
 export function tiff({ isBigEndian = false, pixels = 1, tag = 262 } = {}): Buffer {
   const write16 = (to: Buffer, value: number, at: number) =>
     isBigEndian ? to.writeUInt16BE(value, at) : to.writeUInt16LE(value, at);
@@ -112,7 +112,7 @@ export function tiff({ isBigEndian = false, pixels = 1, tag = 262 } = {}): Buffe
 export const docx = (...more: readonly Part[]): Buffer => zip([...DOCX_PARTS, ...more]);
 export const xlsx = (...more: readonly Part[]): Buffer => zip([...XLSX_PARTS, ...more]);
 
-/** In pieces of at most so many bytes. */
+/** Splits bytes into chunks of at most the given size. */
 export async function* inPieces(bytes: Buffer, size = 65_536): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

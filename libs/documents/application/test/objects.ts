@@ -2,17 +2,17 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileObjectStore } from '@tracking/embedded';
 
-/** The token of a shipment: `a` to `z`. */
+/** Token of a shipment: a letter from `a` to `z`, repeated. */
 export const tokenOf = (letter: string) => `${letter.repeat(25)}a`;
 export const shipmentOf = (letter: string) => `shp_${tokenOf(letter)}`;
-/** The id of an object of that shipment. */
+/** Returns the id of an object of that shipment. */
 export const objectOf = (letter: string, name: string) => `${tokenOf(letter)}-${name.padEnd(26, 'x')}`;
 
 async function* some(bytes: string) {
   yield Buffer.from(bytes);
 }
 
-/** Objects in files, stored when a test says. */
+/** Stores objects in files, with a clock that tests set. */
 export class StoredObjects {
   private constructor(
     readonly store: FileObjectStore,
@@ -34,7 +34,7 @@ export class StoredObjects {
     await utimes(join(this.folder, name), at, at);
   }
 
-  /** Names of all files there are. */
+  /** Returns the names of all stored files. */
   async names(): Promise<readonly string[]> {
     return (await readdir(this.folder)).sort();
   }

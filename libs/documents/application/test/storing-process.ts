@@ -5,8 +5,8 @@ import { DocumentBytes } from '../src/index.ts';
 import { shipmentOf } from './objects.ts';
 
 /**
- * Stores documents without end, and says in a file, with their hashes, which of them a command then named: two of three.
- * Some are empty or too large. Arguments: folder of the objects, file.
+ * Stores documents in an endless loop, and writes to a file, with their hashes, which of them a command then referred
+ * to: two of three. Some are empty or too large. Arguments: folder of the objects, file.
  */
 const [folder = '', file = ''] = process.argv.slice(2);
 const documents = new DocumentBytes({ objects: await FileObjectStore.open(folder), metrics: noMetrics });

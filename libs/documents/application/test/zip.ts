@@ -4,22 +4,22 @@ export interface Part {
   readonly name: string;
   readonly content: string | Buffer;
   readonly isStored?: boolean;
-  /** Instead of how many there are. */
+  /** Declared number of parts, in place of the real one. */
   readonly claimedBytes?: number;
-  /** Only in the directory: its bytes are those of the part before. */
+  /** True for a part that is only in the directory: its bytes are those of the previous part. */
   readonly isShared?: boolean;
   readonly flags?: number;
 }
 
 interface ZipOptions {
   readonly comment?: string;
-  /** In front of it, and counted in its offsets. */
+  /** Bytes before the archive, included in its offsets. */
   readonly before?: Buffer;
-  /** Names in the directory that are others than those in front of the parts. */
+  /** Names in the directory that differ from the names of the parts. */
   readonly renamed?: Readonly<Record<string, string>>;
 }
 
-/** A ZIP of the parts, in their order. */
+/** Returns a ZIP of the parts, in order. */
 export function zip(
   parts: readonly Part[],
   { comment = '', before = Buffer.alloc(0), renamed = {} }: ZipOptions = {},

@@ -77,7 +77,7 @@ class FormReading {
     parser.on('file', (...[name, bytes, fileName, , mediaType]) =>
       this.part({ name: unescaped(name), fileName: unescaped(fileName), mediaType, bytes }),
     );
-    parser.on('error', () => this.failure.reject(malformed('is incomplete, or does not match its boundary')));
+    parser.on('error', () => this.failure.reject(malformed('it is incomplete, or does not match its boundary')));
     parser.on('partsLimit', () => {
       this.failure.reject(new RequestError('limit_exceeded', `A form may have at most ${MAX_PARTS} parts.`));
     });

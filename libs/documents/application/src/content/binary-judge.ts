@@ -5,10 +5,10 @@ import { DOCX, type OfficeType, UnsupportedDocumentType, XLSX } from '../refusal
 const END_OF_ARCHIVE = 'PK\x05\x06';
 const DIRECTORY_ENTRY = 0x02014b50;
 const END_BYTES = 22;
-/** An archive's last record, with the longest comment. */
+/** Size of an archive's end record, with the longest comment. */
 const LAST_RECORD_BYTES = END_BYTES + 0xffff;
 
-/** A picture or PDF: told by its beginning; refused where it is a ZIP as well, which readers find by the end. */
+/** Judges a picture or PDF by its beginning. Refuses the file if it is also a ZIP, which readers detect by the end. */
 export class BinaryJudge {
   private readonly tail = new Tail(LAST_RECORD_BYTES);
 
@@ -20,12 +20,15 @@ export class BinaryJudge {
 
   /** @throws UnsupportedDocumentType */
   end(): DocumentContentType {
-    if (endsAsArchive(this.tail.bytes())) throw new UnsupportedDocumentType('there is an archive at its end');
+    if (endsAsArchive(this.tail.bytes())) throw new UnsupportedDocumentType('it has an archive at its end');
     return this.contentType;
   }
 }
 
-/** Whether a last record stands where it ends the file, or with a directory where it says that this is. */
+/**
+ * Returns true if an end record stands exactly at the end of the file, or is preceded by a directory at the offset that
+ * it declares.
+ */
 function endsAsArchive(tail: Buffer): boolean {
   for (let at = tail.lastIndexOf(END_OF_ARCHIVE, undefined, 'latin1'); at >= 0;) {
     if (isLastRecord(tail, at)) return true;
@@ -42,9 +45,9 @@ function isLastRecord(tail: Buffer, at: number): boolean {
   return directory >= 0 && directory < at && tail.readUInt32LE(directory) === DIRECTORY_ENTRY;
 }
 
-/** Room for the directory of an archive: some 5,000 parts. */
+/** Maximum size of an archive's directory: room for about 5,000 parts. */
 const DIRECTORY_BYTES = 512 * 1_024;
-/** What grows to more than so much and by more than so many times is no document. */
+/** A part an archive to more than both limits is refused. */
 const MOST_INFLATED_BYTES = 100 * 2 ** 20;
 const MOST_INFLATION = 200;
 
@@ -52,17 +55,17 @@ const MAIN_PARTS: readonly (readonly [RegExp, OfficeType])[] = [
   [/^word\/document[^/]*\.xml$/, DOCX],
   [/^xl\/workbook[^/]*\.xml$/, XLSX],
 ];
-/** Macros, and what makes an archive a program. */
+/** Names of macros and of files that make an archive a program. */
 const PROGRAMS = /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:class|dex|jar|exe|dll|scr|msi)$/;
 
 /**
- * A ZIP: DOCX or XLSX by the directory at its end, which is what readers go by. Nothing is inflated. An archive whose
- * beginning says something else than its directory, or that holds more than the directory names, is refused.
+ * Judges a ZIP as DOCX or XLSX by the directory at its end, which readers use. Nothing is inflated. An archive is
+ * refused if its beginning contradicts its directory, or if it contains more than the directory lists.
  */
 export class ArchiveJudge {
   private readonly tail = new Tail(DIRECTORY_BYTES);
 
-  /** @param byBeginning what its first entries say; undefined where they do not tell */
+  /** @param byBeginning result of the first entries; undefined if they are not conclusive */
   constructor(private readonly byBeginning: OfficeType | undefined) {}
 
   take(bytes: Buffer): void {
@@ -75,7 +78,7 @@ export class ArchiveJudge {
     for await (const entry of this.entries()) directory.add(entry);
     const contentType = directory.contentType();
     if (this.byBeginning !== undefined && contentType !== this.byBeginning)
-      throw new UnsupportedDocumentType('its beginning says something else than its directory');
+      throw new UnsupportedDocumentType('its beginning contradicts its directory');
     return contentType;
   }
 
@@ -84,12 +87,12 @@ export class ArchiveJudge {
       const options = { decodeStrings: true, validateEntrySizes: true };
       yield* (await fromRandomAccessReaderPromise(new TailReader(this.tail), this.tail.total, options)).eachEntry();
     } catch {
-      throw new UnsupportedDocumentType('it is a damaged archive, or one of more than some 5,000 parts');
+      throw new UnsupportedDocumentType('it is a damaged archive, or has more than about 5,000 parts');
     }
   }
 }
 
-/** What the entries of a directory say together. */
+/** Collects the entries of an archive's directory. */
 class Directory {
   private readonly names = new Set<string>();
   private beginsFile = false;
@@ -100,14 +103,14 @@ class Directory {
 
   add(entry: Entry): void {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
-    if (this.names.has(name)) throw new UnsupportedDocumentType('it is an archive with two parts of one name');
+    if (this.names.has(name)) throw new UnsupportedDocumentType('it is an archive with two parts of the same name');
     if (entry.isEncrypted()) throw new UnsupportedDocumentType('it is encrypted');
-    if (PROGRAMS.test(name)) throw new UnsupportedDocumentType('it has macros or programs in it');
+    if (PROGRAMS.test(name)) throw new UnsupportedDocumentType('it contains macros or programs');
     this.names.add(name);
     this.beginsFile ||= entry.relativeOffsetOfLocalHeader === 0;
     this.compressed += entry.compressedSize;
     this.inflated += entry.uncompressedSize;
-    // Parts that share bytes are how small files grow most.
+    // Parts that share bytes let small files inflate the most.
     const isBomb = this.inflated > MOST_INFLATED_BYTES && this.inflated > MOST_INFLATION * this.fileBytes;
     if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('it inflates too much');
   }
@@ -116,8 +119,8 @@ class Directory {
     const found = MAIN_PARTS.filter(([part]) => [...this.names].some((name) => part.test(name)));
     const [only, ...others] = found.map(([, contentType]) => contentType);
     const isOffice = this.names.has('[content_types].xml') && others.length === 0;
-    if (only === undefined || !isOffice) throw new UnsupportedDocumentType('it is an archive, neither DOCX nor XLSX');
-    if (!this.beginsFile) throw new UnsupportedDocumentType('its beginning is not in its directory');
+    if (only === undefined || !isOffice) throw new UnsupportedDocumentType('it is an archive, but neither DOCX nor XLSX');
+    if (!this.beginsFile) throw new UnsupportedDocumentType('its first part is not in its directory');
     return only;
   }
 }
@@ -136,15 +139,15 @@ class TailReader extends RandomAccessReader {
     ...[into, offset, length, position, done]: Parameters<RandomAccessReader['read']>
   ): ReturnType<RandomAccessReader['read']> {
     const from = position - this.start;
-    if (from < 0) done(new RangeError('before what is kept'));
+    if (from < 0) done(new RangeError('before the bytes kept'));
     else (done as (error: null, bytesRead: number) => void)(null, this.bytes.copy(into, offset, from, from + length));
   }
 }
 
-/** The last bytes of what passes, in memory of a fixed size. */
+/** The last bytes of a stream, in memory of a fixed size. */
 export class Tail {
   private readonly ring: Buffer;
-  /** How many have passed. */
+  /** Number of bytes that have passed. */
   total = 0;
 
   constructor(size: number) {
@@ -161,12 +164,12 @@ export class Tail {
     this.total += bytes.length;
   }
 
-  /** Offset of the first byte that is still there. */
+  /** Offset of the first byte that is still kept. */
   get start(): number {
     return Math.max(0, this.total - this.ring.length);
   }
 
-  /** From there on. */
+  /** Returns the kept bytes from the offset on. */
   bytes(): Buffer {
     const { ring, total } = this;
     if (total <= ring.length) return ring.subarray(0, total);

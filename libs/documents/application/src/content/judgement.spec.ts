@@ -24,7 +24,7 @@ import type { ContentHint } from './text-judge.ts';
 type Content = Buffer | string;
 const bytesOf = (content: Content) => (typeof content === 'string' ? Buffer.from(content) : content);
 
-/** The type, or why it is refused. */
+/** Returns the type, or the reason for the refusal. */
 async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, hint: ContentHint = {}) {
   const judgement = new Judgement(hint);
   try {
@@ -39,10 +39,10 @@ const judge = (content: Content, hint?: ContentHint) => judged(inPieces(bytesOf(
 const refusal = (why: string) => `The file is not accepted: ${why}.`;
 const utf16 = (text: string, mark: number[]) => Buffer.concat([Buffer.from(mark), Buffer.from(text, 'utf16le')]);
 
-const NOTHING_KNOWN = 'it is of no type that is accepted, nor text';
-const PAGE = 'it begins with the markup of a page';
-const NO_OFFICE = 'it is an archive, neither DOCX nor XLSX';
-const hasMarkup = (found: string) => `it has markup of a page: ${JSON.stringify(found)}`;
+const NOTHING_KNOWN = 'it is neither of an accepted type nor text';
+const PAGE = 'it begins with HTML markup';
+const NO_OFFICE = 'it is an archive, but neither DOCX nor XLSX';
+const hasMarkup = (found: string) => `it contains HTML markup: ${JSON.stringify(found)}`;
 const xmlOf = (inside: string) => `<?xml version="1.0"?><Invoice>${inside}</Invoice>`;
 
 const TAKEN: readonly (readonly [string, Content, string])[] = [
@@ -104,7 +104,7 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ],
   ['XML that grows', '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;&b;</a>', hasMarkup('<!ENTITY')],
   ['XML in another encoding', '<?xml version="1.0" encoding="UTF-7"?><a/>', 'XML must be UTF-8 or Latin-1'],
-  ['XML that was cut off', '<?xml version="1.0"?><a>x', 'it begins as XML and does not end as such'],
+  ['XML that was cut off', '<?xml version="1.0"?><a>x', 'it begins like XML but is not complete XML'],
   ['what begins as a declaration alone', '<!ELEMENT a ANY>', PAGE],
   ['text with a page far inside', `${'x'.repeat(200_000)}<Script >`, hasMarkup('<Script')],
   ['text with the end of a page', 'x</body>', hasMarkup('</body>')],
@@ -126,7 +126,7 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   ['gzip', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]), NOTHING_KNOWN],
   ['a raw photo', tiff({ tag: 50_706 }), 'it is image/x-adobe-dng'],
   ['JPEG-LS', Buffer.from([0xff, 0xd8, 0xff, 0xf7, 0, 1]), 'it is image/jls'],
-  ['what only begins as PNG', png().subarray(0, 12), 'it is damaged or of no type that is known'],
+  ['what only begins as PNG', png().subarray(0, 12), 'it is damaged or of an unknown type'],
   ['PDF behind HTML', Buffer.concat([Buffer.from('<html>'), pdf()]), PAGE],
   ['PDF that goes on as HTML', pdf('<html><script>'), PAGE],
   ['PDF behind other bytes', Buffer.concat([Buffer.from('\0\x01'), pdf()]), NOTHING_KNOWN],
@@ -152,9 +152,9 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
     NO_OFFICE,
   ],
   ['DOCM', zip(DOCM_PARTS), 'it is application/vnd.ms-word.document.macroenabled.12'],
-  ['DOCX with macros', docx({ name: 'word/vbaProject.bin', content: 'x' }), 'it has macros or programs in it'],
-  ['DOCX that is Java too', docx({ name: 'META-INF/MANIFEST.MF', content: 'x' }), 'it has macros or programs in it'],
-  ['DOCX with a program in it', docx({ name: 'word/media/a.EXE', content: 'x' }), 'it has macros or programs in it'],
+  ['DOCX with macros', docx({ name: 'word/vbaProject.bin', content: 'x' }), 'it contains macros or programs'],
+  ['DOCX that is Java too', docx({ name: 'META-INF/MANIFEST.MF', content: 'x' }), 'it contains macros or programs'],
+  ['DOCX with a program in it', docx({ name: 'word/media/a.EXE', content: 'x' }), 'it contains macros or programs'],
   ['XLSB', zip(XLSB_PARTS), NO_OFFICE],
   [
     'DOCX and XLSX in one',
@@ -164,60 +164,60 @@ const REFUSED: readonly (readonly [string, Content, string])[] = [
   [
     'what begins as DOCX and is XLSX by its directory',
     zip(DOCX_PARTS, { renamed: { 'word/document.xml': 'xl/workbook.xml' } }),
-    'its beginning says something else than its directory',
+    'its beginning contradicts its directory',
   ],
   [
     'two parts of one name',
     docx({ name: 'WORD/document.xml', content: 'x' }),
-    'it is an archive with two parts of one name',
+    'it is an archive with two parts of the same name',
   ],
   ['DOCX that is encrypted', docx({ name: 'word/x.xml', content: 'x', flags: 1 }), 'it is encrypted'],
   [
     'a part with a path that leads out',
     docx({ name: '../../etc/passwd', content: 'x' }),
-    'it is a damaged archive, or one of more than some 5,000 parts',
+    'it is a damaged archive, or has more than about 5,000 parts',
   ],
   [
     'DOCX with another archive in front',
     zip(DOCX_PARTS, { before: zip([{ name: 'a.exe', content: 'x' }]) }),
-    'its beginning is not in its directory',
+    'its first part is not in its directory',
   ],
   [
     'DOCX with bytes behind',
     Buffer.concat([docx(), Buffer.from('x')]),
-    'it is a damaged archive, or one of more than some 5,000 parts',
+    'it is a damaged archive, or has more than about 5,000 parts',
   ],
-  ['DOCX that was cut off', docx().subarray(0, -30), 'it is a damaged archive, or one of more than some 5,000 parts'],
-  ['PDF with an archive behind', Buffer.concat([pdf(), docx()]), 'there is an archive at its end'],
+  ['DOCX that was cut off', docx().subarray(0, -30), 'it is a damaged archive, or has more than about 5,000 parts'],
+  ['PDF with an archive behind', Buffer.concat([pdf(), docx()]), 'it has an archive at its end'],
   [
     'PDF with an archive inside that knows where it is',
     zip([{ name: 'a.class', content: 'x' }], { before: pdf(), comment: '\n%%EOF' }),
-    'there is an archive at its end',
+    'it has an archive at its end',
   ],
   [
     'JPEG with an archive behind, and a byte',
     Buffer.concat([jpeg(), zip([{ name: 'A.class', content: 'x' }]), Buffer.from('!')]),
-    'there is an archive at its end',
+    'it has an archive at its end',
   ],
   [
     'PDF with an archive behind, whose comment looks like its end',
     Buffer.concat([pdf(), zip([{ name: 'a.class', content: 'x' }], { comment: `PK\x05\x06${'x'.repeat(30)}` })]),
-    'there is an archive at its end',
+    'it has an archive at its end',
   ],
-  ['PDF with an empty archive behind', Buffer.concat([pdf(), zip([])]), 'there is an archive at its end'],
+  ['PDF with an empty archive behind', Buffer.concat([pdf(), zip([])]), 'it has an archive at its end'],
   [
     'PNG with an archive behind',
     Buffer.concat([png(), zip([{ name: 'A.class', content: 'x' }])]),
-    'there is an archive at its end',
+    'it has an archive at its end',
   ],
 ];
 
-describe('a file by its bytes', () => {
-  it.each(TAKEN)('is taken: %s', async (_name, content, type) => {
+describe('type detection', () => {
+  it.each(TAKEN)('accepts %s', async (_name, content, type) => {
     expect(await judge(content)).toBe(type);
   });
 
-  it.each(REFUSED)('is refused: %s', async (_name, content, why) => {
+  it.each(REFUSED)('refuses %s', async (_name, content, why) => {
     expect(await judge(content)).toBe(refusal(why));
   });
 
@@ -232,7 +232,7 @@ describe('a file by its bytes', () => {
     ['the type that was declared before its name', { contentType: 'text/plain', fileName: 'a.csv' }, 'text/plain'],
     ['nothing', { contentType: 'application/octet-stream', fileName: null }, 'text/plain'],
     ['what it cannot be', { contentType: 'application/pdf', fileName: 'a.pdf' }, 'text/plain'],
-  ])('is CSV or plain text by %s', async (_name, hint, type) => {
+  ])('distinguishes CSV from plain text by %s', async (_name, hint, type) => {
     expect(await judge('a,b\n1,2\n', hint)).toBe(type);
   });
 
@@ -240,17 +240,17 @@ describe('a file by its bytes', () => {
     ['PDF', pdf(), 'application/pdf'],
     ['XML', xmlOf(''), 'application/xml'],
     ['DOCX', docx(), DOCX],
-  ])('is %s whatever it is called', async (_name, content, type) => {
+  ])('detects %s whatever the file name', async (_name, content, type) => {
     expect(await judge(content, { contentType: 'text/csv', fileName: 'a.csv' })).toBe(type);
   });
 
-  it('is the same however it is cut', async () => {
+  it('does not depend on how the file is split', async () => {
     const all = [...TAKEN, ...REFUSED].map(([, content]) => bytesOf(content));
     const cut = fc.tuple(fc.constantFrom(...all), fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 8 }));
     await fc.assert(
       fc.asyncProperty(cut, async ([bytes, cuts]) => {
         const at = [0, ...cuts.filter((place) => place < bytes.length).sort((a, b) => a - b), bytes.length];
-        // The memory of a piece is used again, as a source may.
+        // The memory of a chunk is reused, as a source may do.
         const memory = Buffer.alloc(bytes.length);
         const pieces = function* () {
           for (const [n, from] of at.slice(0, -1).entries()) {
@@ -265,18 +265,18 @@ describe('a file by its bytes', () => {
     );
   });
 
-  it.each(['<script>', '</IFRAME ', '<!DocType', '<?php'])('has %s wherever it stands', async (markup) => {
+  it.each(['<script>', '</IFRAME ', '<!DocType', '<?php'])('finds %s anywhere in the file', async (markup) => {
     const places = fc.tuple(fc.integer({ min: 1, max: HEAD_BYTES + 200 }), fc.integer({ min: 1, max: 40_000 }));
     await fc.assert(
       fc.asyncProperty(places, async ([before, pieceBytes]) => {
         const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');
-        expect(await judged(inPieces(bytes, pieceBytes))).toContain('it has markup of a page');
+        expect(await judged(inPieces(bytes, pieceBytes))).toContain('it contains HTML markup');
       }),
       { numRuns: rounds(200) },
     );
   });
 
-  it('is told of random bytes without a fault', async () => {
+  it('handles random bytes without an error', async () => {
     const start = fc.constantFrom(
       '',
       '%PDF-',
@@ -295,31 +295,31 @@ describe('a file by its bytes', () => {
     );
   });
 
-  describe('that inflates', () => {
+  describe('an archive', () => {
     const zeros = Buffer.alloc(30 * 2 ** 20);
     const TOO_MUCH = refusal('it inflates too much');
 
-    it('too much is refused', async () => {
+    it('an archive an archive too much is refused', async () => {
       const parts = [1, 2, 3, 4].map((n) => ({ name: `word/media/${n}.bmp`, content: zeros }));
       expect(await judge(docx(...parts))).toBe(TOO_MUCH);
     });
 
-    it('too much since its parts share their bytes is refused', async () => {
+    it('an archive too much because its parts share bytes is refused', async () => {
       const content = randomBytes(10_000);
       const shared = Array.from({ length: 3 }, (_, n) => ({ name: `word/${n}.bin`, content, isShared: true }));
       expect(await judge(docx({ name: 'word/a.bin', content }, ...shared))).toBe(TOO_MUCH);
     });
 
-    it('as its directory claims in vain is refused', async () => {
+    it('with a false directory is refused', async () => {
       expect(await judge(docx({ name: 'word/a.xml', content: 'x', claimedBytes: 0xfffffff0 }))).toBe(TOO_MUCH);
     });
 
-    it('in the part that tells the type is not inflated further than is looked at', async () => {
+    it('is not inflated further than the detection needs', async () => {
       const bomb = { name: '[Content_Types].xml', content: zeros };
       expect(await judge(zip([bomb, ...DOCX_PARTS.slice(1)]))).toBe(DOCX);
     });
 
-    it('as pictures and tables do is taken', async () => {
+    it('of pictures and tables is accepted', async () => {
       expect(await judge(xlsx({ name: 'xl/worksheets/sheet1.xml', content: zeros }))).toBe(XLSX);
     });
   });

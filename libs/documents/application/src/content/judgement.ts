@@ -10,8 +10,8 @@ interface Judge {
 }
 
 /**
- * What a file is, told by its bytes as they pass, however they are cut: its beginning, then, as its kind demands, all of
- * it or its end. Memory does not grow with the file.
+ * Determines the type of a file from its bytes as they pass, however they are split: from its beginning, and then from
+ * all of it or its end, depending on the type. Memory does not grow with the file.
  */
 export class Judgement {
   private head: Buffer[] = [];
@@ -20,11 +20,11 @@ export class Judgement {
 
   constructor(private readonly hint: ContentHint) {}
 
-  /** @throws UnsupportedDocumentType as early as it can be told */
+  /** @throws UnsupportedDocumentType as early as possible */
   async take(bytes: Uint8Array): Promise<void> {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (this.judge !== undefined) return this.judge.take(piece);
-    // A copy: the source may use the memory again.
+    // Copied, because the source may reuse the memory.
     const missing = HEAD_BYTES - this.headBytes;
     this.head.push(Buffer.from(piece.subarray(0, missing)));
     this.headBytes += Math.min(piece.length, missing);
@@ -33,7 +33,7 @@ export class Judgement {
     judge.take(piece.subarray(missing));
   }
 
-  /** After the last byte, of which there was at least one. @throws UnsupportedDocumentType */
+  /** Call after the last byte, if there was at least one. @throws UnsupportedDocumentType */
   async end(): Promise<DocumentContentType> {
     return (this.judge ?? (await this.begin())).end();
   }
@@ -58,9 +58,9 @@ export class Judgement {
   }
 }
 
-/** So much of a file is looked at to tell what it is; the library is shown nothing else, and so can inflate little. */
+/** Number of first bytes used for the detection. The library sees no more, and so can inflate little. */
 export const HEAD_BYTES = 16_384;
-/** Markup so near the beginning makes a page of whatever follows, where a reader guesses. */
+/** Number of first bytes in which markup makes readers treat the file as a web page, whatever follows. */
 const GUESSED_BY_BYTES = 1_024;
 
 type BinaryType = Extract<DocumentContentType, 'application/pdf' | `image/${string}`>;
@@ -82,19 +82,19 @@ const MAGIC: readonly (readonly [string, BinaryType | 'archive'])[] = [
   ['PK\x03\x04', 'archive'],
 ];
 
-/** What the library calls them; other kinds that begin alike, such as raw photos, it tells apart. */
+/** Types as named by the library, which also recognizes other types that begin alike, such as raw photos. */
 const BY_LIBRARY: Readonly<Record<string, BinaryType>> = {
   'application/pdf': 'application/pdf',
   'image/png': 'image/png',
-  // An animation is a PNG as well.
+  // An animated PNG is a PNG as well.
   'image/apng': 'image/png',
   'image/jpeg': 'image/jpeg',
   'image/tiff': 'image/tiff',
 };
 
 /**
- * What a file is by its first bytes. The library only sees what begins like one of the types that are taken: most of its
- * parsers, for formats that are refused anyway, are never run.
+ * Determines the type from the first bytes. The library only sees files that begin like an accepted type, so most of
+ * its parsers, for types that are refused anyway, never run.
  * @param head the first `HEAD_BYTES` of the file, or all of it
  * @throws UnsupportedDocumentType
  */
@@ -104,20 +104,20 @@ async function beginningOf(head: Buffer): Promise<Beginning> {
   if (magic === undefined) return { kind: 'text' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: officeType(detected?.mime) };
-  // The library follows the offset of a TIFF's directory, which may lie behind what it is shown.
+  // The library follows the offset of a TIFF's directory, which may lie beyond the first bytes.
   const contentType = detected === undefined && magic === 'image/tiff' ? magic : BY_LIBRARY[detected?.mime ?? ''];
   if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${named(detected?.mime)}`);
-  if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('it begins with the markup of a page');
+  if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('it begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
 function officeType(mime: string | undefined): OfficeType | undefined {
   if (mime === DOCX || mime === XLSX) return mime;
-  // What is in it may stand further behind.
+  // The decisive entry may follow later.
   if (mime === undefined || mime === 'application/zip') return undefined;
   throw new UnsupportedDocumentType(`it is ${named(mime)}`);
 }
 
 function named(mime: string | undefined): string {
-  return mime ?? 'damaged or of no type that is known';
+  return mime ?? 'damaged or of an unknown type';
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Tail } from './binary-judge.ts';
 
-describe('the tail of what passes', () => {
-  it('is its last bytes, however it is cut', () => {
+describe('the tail of a stream', () => {
+  it('contains the last bytes, however the stream is split', () => {
     const pieces = fc.array(fc.uint8Array({ maxLength: 25 }), { maxLength: 12 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), pieces, (size, passing) => {

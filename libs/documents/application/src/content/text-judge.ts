@@ -3,7 +3,10 @@ import { UnsupportedDocumentType } from '../refusals.ts';
 
 type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml'>;
 
-/** What the sender says of a file. Only ever tells CSV from other text: of all else the bytes tell. */
+/**
+ * Declared type and name of a file. They only distinguish CSV from other text; all other types are determined from the
+ * bytes.
+ */
 export interface ContentHint {
   readonly contentType?: string | null;
   readonly fileName?: string | null;
@@ -19,8 +22,8 @@ const DECLARED_ENCODING = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([^"']*)["'
 const ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
 
 /**
- * Judges a text as it passes: the whole of it, in memory of one piece. UTF-8 and Latin-1 are both looked at byte by byte,
- * since all that matters here is ASCII in either.
+ * Judges a text as it passes, in memory for one chunk. UTF-8 and Latin-1 are both read byte by byte, because only ASCII
+ * matters here.
  */
 export class TextJudge {
   private readonly contentType: TextType;
@@ -29,7 +32,7 @@ export class TextJudge {
   private last = '';
 
   /**
-   * @param head the first bytes, which are taken again with the rest
+   * @param head the first bytes, which are passed again with the rest
    * @throws UnsupportedDocumentType
    */
   constructor(head: Buffer, hint: ContentHint) {
@@ -45,11 +48,11 @@ export class TextJudge {
   /** @throws UnsupportedDocumentType */
   take(bytes: Buffer): void {
     const text = bytes.toString('latin1');
-    if (BINARY.test(text)) throw new UnsupportedDocumentType('it is of no type that is accepted, nor text');
-    // What begins in one piece may end in the next.
+    if (BINARY.test(text)) throw new UnsupportedDocumentType('it is neither of an accepted type nor text');
+    // Text that begins in one chunk may end in the next.
     const looked = this.carried + text;
     const found = this.markup.exec(looked);
-    if (found !== null) throw new UnsupportedDocumentType(`it has markup of a page: ${printable(found[0])}`);
+    if (found !== null) throw new UnsupportedDocumentType(`it contains HTML markup: ${printable(found[0])}`);
     this.carried = looked.slice(-(LONGEST_MARKUP - 1));
     this.last = text.trimEnd().at(-1) ?? this.last;
   }
@@ -57,7 +60,7 @@ export class TextJudge {
   /** @throws UnsupportedDocumentType */
   end(): TextType {
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
-    if (isCutOff) throw new UnsupportedDocumentType('it begins as XML and does not end as such');
+    if (isCutOff) throw new UnsupportedDocumentType('it begins like XML but is not complete XML');
     return this.contentType;
   }
 }
@@ -76,10 +79,10 @@ function refuseUnlessXml(opening: string): void {
     return;
   }
   if (BEGINS_PAGE.test(opening) || !XML_ELEMENT.test(opening))
-    throw new UnsupportedDocumentType('it begins with the markup of a page');
+    throw new UnsupportedDocumentType('it begins with HTML markup');
 }
 
-/** The type that was declared, where it is one of text; else the name's ending. */
+/** Returns the declared type if it is a text type; otherwise the type by the file name's ending. */
 function isCsv({ contentType, fileName }: ContentHint): boolean {
   const declared = contentType?.split(';')[0]?.trim().toLowerCase();
   if (declared === 'text/csv') return true;
@@ -90,24 +93,27 @@ function printable(text: string): string {
   return JSON.stringify(text.trim().slice(0, 40));
 }
 
-/** Elements that make a page or bring code into one. */
+/** HTML elements that make a page or load code. */
 const PAGE_ELEMENTS =
   'html|head|body|title|base|link|meta|style|script|noscript|template|iframe|frame|frameset|object|embed|applet|form|svg|math';
 const TAG_ENDS = '[\\t\\n\\f\\r />]';
 
-/** Markup of a page anywhere in a text that is no XML: also where a page was cut out of its frame. */
+/** Matches HTML markup anywhere in a text that is not XML, even if the page's outer elements are missing. */
 const PAGE_MARKUP = new RegExp(`<(?:/?(?:${PAGE_ELEMENTS})${TAG_ENDS}|!doctype|\\?php)`, 'i');
 
-/** What begins a page, in what is otherwise no text. Not closing tags: PDF has names behind a slash, as in `<</Title`. */
+/**
+ * Matches the beginning of HTML in otherwise binary content. Closing tags are excluded: PDF has names after a slash, as
+ * in `<</Title`.
+ */
 export const PAGE_BEGINNING = new RegExp(
   `<(?:!doctype[\\t\\n\\f\\r ]|(?:html|head|body|script|iframe|svg)${TAG_ENDS})`,
   'i',
 );
 
 /**
- * In XML names like `body` and `object` are anybody's. What makes a page of it, or runs: elements of pages that nothing
- * else is called like, whatever their prefix; the namespaces of pages, pictures and stylesheets; entities, which also let a
- * few bytes grow to any size.
+ * Matches markup that makes XML a web page or executable: elements that only pages have, with any prefix; namespaces of
+ * pages, pictures and stylesheets; and entities, which also let a few bytes grow to any size. Names such as `body` and
+ * `object` are common in XML.
  */
 const XML_MARKUP = new RegExp(
   `<(?:(?:[^\\s<>&/:="']{1,64}:)?(?:html|svg|script|iframe|embed|applet)${TAG_ENDS}|!entity)` +
@@ -115,10 +121,10 @@ const XML_MARKUP = new RegExp(
   'i',
 );
 
-/** No match of page or XML markup is longer. */
+/** Longest possible match of page or XML markup, in characters. */
 const LONGEST_MARKUP = 96;
 
-/** With these a reader takes a text for a page that does not say what it is (WHATWG MIME Sniffing, 7.1). */
+/** Matches beginnings by which a reader treats a text without a declared type as HTML (WHATWG MIME Sniffing, 7.1). */
 const BEGINS_PAGE = new RegExp(
   `^<(?:!--|!doctype|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|svg|math)(?:${TAG_ENDS}|$))`,
   'i',
