@@ -36,7 +36,7 @@ type State<Item> =
 export function BulkActionDialog<Item extends { readonly id: string }>(props: Props<Item>) {
   const { title, items, nameOf, children, action, cancel, write, done, onDone, onClose } = props;
   const [state, setState] = useState<State<Item>>({ is: 'asking' });
-  const [isAsked, setIsAsked] = useState(false);
+  const [isConfirmingStop, setIsConfirmingStop] = useState(false);
   const run = useRef<AbortController>(undefined);
   const isShown = useRef(false);
   const isRunning = state.is === 'running';
@@ -53,17 +53,17 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
     disabled: !isRunning,
   });
 
-  const begin = async (some: readonly Item[]) => {
+  const begin = async (batch: readonly Item[]) => {
     const stop = (run.current = new AbortController());
-    const onProgress = (tally: Tally<Item>) => setState({ is: 'running', of: some.length, tally });
-    onProgress({ done: [], failed: [], left: some.length });
-    setIsAsked(false);
-    const tally = await runConcurrently(some, { write, onProgress, signal: stop.signal });
+    const onProgress = (tally: Tally<Item>) => setState({ is: 'running', of: batch.length, tally });
+    onProgress({ done: [], failed: [], left: batch.length });
+    setIsConfirmingStop(false);
+    const tally = await runConcurrently(batch, { write, onProgress, signal: stop.signal });
     onDone(tally.done);
-    const isWhole = tally.done.length === some.length;
-    if (isShown.current && !isWhole) return setState({ is: 'ended', of: some.length, tally });
-    const message = [outcomeText(tally, some.length, done), ...tally.failed.slice(0, 1).map(failureText)].join('. ');
-    notifications.show({ message, color: isWhole ? 'green' : 'red', ...(!isWhole && { autoClose: 10_000 }) });
+    const isComplete = tally.done.length === batch.length;
+    if (isShown.current && !isComplete) return setState({ is: 'ended', of: batch.length, tally });
+    const message = [outcomeText(tally, batch.length, done), ...tally.failed.slice(0, 1).map(failureText)].join('. ');
+    notifications.show({ message, color: isComplete ? 'green' : 'red', ...(!isComplete && { autoClose: 10_000 }) });
     if (isShown.current) onClose();
   };
   const failureText = ({ item, error }: Tally<Item>['failed'][number]) =>
@@ -75,7 +75,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
   return (
     <Modal
       opened
-      onClose={isRunning ? () => setIsAsked(true) : onClose}
+      onClose={isRunning ? () => setIsConfirmingStop(true) : onClose}
       title={title}
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
@@ -120,7 +120,11 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
             </Alert>
           )}
           {isRunning ? (
-            <Running isAsked={isAsked} onContinue={() => setIsAsked(false)} onStop={() => run.current?.abort()} />
+            <Running
+              isConfirmingStop={isConfirmingStop}
+              onContinue={() => setIsConfirmingStop(false)}
+              onStop={() => run.current?.abort()}
+            />
           ) : (
             <Group justify="end">
               {state.tally.failed.length > 0 && (
@@ -140,12 +144,12 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
 }
 
 interface RunningProps {
-  readonly isAsked: boolean;
+  readonly isConfirmingStop: boolean;
   readonly onContinue: () => void;
   readonly onStop: () => void;
 }
 
-function Running({ isAsked, onContinue, onStop }: RunningProps) {
+function Running({ isConfirmingStop, onContinue, onStop }: RunningProps) {
   const [isStopping, setIsStopping] = useState(false);
   const stop = () => {
     setIsStopping(true);
@@ -153,18 +157,18 @@ function Running({ isAsked, onContinue, onStop }: RunningProps) {
   };
   return (
     <>
-      {isAsked && !isStopping && (
+      {isConfirmingStop && !isStopping && (
         <Text size="sm" role="alert">
           Stop the operation? Completed items stay completed. The remaining items are not changed.
         </Text>
       )}
       <Group justify="end">
-        {isAsked && !isStopping && (
+        {isConfirmingStop && !isStopping && (
           <Button variant="default" onClick={onContinue} autoFocus>
             Continue
           </Button>
         )}
-        <Button variant={isAsked ? 'filled' : 'default'} loading={isStopping} onClick={stop} autoFocus>
+        <Button variant={isConfirmingStop ? 'filled' : 'default'} loading={isStopping} onClick={stop} autoFocus>
           Stop
         </Button>
       </Group>

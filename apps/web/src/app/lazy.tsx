@@ -36,9 +36,9 @@ export function onDemand<P extends object>(
 ): ComponentType<P> {
   const Loaded = lazyWithRetry(async () => ({ default: await load() }));
   return function OnDemand(props: P) {
-    const isNow = isShown(props);
-    const [isWanted, setIsWanted] = useState(isNow);
-    if (isNow && !isWanted) setIsWanted(true);
+    const isVisible = isShown(props);
+    const [isWanted, setIsWanted] = useState(isVisible);
+    if (isVisible && !isWanted) setIsWanted(true);
     if (!isWanted) return null;
     return (
       <Suspense fallback={null}>

@@ -24,15 +24,15 @@ interface Props {
 
 /** Disables a button if the user lacks the permission. The reason is shown on hover and on keyboard focus. */
 export function PermissionGate({ permission, children }: Props) {
-  const why = useMissingPermission(permission);
-  if (why === undefined) return children;
+  const reason = useMissingPermission(permission);
+  if (reason === undefined) return children;
   const disabled = {
     'data-disabled': true,
     'aria-disabled': true,
     onClick: (event: MouseEvent<HTMLElement>) => event.preventDefault(),
   };
   return (
-    <Tooltip label={why} multiline maw={320} events={{ hover: true, focus: true, touch: true }}>
+    <Tooltip label={reason} multiline maw={320} events={{ hover: true, focus: true, touch: true }}>
       {cloneElement(children, disabled)}
     </Tooltip>
   );
@@ -46,7 +46,7 @@ export function RequirePermission({
   readonly permission: Permission;
   readonly children: ReactNode;
 }) {
-  const why = useMissingPermission(permission);
-  if (why === undefined) return children;
-  return <Alert title="You do not have permission to view this page">{why}</Alert>;
+  const reason = useMissingPermission(permission);
+  if (reason === undefined) return children;
+  return <Alert title="You do not have permission to view this page">{reason}</Alert>;
 }

@@ -40,10 +40,10 @@ export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => 
 
 /** Explains why the user lacks a permission and how to get it. */
 export function missingPermissionText(role: Role, permission: Permission, environment: Environment): string {
-  const lacks = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
+  const reason = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
   // Only developers have other permissions in test than in live.
   const isAllowedInTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
-  return isAllowedInTest ? `${lacks} in live. In test it does.` : `${lacks}. An administrator can change that.`;
+  return isAllowedInTest ? `${reason} in live. In test it does.` : `${reason}. An administrator can change that.`;
 }
 
 const ADMIN_PERMISSIONS: ReadonlySet<Permission> = new Set(['workspace:admin']);

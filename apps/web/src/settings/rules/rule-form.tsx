@@ -40,7 +40,7 @@ export function RuleForm({ type, settings, onClose }: Props) {
       by_mode: (modes) =>
         Object.values(modes)
           .map(hoursError)
-          .find((fault) => fault !== null) ?? null,
+          .find((message) => message !== null) ?? null,
     },
   });
   const [isReset, setIsReset] = useState(false);

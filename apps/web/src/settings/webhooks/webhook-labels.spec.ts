@@ -46,7 +46,7 @@ describe('a replay', () => {
 
   it('is described by statuses, times and event types', () => {
     expect(describeReplay(REPLAY)).toMatch(/^dead letters, missed; to /);
-    expect(describeReplay({ ...REPLAY, delivery_ids: ['dlv_1', 'dlv_2'] })).toBe('2 chosen');
+    expect(describeReplay({ ...REPLAY, delivery_ids: ['dlv_1', 'dlv_2'] })).toBe('2 selected');
     const narrowed = describeReplay({ ...REPLAY, event_types: ['shipment.created'], reasons: ['timeout'] });
     expect(narrowed).toMatch(/; Shipment created; Timed out$/);
   });

@@ -29,7 +29,7 @@ export function DeadLettersPage() {
     setChosen(NO_SELECTION);
     void navigate({ search: to, replace: true });
   };
-  const isNarrowed = Object.keys(search).length > 0;
+  const isFiltered = Object.keys(search).length > 0;
   return (
     <Stack>
       <PageHeader
@@ -48,8 +48,8 @@ export function DeadLettersPage() {
               onDone={() => setChosen(NO_SELECTION)}
             />
             {isCertainlyEmpty(counted) ? (
-              <Alert color="green" title={isNarrowed ? 'No matching dead letters' : 'No dead letters'}>
-                {isNarrowed ? 'Change or clear the filters.' : 'Every delivery succeeded or is still being retried.'}
+              <Alert color="green" title={isFiltered ? 'No matching dead letters' : 'No dead letters'}>
+                {isFiltered ? 'Change or clear the filters.' : 'Every delivery succeeded or is still being retried.'}
               </Alert>
             ) : (
               <>
@@ -166,9 +166,9 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
   const replay = useWrite({ write: () => client.webhookDeadLetters.replay(toSelection(search, chosen)), ...parts });
   const discard = useWrite({ write: () => client.webhookDeadLetters.discard(toSelection(search, chosen)), ...parts });
   const isTooMany = chosen.size > MAX_SELECTED;
-  const isNarrowed = Object.keys(search).length > 0;
+  const isFiltered = Object.keys(search).length > 0;
   const counted = countLabel(summary.count, summary.is_exact);
-  const matchingLabel = isNarrowed ? `${counted} matching` : `all ${counted}`;
+  const matchingLabel = isFiltered ? `${counted} matching` : `all ${counted}`;
   const selectionLabel = chosen.size > 0 ? `${chosen.size} selected` : matchingLabel;
   const ask = (verb: 'Replay' | 'Discard', about: string, onConfirm: () => void) =>
     confirmAction({

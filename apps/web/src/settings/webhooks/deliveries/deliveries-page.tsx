@@ -37,7 +37,7 @@ interface Props {
 
 /** The newest deliveries in pages. Changes appear in place. New deliveries are added when the user asks for them. */
 export function Deliveries({ search, onChange, isSingleEndpoint = false }: Props) {
-  const isNarrowed = Object.keys(search).length > (isSingleEndpoint ? 1 : 0);
+  const isFiltered = Object.keys(search).length > (isSingleEndpoint ? 1 : 0);
   const { list, newest, rows, newer, readAgain: reread } = useDeliveries(search);
   return (
     <Stack>
@@ -55,8 +55,8 @@ export function Deliveries({ search, onChange, isSingleEndpoint = false }: Props
       <QueryView query={list} what="the deliveries">
         {() =>
           rows.length === 0 ? (
-            <Alert title={isNarrowed ? 'No matching deliveries' : 'No deliveries yet'}>
-              {isNarrowed
+            <Alert title={isFiltered ? 'No matching deliveries' : 'No deliveries yet'}>
+              {isFiltered
                 ? 'Change or clear the filters.'
                 : 'Each delivery to an endpoint is listed here with its attempts.'}
             </Alert>

@@ -134,8 +134,8 @@ function EditEndpoint({ endpoint, onClose }: Props) {
           <Conflict
             base={base}
             theirs={theirs}
-            onMine={() => save.mutate({ values: form.values, over: theirs })}
-            onTheirs={() => loadTheirs(theirs)}
+            onKeepMine={() => save.mutate({ values: form.values, over: theirs })}
+            onUseTheirs={() => loadTheirs(theirs)}
           />
         )}
         {save.isError && !isOutdated(save.error) && (
@@ -160,12 +160,12 @@ function EditEndpoint({ endpoint, onClose }: Props) {
 interface ConflictProps {
   readonly base: WebhookEndpoint;
   readonly theirs: WebhookEndpoint;
-  readonly onMine: () => void;
-  readonly onTheirs: () => void;
+  readonly onKeepMine: () => void;
+  readonly onUseTheirs: () => void;
 }
 
 /** Shows the changes that another user made to the endpoint since the form was opened, and lets the user choose. */
-function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
+function Conflict({ base, theirs, onKeepMine, onUseTheirs }: ConflictProps) {
   const changed = Object.keys(toEndpointPatch(base, toFormValues(theirs))) as (keyof typeof FIELDS)[];
   const shown = (name: keyof typeof FIELDS) => {
     const value = toRequestBody(toFormValues(theirs))[name];
@@ -187,10 +187,10 @@ function Conflict({ base, theirs, onMine, onTheirs }: ConflictProps) {
           </List>
         )}
         <Group>
-          <Button size="xs" onClick={onMine}>
+          <Button size="xs" onClick={onKeepMine}>
             Save my changes
           </Button>
-          <Button size="xs" variant="default" onClick={onTheirs}>
+          <Button size="xs" variant="default" onClick={onUseTheirs}>
             Use current values
           </Button>
         </Group>

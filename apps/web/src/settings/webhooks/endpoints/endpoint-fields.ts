@@ -89,7 +89,7 @@ export function validateEndpoint({
     headers: headersError(headers, names),
     max_concurrency: isValidConcurrency(most) ? undefined : `Enter a whole number from 1 to ${MAX_CONCURRENCY}`,
   };
-  return Object.fromEntries(Object.entries(errors).filter(([, fault]) => fault !== undefined)) as Record<
+  return Object.fromEntries(Object.entries(errors).filter(([, message]) => message !== undefined)) as Record<
     string,
     string
   >;

@@ -38,8 +38,8 @@ export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
 
 /** Shows errors of the service at their fields, for params such as `event_types[0]` and `headers.X-Site`. */
 export function showFieldErrors(form: EndpointForm, error: unknown): void {
-  const faults = Object.entries(fieldErrors(error) ?? {});
-  form.setErrors(Object.fromEntries(faults.map(([param, message]) => [topLevelField(param), message])));
+  const errors = Object.entries(fieldErrors(error) ?? {});
+  form.setErrors(Object.fromEntries(errors.map(([param, message]) => [topLevelField(param), message])));
 }
 
 export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {
