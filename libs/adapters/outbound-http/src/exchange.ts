@@ -81,13 +81,13 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
     if (this.#connection === undefined) return;
     this.#body.add(chunk);
     if (!this.#body.isFull) return;
-    this.#letGo((connection) => this.connections.discard(connection));
+    this.#detachConnection((connection) => this.connections.discard(connection));
     this.#answer();
   }
 
   onResponseEnd(): void {
     if (this.#connection === undefined) return;
-    this.#letGo((connection) => this.connections.release(connection));
+    this.#detachConnection((connection) => this.connections.release(connection));
     this.#answer();
   }
 
@@ -120,14 +120,14 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
       statusCode: this.#statusCode,
       headers: this.#headers,
       body,
-      ...this.#howSent(),
+      ...this.#sendingInfo(),
     });
   }
 
   #fail(failure: FailureReason): void {
     this.connections.forget(this);
-    this.#letGo((connection) => this.connections.discard(connection));
-    this.#settle({ kind: 'failure', ...failure, ...this.#howSent() });
+    this.#detachConnection((connection) => this.connections.discard(connection));
+    this.#settle({ kind: 'failure', ...failure, ...this.#sendingInfo() });
   }
 
   #settle(outcome: OutboundOutcome): void {
@@ -138,13 +138,13 @@ export class Exchange implements ConnectionWaiter, Dispatcher.DispatchHandler {
     this.settled(outcome);
   }
 
-  #letGo(giveBack: (connection: ReceiverConnection) => void): void {
+  #detachConnection(giveBack: (connection: ReceiverConnection) => void): void {
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection !== undefined) giveBack(connection);
   }
 
-  #howSent(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
+  #sendingInfo(): Pick<OutboundOutcome, 'durationMs' | 'resent'> {
     const durationMs = Math.round(performance.now() - this.#startedAt);
     return { durationMs, ...(this.#sent > 1 && { resent: true }) };
   }

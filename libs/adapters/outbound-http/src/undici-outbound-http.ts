@@ -25,14 +25,14 @@ export interface OutboundHttpOptions extends Partial<ConnectionSettings> {
 }
 
 /**
- * Outbound HTTP over undici. Beyond what the port promises:
- * - Ports of other protocols (the Fetch Standard's list) are refused, all others allowed.
- * - A request is sent a second time, within its deadline, when its connection had answered before and was closed
- *   without a word of answer: such a receiver may see it twice.
- * - Headers that frame the message (`Host`, `Content-Length`, `Connection`, …) are left out where a caller gives them.
- * - `close` refuses what comes after it, and waits for what is in flight: each ends by its own deadline.
+ * Creates an outbound HTTP client based on undici. In addition to the port's contract:
+ * - Ports of other protocols (the Fetch Standard's "bad ports") are refused. All other ports are allowed.
+ * - A request is sent a second time, within its deadline, if its connection had answered before and was closed without an
+ *   answer. The receiver may then see the request twice.
+ * - Headers that frame the message (`Host`, `Content-Length`, `Connection`, …) are dropped if a caller sets them.
+ * - `close` refuses later requests and waits for those in progress. Each ends by its own deadline.
  *
- * @throws Error where an entry of `allowedCidrs` is no CIDR
+ * @throws Error if an entry of `allowedCidrs` is not a CIDR
  */
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   const { allowHttp, userAgent = 'shipment-tracking-webhooks/1' } = options;

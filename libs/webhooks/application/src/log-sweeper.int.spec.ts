@@ -39,8 +39,8 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
   await stage.endpoint(webhooks, URL_A, {}, other);
   const refusing = await stage.endpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
   let refusals = 0;
-  stage.receivers.behave(URL_A, () => ((refusals += 1) === 1 ? answer(500) : answer(200)));
-  stage.receivers.behave(URL_B, () => answer(500));
+  stage.receivers.respondWith(URL_A, () => ((refusals += 1) === 1 ? answer(500) : answer(200)));
+  stage.receivers.respondWith(URL_B, () => answer(500));
   await stage.publish(stage.event(), stage.event(), stage.event(other), stage.event({ type: 'milestone.recorded' }));
   await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
   await eventually(() => expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(1));
@@ -73,8 +73,8 @@ test('keeps pending deliveries, however old, which are delivered in the end', as
   stage.clockOffset += 400 * DAY_MS;
   await eventually(() => expect(swept()).toBe(1));
   await webhooks.endpoints.enable(on());
-  await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
-  expect(JSON.parse(stage.receivers.at(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
+  await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2));
+  expect(JSON.parse(stage.receivers.deliveriesAt(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
   // Retention starts at the delivery's end, not at its event.
   await eventually(async () => expect(await count('succeeded')).toBe(1));
 });
@@ -92,7 +92,10 @@ test('does not deliver events from before the retention watermark again if they 
   await stage.publish(event, next);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await stage.consumed();
-  expect(stage.receivers.at(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([event.id, next.id]);
+  expect(stage.receivers.deliveriesAt(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
+    event.id,
+    next.id,
+  ]);
 });
 
 test('records an event older than the log while nothing of its time was deleted', async () => {
@@ -100,7 +103,7 @@ test('records an event older than the log while nothing of its time was deleted'
   const late = stage.event();
   stage.clockOffset += 31 * DAY_MS;
   await stage.publish(late);
-  await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
+  await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
 });
 
 test('deletes a replay this long after its end; keeps a running one', async () => {
@@ -112,7 +115,7 @@ test('deletes a replay this long after its end; keeps a running one', async () =
   await eventually(async () => expect(await statusOf(old)).toBe('completed'));
   const waiting = await stage.endpoint(webhooks, URL_B);
   stage.event();
-  stage.receivers.behave(URL_B, () => answer(503, { 'retry-after': '3600' }));
+  stage.receivers.respondWith(URL_B, () => answer(503, { 'retry-after': '3600' }));
   const running = await create(waiting.id);
   stage.clockOffset += 29 * DAY_MS;
   await webhooks.replays.cancel({ ...stage.command(), replay_id: running });
@@ -125,7 +128,7 @@ test('deletes a replay this long after its end; keeps a running one', async () =
 test('deletes a deleted endpoint and its health with the last delivery and replay of its log', async () => {
   const deleted = async (url: string, statusCode: number) => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, url);
-    stage.receivers.behave(url, () => answer(statusCode, { 'retry-after': '1' }));
+    stage.receivers.respondWith(url, () => answer(statusCode, { 'retry-after': '1' }));
     const event = stage.event();
     await stage.publish(event);
     await eventually(async () => {
@@ -157,7 +160,7 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
 test('deletes an unreferenced body at the retention of dead letters', async () => {
   await stage.endpoint(webhooks, URL_A);
   const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
-  stage.receivers.behave(URL_A, () => answer(503, { 'retry-after': '3600' }));
+  stage.receivers.respondWith(URL_A, () => answer(503, { 'retry-after': '3600' }));
   const waiting = stage.event();
   await stage.publish(waiting);
   await stage.consumed();

@@ -5,7 +5,7 @@ import type { RequestOrigin } from '@tracking/webhooks-domain';
 const NOT_SAMPLED = '00';
 
 /** An event, or the delivery of an event. */
-interface Traced {
+interface TracedEvent {
   readonly event_id: string;
   readonly origin?: RequestOrigin | undefined;
 }
@@ -13,8 +13,8 @@ interface Traced {
 /**
  * Returns the `traceparent` of one attempt: in the trace of the request that caused the event, with a span of its own.
  */
-export function attemptTraceparent(traced: Traced): string {
-  const { id, flags } = traceFor(traced);
+export function attemptTraceparent(traced: TracedEvent): string {
+  const { id, flags } = deriveTrace(traced);
   return `00-${id}-${spanId()}-${flags}`;
 }
 
@@ -28,9 +28,9 @@ function spanId(): string {
 }
 
 /** Returns the fields of every log line about an event or delivery, by which a request can be traced to its end. */
-export function traceFields(traced: Traced): { readonly request_id?: string; readonly trace_id: string } {
+export function traceFields(traced: TracedEvent): { readonly request_id?: string; readonly trace_id: string } {
   const request_id = traced.origin?.request_id;
-  const { id: trace_id } = traceFor(traced);
+  const { id: trace_id } = deriveTrace(traced);
   return { ...(request_id !== undefined && { request_id }), trace_id };
 }
 
@@ -38,6 +38,6 @@ export function traceFields(traced: Traced): { readonly request_id?: string; rea
  * Returns the trace of the request, or a trace derived from the event's id: the same for every attempt, in every
  * process.
  */
-function traceFor({ event_id, origin }: Traced): Trace {
+function deriveTrace({ event_id, origin }: TracedEvent): Trace {
   return parseTraceparent(origin?.traceparent) ?? { id: hash('sha256', event_id).slice(0, 32), flags: NOT_SAMPLED };
 }

@@ -8,7 +8,7 @@ import {
   type StoredAttempt,
 } from '../src/store/delivery-document.ts';
 
-const EVERYTHING = 100_000;
+const MAX_DOCUMENTS = 100_000;
 
 type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonly longest: number | null };
 
@@ -16,9 +16,9 @@ type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonl
 export async function countedLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
   const deliveries = await store.collection<DeliveryDocument>(DELIVERIES);
   const attempts = await store.collection<AttemptDocument>(ATTEMPTS);
-  const all = await deliveries.find({ filter: {}, limit: EVERYTHING });
+  const all = await deliveries.find({ filter: {}, limit: MAX_DOCUMENTS });
   const own = all.filter(({ endpoint_id, sandbox }) => endpoint_id === endpointId && !sandbox);
-  const earlier = Map.groupBy(await attempts.find({ filter: {}, limit: EVERYTHING }), ({ id }) => id.split('.')[0]);
+  const earlier = Map.groupBy(await attempts.find({ filter: {}, limit: MAX_DOCUMENTS }), ({ id }) => id.split('.')[0]);
   const made = own.flatMap(({ id, attempts_count, latest_attempt }): readonly StoredAttempt[] => {
     const before = (earlier.get(id) ?? []).filter(({ number }) => number < attempts_count);
     return latest_attempt === undefined ? before : [...before, latest_attempt];
@@ -42,7 +42,7 @@ export async function countedLog(store: DocumentStore, endpointId: string): Prom
 }
 
 /** Returns the same counts as an endpoint's statistics report them. */
-export function counted(hours: readonly WebhookHour[]): readonly Counted[] {
+export function toCounts(hours: readonly WebhookHour[]): readonly Counted[] {
   return hours.map(({ hour, attempts, deliveries, latency_ms: { max } }) => ({
     hour,
     attempts,

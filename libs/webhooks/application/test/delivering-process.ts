@@ -15,7 +15,7 @@ const scope = { workspace_id: 'wsp_one', environment: 'live' } as const;
 const command = () => ({ ...scope, id: randomUUID(), at: new Date().toISOString() });
 /** Log position after the head of the empty event store, at which the endpoint is enabled. */
 const POSITION = '1';
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
 const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
 await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
@@ -43,7 +43,7 @@ if ((await webhooks.endpoints.list({ ...scope, limit: 1 })).items.length === 0) 
   await webhooks.endpoints.verify({ ...command(), endpoint_id });
   await webhooks.endpoints.enable({ ...command(), endpoint_id });
 }
-say('ready');
+printLine('ready');
 
 while (task === 'publish') {
   const ids = Array.from({ length: 5 }, () => `evt_${randomUUID()}`);
@@ -54,7 +54,7 @@ while (task === 'publish') {
     return { key: id, value: JSON.stringify(event), headers };
   });
   await engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
-  for (const id of ids) say(`published ${id}`);
+  for (const id of ids) printLine(`published ${id}`);
   await takeTime(1);
 }
 for (;;) {
@@ -64,6 +64,6 @@ for (;;) {
   if (lag === 0 && items.length === 0) break;
   await takeTime(10);
 }
-say('idle');
+printLine('idle');
 await webhooks.stop();
 await engine.close();

@@ -34,12 +34,12 @@ export class FakeReceivers implements OutboundHttp {
   /** Most concurrent requests observed, by URL. */
   readonly mostAtOnce = new Map<string, number>();
 
-  behave(url: string, behaviour: FakeBehaviour): void {
+  respondWith(url: string, behaviour: FakeBehaviour): void {
     this.behaviours.set(url, behaviour);
   }
 
   /** Returns the deliveries that arrived at the URL, without challenges. */
-  at(url: string): readonly Arrived[] {
+  deliveriesAt(url: string): readonly Arrived[] {
     return this.arrived.filter(
       (one) => one.url === url && one.headers['service-event-type'] !== 'endpoint.verification',
     );
@@ -59,7 +59,7 @@ export class FakeReceivers implements OutboundHttp {
     signal?.addEventListener('abort', giveUp);
     try {
       const behaviour = this.behaviours.get(url);
-      if (behaviour === undefined) return this.good(request);
+      if (behaviour === undefined) return this.answerOk(request);
       return await Promise.race([behaviour(request), aborted]);
     } finally {
       signal?.removeEventListener('abort', giveUp);
@@ -68,7 +68,7 @@ export class FakeReceivers implements OutboundHttp {
   }
 
   /** Answers 200; a challenge with its token. */
-  good({ headers, body }: Arrived): FakeAnswer {
+  answerOk({ headers, body }: Arrived): FakeAnswer {
     if (headers['service-event-type'] !== 'endpoint.verification') return answer(200);
     return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }

@@ -9,7 +9,7 @@ export class FlakyProcess extends MortalProcess {
   down = false;
   /** True if the next document replacement fails once, after it took effect. */
   afterNextReplace = false;
-  /** Id of an endpoint whose new deliveries are not stored until {@link letGo} is called. */
+  /** Id of an endpoint whose new deliveries are not stored until {@link releaseWrites} is called. */
   holdDeliveriesTo: string | undefined;
   /** Writes that are held back. */
   atGate = 0;
@@ -30,14 +30,14 @@ export class FlakyProcess extends MortalProcess {
 
   private flakyCollection<T extends Document>(inner: Collection<T>, name: string): Collection<T> {
     return {
-      get: (id) => this.call(() => inner.get(id)),
-      getMany: (ids) => this.call(() => inner.getMany(ids)),
-      find: (query) => this.call(() => inner.find(query)),
-      findWithin: (query, maxBytes) => this.call(() => inner.findWithin(query, maxBytes)),
-      count: (filter, options) => this.call(() => inner.count(filter, options)),
-      scan: (query) => this.call(() => inner.scan(query)),
+      get: (id) => this.callFlaky(() => inner.get(id)),
+      getMany: (ids) => this.callFlaky(() => inner.getMany(ids)),
+      find: (query) => this.callFlaky(() => inner.find(query)),
+      findWithin: (query, maxBytes) => this.callFlaky(() => inner.findWithin(query, maxBytes)),
+      count: (filter, options) => this.callFlaky(() => inner.count(filter, options)),
+      scan: (query) => this.callFlaky(() => inner.scan(query)),
       insert: async (document) => {
-        const done = await this.call(() => inner.insert(document));
+        const done = await this.callFlaky(() => inner.insert(document));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
         return done;
       },
@@ -46,22 +46,22 @@ export class FlakyProcess extends MortalProcess {
         // response.
         const fails = this.afterNextReplace;
         this.afterNextReplace = false;
-        const done = await this.call(() => inner.replace(document, guard));
+        const done = await this.callFlaky(() => inner.replace(document, guard));
         if (!fails) return done;
         throw new Unavailable('document store', 'test');
       },
-      upsert: (document, guard) => this.call(() => inner.upsert(document, guard)),
-      delete: (id, guard) => this.call(() => inner.delete(id, guard)),
+      upsert: (document, guard) => this.callFlaky(() => inner.upsert(document, guard)),
+      delete: (id, guard) => this.callFlaky(() => inner.delete(id, guard)),
       writeMany: async (writes) => {
         if (writes.some((write) => this.isHeld(write))) await this.hold();
-        await this.call(() => inner.writeMany(writes));
+        await this.callFlaky(() => inner.writeMany(writes));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
       },
-      claim: (query, set) => this.call(() => inner.claim(query, set)),
+      claim: (query, set) => this.callFlaky(() => inner.claim(query, set)),
     };
   }
 
-  letGo(): void {
+  releaseWrites(): void {
     this.holdDeliveriesTo = undefined;
     this.gate.resolve();
   }
@@ -78,7 +78,7 @@ export class FlakyProcess extends MortalProcess {
     this.atGate -= 1;
   }
 
-  private async call<T>(work: () => Promise<T>): Promise<T> {
+  private async callFlaky<T>(work: () => Promise<T>): Promise<T> {
     this.calls += 1;
     if (this.down) throw new Unavailable('document store', 'test');
     // Failures are spread over the calls, so that no kind of work fails every time.

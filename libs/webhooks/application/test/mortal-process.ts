@@ -50,7 +50,7 @@ export class MortalProcess {
   }
 
   /** Resolves when the work has ended or the process is dead. A dead process waits forever. */
-  async orDead(work: Promise<unknown>): Promise<void> {
+  async raceDeath(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.died]).catch((error: unknown) => {
       if (!this.dead) throw error;
     });
@@ -59,7 +59,7 @@ export class MortalProcess {
   /**
    * Loses all leases as if suspended and resumed: other processes hold them, and this one notices only when it checks.
    */
-  standStill(): void {
+  suspend(): void {
     this.isStill = true;
     this.loseLeases();
   }
@@ -78,8 +78,8 @@ export class MortalProcess {
     return {
       collection: async <T extends Document>(spec: CollectionSpec) =>
         this.collection<T>(await store.collection<T>(spec)),
-      collectionNames: (prefix) => this.look(() => store.collectionNames(prefix)),
-      dropCollection: (name) => this.step(() => store.dropCollection(name)),
+      collectionNames: (prefix) => this.read(() => store.collectionNames(prefix)),
+      dropCollection: (name) => this.change(() => store.dropCollection(name)),
       close: () => Promise.resolve(),
     };
   }
@@ -87,12 +87,12 @@ export class MortalProcess {
   broker(broker: MessageBroker): MessageBroker {
     return {
       ensureTopics: (topics) => broker.ensureTopics(topics),
-      publish: (topic, messages) => this.step(() => broker.publish(topic, messages)),
+      publish: (topic, messages) => this.change(() => broker.publish(topic, messages)),
       consume: (options, handler) => {
         const signal = AbortSignal.any([options.signal, this.death.signal]);
         return broker.consume({ ...options, signal }, async (messages, fenced) => {
           // The failure of the process may be that the offset is not committed.
-          const work = handler(messages, fenced).then(() => this.step(() => Promise.resolve()));
+          const work = handler(messages, fenced).then(() => this.change(() => Promise.resolve()));
           await Promise.race([work, this.died]);
         });
       },
@@ -105,8 +105,8 @@ export class MortalProcess {
   outbound(outbound: OutboundHttp): OutboundHttp {
     return {
       post: (request) => {
-        if (!this.dead) this.doubt(request.headers['service-event-id'] ?? '', 1);
-        return this.step(() => outbound.post(request));
+        if (!this.dead) this.countUnanswered(request.headers['service-event-id'] ?? '', 1);
+        return this.change(() => outbound.post(request));
       },
       refusalReason: (url) => outbound.refusalReason(url),
       close: () => outbound.close(),
@@ -148,36 +148,36 @@ export class MortalProcess {
 
   private collection<T extends Document>(collection: Collection<T>): Collection<T> {
     return {
-      get: (id) => this.look(() => collection.get(id)),
-      getMany: (ids) => this.look(() => collection.getMany(ids)),
-      find: (query) => this.look(() => collection.find(query)),
-      findWithin: (query, maxBytes) => this.look(() => collection.findWithin(query, maxBytes)),
-      count: (filter, options) => this.look(() => collection.count(filter, options)),
-      scan: (query) => this.look(() => collection.scan(query)),
-      insert: (document) => this.step(() => collection.insert(document)),
+      get: (id) => this.read(() => collection.get(id)),
+      getMany: (ids) => this.read(() => collection.getMany(ids)),
+      find: (query) => this.read(() => collection.find(query)),
+      findWithin: (query, maxBytes) => this.read(() => collection.findWithin(query, maxBytes)),
+      count: (filter, options) => this.read(() => collection.count(filter, options)),
+      scan: (query) => this.read(() => collection.scan(query)),
+      insert: (document) => this.change(() => collection.insert(document)),
       replace: async (document, guard) => {
-        const done = await this.step(() => collection.replace(document, guard));
-        if (done && 'event_id' in document) this.doubt(String(document.event_id), -1);
+        const done = await this.change(() => collection.replace(document, guard));
+        if (done && 'event_id' in document) this.countUnanswered(String(document.event_id), -1);
         return done;
       },
-      upsert: (document, guard) => this.step(() => collection.upsert(document, guard)),
-      delete: (id, guard) => this.step(() => collection.delete(id, guard)),
-      writeMany: (writes) => this.step(() => collection.writeMany(writes)),
-      claim: (query, set) => this.step(() => collection.claim(query, set)),
+      upsert: (document, guard) => this.change(() => collection.upsert(document, guard)),
+      delete: (id, guard) => this.change(() => collection.delete(id, guard)),
+      writeMany: (writes) => this.change(() => collection.writeMany(writes)),
+      claim: (query, set) => this.change(() => collection.claim(query, set)),
     };
   }
 
-  private doubt(eventId: string, change: number): void {
+  private countUnanswered(eventId: string, change: number): void {
     this.doubtful.set(eventId, (this.doubtful.get(eventId) ?? 0) + change);
   }
 
-  private async look<T>(work: () => Promise<T>): Promise<T> {
+  private async read<T>(work: () => Promise<T>): Promise<T> {
     if (this.dead) return never();
     const answer = await work();
     return this.dead ? never() : answer;
   }
 
-  private async step<T>(work: () => Promise<T>): Promise<T> {
+  private async change<T>(work: () => Promise<T>): Promise<T> {
     if (this.dead) return never();
     this.steps += 1;
     const fatal = this.steps === this.dieAt;

@@ -11,7 +11,7 @@ export interface PastEvent {
 }
 
 /** Returns the ids of the events that a replay should send again, following the reference's rules one by one. */
-export function toBeReplayed(
+export function selectReplayed(
   past: readonly PastEvent[],
   subscribed: readonly string[],
   { since, until, event_types, statuses, reasons }: ReplayFilter,

@@ -140,7 +140,7 @@ export class WebhooksTestStage {
       loopTime: this.loopTime,
       setTimer: this.setTimer,
     });
-    const running = { ...webhooks, process, metrics, stop: () => process.orDead(webhooks.stop()) };
+    const running = { ...webhooks, process, metrics, stop: () => process.raceDeath(webhooks.stop()) };
     this.running.add(running);
     return running;
   }

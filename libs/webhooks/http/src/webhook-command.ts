@@ -19,6 +19,6 @@ export const WebhookCommandOf = createParamDecorator((_data: unknown, context: E
  * nothing therefore proves nothing about earlier steps.
  * @throws the error, or `Unavailable` in place of such an error
  */
-export function asUnknownOutcome(error: unknown): never {
+export function rethrowAsUnknownOutcome(error: unknown): never {
   throw withUnknownOutcome(error);
 }

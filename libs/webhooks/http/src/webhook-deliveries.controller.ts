@@ -25,7 +25,7 @@ import {
 } from './delivery.resource.ts';
 import { WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
-import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
+import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const NotFound = () => refusal(404, 'This delivery does not exist in this workspace and environment.');
 
@@ -79,7 +79,7 @@ export class WebhookDeliveriesController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
-    const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(asUnknownOutcome);
+    const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(rethrowAsUnknownOutcome);
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 

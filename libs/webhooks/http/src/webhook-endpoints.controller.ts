@@ -46,7 +46,7 @@ import {
   ROTATION_BODY,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { asUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
+import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const NotFound = () => refusal(404, 'This endpoint does not exist in this workspace and environment.');
 const NotVerified = () => refusal(409, 'The endpoint is not verified.');
@@ -135,7 +135,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
-    const body = await this.audited(reply, endpoint_id, change);
+    const body = await this.changeAndReport(reply, endpoint_id, change);
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
@@ -155,7 +155,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
-    const body = await this.audited(reply, endpoint_id, remove);
+    const body = await this.changeAndReport(reply, endpoint_id, remove);
     return this.responder.respond(reply, ignored, { body });
   }
 
@@ -200,8 +200,8 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
-    const body = await this.audited(reply, endpoint_id, enable);
-    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.endOfLog() });
+    const body = await this.changeAndReport(reply, endpoint_id, enable);
+    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
   @Post(':id/disable')
@@ -220,8 +220,8 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
-    const body = await this.audited(reply, endpoint_id, disable);
-    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.endOfLog() });
+    const body = await this.changeAndReport(reply, endpoint_id, disable);
+    return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
   @Post(':id/test')
@@ -244,7 +244,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const test = { ...command, endpoint_id, type: value.type };
-    const body = await this.webhooks.endpoints.test(test).catch(asUnknownOutcome);
+    const body = await this.webhooks.endpoints.test(test).catch(rethrowAsUnknownOutcome);
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
@@ -298,7 +298,7 @@ export class WebhookEndpointsController {
    * Returns a log position before all later events, for the response to a change that takes effect in the log.
    * Undefined if the log cannot be reached, because then no later event is stored either.
    */
-  private endOfLog(): Promise<Position | undefined> {
+  private readLogHead(): Promise<Position | undefined> {
     return this.head().catch(() => undefined);
   }
 
@@ -306,7 +306,7 @@ export class WebhookEndpointsController {
    * Makes a change and reports it to the audit trail. A concurrent change between the read and the write would be part
    * of the report.
    */
-  private async audited<T extends object>(
+  private async changeAndReport<T extends object>(
     { request }: FastifyReply,
     endpoint_id: string,
     change: () => Promise<T>,

@@ -65,7 +65,7 @@ describe('summary of dead letters', () => {
 
   test('includes new dead letters and excludes settled ones', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(410));
+    stage.receivers.respondWith(URL_A, () => answer(410));
     await stage.publish(stage.event());
     await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
     expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
@@ -153,7 +153,7 @@ describe('deliveries', () => {
     const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
     const [letter] = await storeDeadLetters(stage, 1, { endpoint_id, reason: 'tls_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id });
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await stage.publish(stage.event());
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
     const found = async (filter: object) => (await stage.deliveries(webhooks, filter)).map(({ id }) => id);
@@ -194,7 +194,7 @@ describe('dead letters', () => {
       ]),
     );
     expect(await ended(replays[0])).toMatchObject({ matched: 4, done: 4 });
-    const sent = stage.receivers.at(URL_A).map(({ headers }) => headers['service-event-id']);
+    const sent = stage.receivers.deliveriesAt(URL_A).map(({ headers }) => headers['service-event-id']);
     expect(sent.toSorted()).toEqual(letters.map(({ event_id }) => event_id).toSorted());
     expect(await dead(a.id)).toHaveLength(3);
     await expect(settle('replay', { endpoint_id: b.id })).rejects.toMatchObject({ code: 'endpoint_not_enabled' });

@@ -92,9 +92,14 @@ describe('rotating a secret', () => {
   });
 
   test('takes effect at the next attempt, also for earlier deliveries', async () => {
-    stage.receivers.behave(URL_A, () => ({ kind: 'failure', code: 'connection_reset', message: '', durationMs: 1 }));
+    stage.receivers.respondWith(URL_A, () => ({
+      kind: 'failure',
+      code: 'connection_reset',
+      message: '',
+      durationMs: 1,
+    }));
     await delivered();
-    stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
+    stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
     const { secret } = await rotate({ expires_in_seconds: 0 });
     const [delivery] = await eventually(async () => {
       const found = await stage.deliveries(webhooks);
@@ -102,7 +107,7 @@ describe('rotating a secret', () => {
       return found;
     });
     await webhooks.deliveries.retry({ ...stage.command(), delivery_id: delivery?.id ?? '' });
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2));
     const request = stage.receivers.arrived.at(-1);
     expect(request && signersOf(request, [secret])).toEqual([0, 0]);
   });

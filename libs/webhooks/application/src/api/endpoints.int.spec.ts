@@ -216,7 +216,7 @@ describe('endpoints', () => {
       ],
     ])('fails by %s, and reports the reason', async (_, behaviour, code, message) => {
       const { id } = await create();
-      stage.receivers.behave(URL_A, behaviour);
+      stage.receivers.respondWith(URL_A, behaviour);
       expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
         status: 'pending_verification',
         last_verification: { ok: false, error: { code, message: expect.stringContaining(message) as string } },
@@ -226,9 +226,9 @@ describe('endpoints', () => {
 
     test('does not apply to a URL that was set in the meantime', async () => {
       const { id } = await create();
-      stage.receivers.behave(URL_A, async (request) => {
+      stage.receivers.respondWith(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
-        return stage.receivers.good(request);
+        return stage.receivers.answerOk(request);
       });
       expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
         url: 'https://b.example.com/',
@@ -258,11 +258,11 @@ describe('endpoints', () => {
         return delivery;
       });
       expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
-      expect(JSON.parse(stage.receivers.at(URL_A)[0]?.body ?? '')).toEqual(done.payload);
+      expect(JSON.parse(stage.receivers.deliveriesAt(URL_A)[0]?.body ?? '')).toEqual(done.payload);
       await webhooks.endpoints.enable(on(id));
       await webhooks.endpoints.disable(on(id));
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(2));
+      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2));
     });
 
     test('and verification are part of the requesting trace', async () => {
@@ -277,7 +277,7 @@ describe('endpoints', () => {
 
     test('makes one attempt without retries, and does not affect the endpoint', async () => {
       const { id } = await stage.endpoint(webhooks, URL_A);
-      stage.receivers.behave(URL_A, () => answer(410));
+      stage.receivers.respondWith(URL_A, () => answer(410));
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       await eventually(async () =>
         expect(await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id })).toMatchObject({
@@ -296,7 +296,7 @@ describe('endpoints', () => {
       const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
       expect(two.id).toBe(one.id);
       await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.status).toBe('succeeded'));
-      expect(stage.receivers.at(URL_A)).toHaveLength(1);
+      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
     });
 
     test('refuses unknown types', async () => {
@@ -376,9 +376,9 @@ describe('endpoints', () => {
 
     test('does not verify an endpoint that changed during the challenge', async () => {
       const { id, version } = await create();
-      stage.receivers.behave(URL_A, async (request) => {
+      stage.receivers.respondWith(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
-        return stage.receivers.good(request);
+        return stage.receivers.answerOk(request);
       });
       const verifying = webhooks.endpoints.verify({ ...on(id), expected_versions: [version] });
       await expect(verifying).rejects.toMatchObject(failed(version + 1));
@@ -407,7 +407,7 @@ describe('endpoints', () => {
       const second = await attempted(2);
       expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
       expect(await read()).toEqual(second);
-      expect(stage.receivers.at(URL_A)).toHaveLength(2);
+      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(2);
     });
   });
 });

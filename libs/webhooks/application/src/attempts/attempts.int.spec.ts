@@ -34,7 +34,7 @@ const failing: FakeBehaviour = () => answer(500, { 'x-from': 'receiver' }, 'sorr
 /** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
   let count = 0;
-  return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.good(request));
+  return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.answerOk(request));
 };
 const untilIs = (endpoint_id: string, event_id: string, expected: object) =>
   eventually(async () => {
@@ -51,7 +51,7 @@ describe('an attempt', () => {
     const event = stage.event({ type: 'milestone.recorded' });
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded' });
-    const [request] = stage.receivers.at(URL_A);
+    const [request] = stage.receivers.deliveriesAt(URL_A);
     expect(request?.headers).toEqual({
       authorization: 'Bearer mine',
       'content-type': 'application/json',
@@ -71,14 +71,14 @@ describe('an attempt', () => {
 
   test('is retried with the same bytes and a new signature', async () => {
     const { id, secret } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(
+    stage.receivers.respondWith(
       URL_A,
       first(1, () => ((stage.clockOffset += 2_000), answer(500))),
     );
     const event = stage.event();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
-    const [one, two] = stage.receivers.at(URL_A);
+    const [one, two] = stage.receivers.deliveriesAt(URL_A);
     expect(two?.body).toBe(one?.body);
     expect(two?.headers['service-event-id']).toBe(one?.headers['service-event-id']);
     expect(two?.headers['service-signature']).not.toBe(one?.headers['service-signature']);
@@ -91,18 +91,18 @@ describe('an attempt', () => {
   test('is a span in the trace of the causing request, across restarts', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, failing);
+    stage.receivers.respondWith(URL_A, failing);
     const event = stage.event();
     const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
     await stage.send(stage.message(event, headers));
     await untilIs(id, event.id, { attempts_count: 2 });
     await webhooks.stop();
     webhooks = await stage.start();
-    stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
+    stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
     const { id: delivery } = await stage.delivery(webhooks, id, event.id);
     await webhooks.deliveries.retry(about(delivery));
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3 });
-    const sent = stage.receivers.at(URL_A).map((request) => request.headers['traceparent']);
+    const sent = stage.receivers.deliveriesAt(URL_A).map((request) => request.headers['traceparent']);
     const span = new RegExp(`^00-${trace}-(?!0{16}|b7ad6b7169203331)[0-9a-f]{16}-01$`);
     expect(sent).toEqual([1, 2, 3].map(() => expect.stringMatching(span) as string));
     expect(new Set(sent).size).toBe(3);
@@ -118,11 +118,11 @@ describe('an attempt', () => {
     async (traceparent) => {
       await stage.endpoint(webhooks, URL_A);
       await stage.endpoint(webhooks, URL_B);
-      stage.receivers.behave(URL_A, first(1, failing));
+      stage.receivers.respondWith(URL_A, first(1, failing));
       const event = stage.event();
       await stage.send(stage.message(event, { traceparent }));
       const sent = await eventually(() => {
-        const requests = [...stage.receivers.at(URL_A), ...stage.receivers.at(URL_B)];
+        const requests = [...stage.receivers.deliveriesAt(URL_A), ...stage.receivers.deliveriesAt(URL_B)];
         expect(requests).toHaveLength(3);
         return requests.map(({ headers }) => headers['traceparent'] ?? '');
       });
@@ -146,7 +146,7 @@ describe('an attempt', () => {
 
   test('that fails is logged once for its endpoint, and so is the next success', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, first(3, failing));
+    stage.receivers.respondWith(URL_A, first(3, failing));
     await stage.publish(stage.event(), stage.event(), stage.event(), stage.event());
     await eventually(async () => {
       expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
@@ -161,7 +161,7 @@ describe('an attempt', () => {
 
   test('logs that it was sent again, and its outcome', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(
+    stage.receivers.respondWith(
       URL_A,
       first(1, () => ({ ...answer(500), resent: true })),
     );
@@ -174,7 +174,7 @@ describe('an attempt', () => {
 
   test('is logged with its outcome', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, first(1, failing));
+    stage.receivers.respondWith(URL_A, first(1, failing));
     const event = stage.event();
     await stage.publish(event);
     const delivery = await untilIs(id, event.id, { status: 'succeeded' });
@@ -202,7 +202,7 @@ describe('an attempt', () => {
 
   test('without an answer is logged with the reason', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(
+    stage.receivers.respondWith(
       URL_A,
       first(1, () => timedOut),
     );
@@ -219,8 +219,8 @@ describe('an attempt', () => {
       await takeTime(5);
       return answer(200);
     };
-    stage.receivers.behave(URL_A, slowly);
-    stage.receivers.behave(URL_B, slowly);
+    stage.receivers.respondWith(URL_A, slowly);
+    stage.receivers.respondWith(URL_B, slowly);
     await stage.publish(...Array.from({ length: 60 }, () => stage.event()));
     await eventually(async () =>
       expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
@@ -234,7 +234,7 @@ describe('a delivery that keeps failing', () => {
   test('becomes a dead letter at the end of its window, and is announced', async () => {
     webhooks = await stage.start({ policy: SHORT });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, failing);
+    stage.receivers.respondWith(URL_A, failing);
     const event = stage.event();
     await stage.publish(event);
     const attempted = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
@@ -269,7 +269,7 @@ describe('a delivery that keeps failing', () => {
     webhooks = await stage.start({ policy: SHORT });
     const { id } = await stage.endpoint(webhooks, URL_A);
     const begin = Date.now();
-    stage.receivers.behave(URL_A, ({ at }) => answer(at < begin + SHORT.windowMs ? 500 : 200));
+    stage.receivers.respondWith(URL_A, ({ at }) => answer(at < begin + SHORT.windowMs ? 500 : 200));
     const event = stage.event();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
@@ -279,7 +279,7 @@ describe('a delivery that keeps failing', () => {
   test('keeps its schedule across restarts', async () => {
     webhooks = await stage.start({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, first(1, failing));
+    stage.receivers.respondWith(URL_A, first(1, failing));
     const event = stage.event();
     await stage.publish(event);
     const { next_attempt_at } = await untilIs(id, event.id, { status: 'retrying' });
@@ -295,7 +295,7 @@ describe('a delivery that keeps failing', () => {
   test('is attempted after an outage of ours that lasted longer than its window', async () => {
     webhooks = await stage.start();
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, first(1, failing));
+    stage.receivers.respondWith(URL_A, first(1, failing));
     const [failed, untried] = [stage.event(), stage.event()];
     await stage.publish(failed);
     await untilIs(id, failed.id, { status: 'retrying' });
@@ -312,7 +312,7 @@ describe('an endpoint that answers 410', () => {
   test('is disabled; the delivery becomes a dead letter, and others wait until it is enabled', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.behave(
+    stage.receivers.respondWith(
       URL_A,
       first(1, () => answer(410)),
     );
@@ -326,7 +326,7 @@ describe('an endpoint that answers 410', () => {
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
     );
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1));
-    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
     await webhooks.endpoints.enable(on(id));
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1));
   });
@@ -343,7 +343,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
     webhooks = await stage.start({ policy: NEVER, maxInFlight: 2 });
     for (const url of GONE) {
       await stage.endpoint(webhooks, url);
-      stage.receivers.behave(url, () => answer(410));
+      stage.receivers.respondWith(url, () => answer(410));
     }
     stage.logIsAway = true;
     await stage.publish(stage.event());
@@ -351,19 +351,19 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
     await eventually(async () => expect(await stage.deliveries(webhooks, dead)).toHaveLength(GONE.length));
     stage.logIsAway = false;
     await eventually(async () => expect(await statuses()).toEqual(GONE.map((url) => [url, 'disabled'])));
-    expect(GONE.map((url) => stage.receivers.at(url).length)).toEqual(GONE.map(() => 1));
+    expect(GONE.map((url) => stage.receivers.deliveriesAt(url).length)).toEqual(GONE.map(() => 1));
   });
 
   test('are disabled before their process has stopped', async () => {
     webhooks = await stage.start({ policy: NEVER, drainMs: 10_000 });
     await stage.endpoint(webhooks, URL_A);
     let stopped: Promise<void> = Promise.resolve();
-    stage.receivers.behave(URL_A, () => {
+    stage.receivers.respondWith(URL_A, () => {
       stopped = webhooks.stop();
       return answer(410);
     });
     await stage.publish(stage.event());
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
     await stopped;
     expect(await statuses()).toEqual([[URL_A, 'disabled']]);
   });
@@ -376,19 +376,19 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     webhooks = await stage.start({ policy: ONCE_SOON });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     const other = await stage.endpoint(webhooks, URL_B);
-    stage.receivers.behave(URL_A, first(1, holding));
+    stage.receivers.respondWith(URL_A, first(1, holding));
     const events = [stage.event(), stage.event(), stage.event()];
     for (const event of events) await stage.publish(event);
     for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
-    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
     // Also in another process.
     await webhooks.stop();
     webhooks = await stage.start({ policy: ONCE_SOON });
     const late = stage.event();
     await stage.publish(late);
     await untilIs(other.id, late.id, { status: 'succeeded' });
-    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
     stage.clockOffset = 61_000;
     for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
   });
@@ -396,7 +396,7 @@ describe('an endpoint that answers 429 with Retry-After', () => {
   test('is not held at another URL', async () => {
     webhooks = await stage.start({ policy: ONCE_SOON });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, holding);
+    stage.receivers.respondWith(URL_A, holding);
     const held = stage.event();
     await stage.publish(held);
     await untilIs(id, held.id, { status: 'retrying' });
@@ -407,13 +407,13 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
-    expect(stage.receivers.at(URL_B)).toHaveLength(2);
+    expect(stage.receivers.deliveriesAt(URL_B)).toHaveLength(2);
   });
 
   test('gets the last attempt after a hold that ends beyond the window', async () => {
     webhooks = await stage.start({ policy: SHORT });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, holding);
+    stage.receivers.respondWith(URL_A, holding);
     const event = stage.event();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'retrying', attempts_count: 1 });
@@ -438,7 +438,7 @@ describe('in the middle of retries', () => {
 
   test('disabling holds pending deliveries and their windows; enabling continues', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
-    stage.receivers.behave(URL_A, failing);
+    stage.receivers.respondWith(URL_A, failing);
     const event = stage.event();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'retrying' });
@@ -456,7 +456,7 @@ describe('in the middle of retries', () => {
 
   test('deleting discards pending deliveries and keeps the log', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1, event_types: ['shipment.created'] });
-    stage.receivers.behave(URL_A, failing);
+    stage.receivers.respondWith(URL_A, failing);
     const events = Array.from({ length: 30 }, () => stage.event());
     await stage.publish(...events);
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]));
@@ -465,11 +465,11 @@ describe('in the middle of retries', () => {
       expect(await stage.deliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
     );
     await overtaken();
-    const count = stage.receivers.at(URL_A).length;
+    const count = stage.receivers.deliveriesAt(URL_A).length;
     await stage.publish(stage.event());
     stage.clockOffset = 3_600_000;
     await overtaken();
-    expect(stage.receivers.at(URL_A)).toHaveLength(count);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(count);
     const log = await stage.deliveries(webhooks, { endpoint_id: id });
     expect(log).toHaveLength(30);
     const tried = log.find(({ attempts_count }) => attempts_count > 0);
@@ -481,13 +481,13 @@ describe('in the middle of retries', () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    stage.receivers.behave(URL_A, async () => {
+    stage.receivers.respondWith(URL_A, async () => {
       await released;
       return answer(500);
     });
     const event = stage.event();
     await stage.publish(event);
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(1));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
     await webhooks.endpoints.remove(on(id));
     release();
     await untilIs(id, event.id, { status: 'discarded', attempts_count: 1, next_attempt_at: null });
@@ -498,7 +498,7 @@ describe('requests of a person', () => {
   test('a retry is one attempt and keeps the schedule', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, first(2, failing));
+    stage.receivers.respondWith(URL_A, first(2, failing));
     const event = stage.event();
     await stage.publish(event);
     const before = await untilIs(id, event.id, { status: 'retrying' });
@@ -513,13 +513,13 @@ describe('requests of a person', () => {
   test('a retried dead letter that fails again stays one; one that succeeds is a success', async () => {
     webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1 } });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, failing);
+    stage.receivers.respondWith(URL_A, failing);
     const event = stage.event();
     await stage.publish(event);
     const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
-    stage.receivers.behave(URL_A, () => answer(200));
+    stage.receivers.respondWith(URL_A, () => answer(200));
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'succeeded' });
     expect(await stage.messages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
@@ -528,7 +528,7 @@ describe('requests of a person', () => {
   test('a retry is sent to enabled endpoints only', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, failing);
+    stage.receivers.respondWith(URL_A, failing);
     const event = stage.event();
     await stage.publish(event);
     const delivery = await untilIs(id, event.id, { status: 'retrying' });
@@ -544,7 +544,7 @@ describe('requests of a person', () => {
   test('a retry waits neither for a hold nor for due deliveries', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.behave(
+    stage.receivers.respondWith(
       URL_A,
       first(1, () => answer(503, { 'retry-after': '3600' })),
     );
@@ -570,16 +570,16 @@ describe('requests of a person', () => {
     webhooks = await stage.start();
     for (let sent = 1; sent <= 2; sent += 1) {
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(sent));
     }
     await webhooks.endpoints.enable(on(id));
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
   });
 
   test('discarding ends a delivery; a success cannot be discarded', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, first(1, failing));
+    stage.receivers.respondWith(URL_A, first(1, failing));
     const [one, two] = [stage.event(), stage.event()];
     await stage.publish(one);
     const delivery = await untilIs(id, one.id, { status: 'retrying' });
@@ -590,7 +590,7 @@ describe('requests of a person', () => {
     await expect(webhooks.deliveries.discard(about(done.id))).rejects.toMatchObject({ code: 'delivery_succeeded' });
     stage.clockOffset = 4_000_000;
     await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(3));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(3));
     expect(await stage.delivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
   });
 
@@ -603,14 +603,14 @@ describe('requests of a person', () => {
     ] as const) {
       let release: () => void = () => undefined;
       const released = new Promise<void>((resolve) => (release = resolve));
-      stage.receivers.behave(URL_A, async () => {
+      stage.receivers.respondWith(URL_A, async () => {
         await released;
         return answer(status);
       });
       const event = stage.event();
       await stage.publish(event);
       const delivery = await untilIs(id, event.id, { status: 'pending' });
-      await eventually(() => expect(stage.receivers.at(URL_A).at(-1)?.body).toContain(event.id));
+      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).at(-1)?.body).toContain(event.id));
       await webhooks.deliveries.discard(about(delivery.id));
       release();
       await untilIs(id, event.id, { status: end, attempts_count: 1, attempts: [{ status_code: status }] });
@@ -623,7 +623,7 @@ describe('the log', () => {
     webhooks = await stage.start({ policy: NEVER });
     const a = await stage.endpoint(webhooks, URL_A);
     const b = await stage.endpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
-    stage.receivers.behave(URL_B, failing);
+    stage.receivers.respondWith(URL_B, failing);
     const events = [];
     for (let n = 0; n < 6; n += 1) {
       stage.clockOffset += 1_000;

@@ -44,7 +44,7 @@ async function run(dieAt: number, before: boolean) {
   stage.clockOffset += 1_000;
   const refused = new Set<string>();
   const accepted: string[] = [];
-  stage.receivers.behave(urls[0] ?? '', ({ headers }) => {
+  stage.receivers.respondWith(urls[0] ?? '', ({ headers }) => {
     const id = headers['service-event-id'] ?? '';
     if (!refused.has(id)) {
       refused.add(id);
@@ -53,13 +53,13 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`a ${id}`);
     return answer(200);
   });
-  stage.receivers.behave(urls[1] ?? '', ({ headers }) => {
+  stage.receivers.respondWith(urls[1] ?? '', ({ headers }) => {
     accepted.push(`b ${headers['service-event-id'] ?? ''}`);
     return answer(200);
   });
   const waken = Promise.withResolvers<ReturnType<typeof answer>>();
   let isFirst = true;
-  stage.receivers.behave(urls[2] ?? '', ({ headers }) => {
+  stage.receivers.respondWith(urls[2] ?? '', ({ headers }) => {
     if (isFirst) {
       isFirst = false;
       return answer(500);
@@ -67,7 +67,7 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`c ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
-  stage.receivers.behave(urls[3] ?? '', ({ headers }) => {
+  stage.receivers.respondWith(urls[3] ?? '', ({ headers }) => {
     accepted.push(`d ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });

@@ -30,7 +30,7 @@ import type { EndpointEvents } from './endpoint-events.ts';
 /** Small, because each dead letter includes its event, which may be large. */
 const DEAD_LETTERS_PER_READ = 50;
 /** Interval at which the job checks for dead letters of other processes. */
-const SWEEP_MS = 5_000;
+const SWEEP_INTERVAL_MS = 5_000;
 
 interface DeadLetterAnnouncerParts {
   readonly deliveries: Collection<DeliveryDocument>;
@@ -61,7 +61,7 @@ export class DeadLetterAnnouncer {
       logger,
       countRetry: retryCounter(metrics),
       description: 'announcing dead letters',
-      intervalMs: SWEEP_MS,
+      intervalMs: SWEEP_INTERVAL_MS,
       round: (ending) => this.sweep(ending),
     });
   }

@@ -60,7 +60,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     worker: { attempt },
     setTimer,
   } as unknown as DispatcherParts);
-  dispatcher.changed(owned);
+  dispatcher.onChange(owned);
   await new Promise(setImmediate);
   expect([tried, timers, owned.isRecovering]).toEqual([['dlv_1', 'dlv_2'], [500], true]);
 });

@@ -59,7 +59,7 @@ export class Dispatcher implements EndpointObserver {
     this.scheduler = new FairScheduler(maxInFlight);
     this.later = new DelayQueue(
       () => clock().getTime(),
-      (owned) => this.changed(owned),
+      (owned) => this.onChange(owned),
       setTimer,
     );
     this.loopTime = loopTime;
@@ -76,12 +76,12 @@ export class Dispatcher implements EndpointObserver {
     return this.unsettled.size - this.scheduler.inFlight;
   }
 
-  changed(owned: OwnedEndpoint): void {
+  onChange(owned: OwnedEndpoint): void {
     this.scheduleNext(owned);
     this.beginAttempts();
   }
 
-  dropped(owned: OwnedEndpoint): void {
+  onDrop(owned: OwnedEndpoint): void {
     this.scheduler.remove(owned);
     this.later.remove(owned);
     this.pacing.remove(owned);
@@ -132,7 +132,7 @@ export class Dispatcher implements EndpointObserver {
     const answered = () => {
       if (!end()) return;
       owned.state.markAnswered(item.id);
-      this.changed(owned);
+      this.onChange(owned);
     };
     const work = this.parts.worker
       .attempt(owned, item, answered)
@@ -143,7 +143,7 @@ export class Dispatcher implements EndpointObserver {
       .then(() => {
         this.unsettled.delete(work);
         end();
-        this.changed(owned);
+        this.onChange(owned);
       });
     this.unsettled.add(work);
   }
@@ -181,7 +181,7 @@ export class Dispatcher implements EndpointObserver {
     if (this.isStopping) return;
     this.spareTimeTimer ??= setTimeout(() => {
       this.spareTimeTimer = undefined;
-      for (let owned = this.nextPaced(); owned !== undefined; owned = this.nextPaced()) this.changed(owned);
+      for (let owned = this.nextPaced(); owned !== undefined; owned = this.nextPaced()) this.onChange(owned);
       if (this.pacing.isAwaited) this.awaitSpareTime();
     }, SPARE_TIME_POLL_MS);
   }
@@ -202,7 +202,7 @@ export class Dispatcher implements EndpointObserver {
     owned.state.beginReporting();
     await engines.retryOrLog('reporting a failing endpoint', () => alarm.raise(owned));
     owned.state.endReporting();
-    this.changed(owned);
+    this.onChange(owned);
   }
 
   /**
@@ -216,7 +216,7 @@ export class Dispatcher implements EndpointObserver {
       .then((isDisabled) => {
         owned.state.endDisabling(endpoint, isDisabled);
         this.disabling.delete(work);
-        if (!engines.ended.aborted) this.changed(owned);
+        if (!engines.ended.aborted) this.onChange(owned);
       });
     this.disabling.add(work);
   }
@@ -235,7 +235,7 @@ export class Dispatcher implements EndpointObserver {
     });
     owned.state.endReplaying();
     if (owned.endpoint.deleted) await this.discardBacklog(owned);
-    else this.changed(owned);
+    else this.onChange(owned);
   }
 
   /** Discards a delivery that was recorded, deferred or replayed while its endpoint was being deleted. */

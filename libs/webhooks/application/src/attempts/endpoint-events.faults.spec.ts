@@ -31,7 +31,7 @@ async function run(dieAt: number, before: boolean) {
   const setUp = await stage.start({ policy: POLICY });
   const { id } = await stage.endpoint(setUp, String(faulty), { event_types: ['*', FAILING, DEAD] }, scope);
   for (const url of others) await stage.endpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
-  stage.receivers.behave(String(faulty), () => answer(500));
+  stage.receivers.respondWith(String(faulty), () => answer(500));
   await stage.publish(stage.event(scope), stage.event(scope));
   const attempted = (times: number, webhooks = setUp) =>
     eventually(async () => {
@@ -72,7 +72,7 @@ async function run(dieAt: number, before: boolean) {
   const recorded = await stage.deliveries(setUp, {}, scope);
   const events = (type: string) => new Set(recorded.flatMap((one) => (one.event_type === type ? [one.event_id] : [])));
   const arrived = others.map(
-    (url) => new Set(stage.receivers.at(url).map(({ headers }) => headers['service-event-id'])),
+    (url) => new Set(stage.receivers.deliveriesAt(url).map(({ headers }) => headers['service-event-id'])),
   );
   return {
     lived,

@@ -27,8 +27,8 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  stage.receivers.behave(FAULTY, (request) =>
-    request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.good(request) : answer(500),
+  stage.receivers.respondWith(FAULTY, (request) =>
+    request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.answerOk(request) : answer(500),
   );
 });
 afterEach(async () => {
@@ -40,7 +40,7 @@ type Told = EventEnvelope & { readonly data: { readonly [name: string]: Readonly
 /** Events about endpoints that arrived there, oldest first. */
 const told = (url = TOLD): readonly Told[] =>
   stage.receivers
-    .at(url)
+    .deliveriesAt(url)
     .map(({ body }) => JSON.parse(body) as Told)
     .filter(({ type }) => type === FAILING || type === DEAD);
 const untilTold = (times = 1) =>
@@ -50,9 +50,9 @@ const untilTold = (times = 1) =>
   });
 /** Once this event is delivered, all earlier ones were handled. */
 async function another(url = OTHER): Promise<void> {
-  const before = stage.receivers.at(url).length;
+  const before = stage.receivers.deliveriesAt(url).length;
   await stage.publish(stage.event({ type: 'document.uploaded' }));
-  await eventually(() => expect(stage.receivers.at(url).length).toBeGreaterThan(before));
+  await eventually(() => expect(stage.receivers.deliveriesAt(url).length).toBeGreaterThan(before));
 }
 const other = () => stage.endpoint(webhooks, OTHER, { event_types: ['document.uploaded'] });
 const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
@@ -86,7 +86,7 @@ describe('the event about a dead letter', () => {
       delivery: { ...shown, version: expect.any(Number) as number },
       reason: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
     });
-    const [request] = stage.receivers.at(TOLD);
+    const [request] = stage.receivers.deliveriesAt(TOLD);
     expect(request?.headers['traceparent']?.slice(3, 35)).toBe(trace);
     expect(JSON.stringify(request?.body)).not.toContain(faulty.secret);
     await eventually(async () => expect(await statusOf(listener.id, id)).toBe('succeeded'));
@@ -131,7 +131,7 @@ describe('the event about a dead letter', () => {
 
   test('is told of what an endpoint gave up for itself', async () => {
     const gone = await stage.endpoint(webhooks, FAULTY);
-    stage.receivers.behave(FAULTY, () => answer(410));
+    stage.receivers.respondWith(FAULTY, () => answer(410));
     await stage.endpoint(webhooks, TOLD, OPERATING);
     await stage.publish(stage.event());
     expect((await untilTold()).data['endpoint']).toMatchObject({ id: gone.id });
@@ -139,7 +139,7 @@ describe('the event about a dead letter', () => {
 
   test('is not sent about deliveries of such events: two failing endpoints do not notify each other', async () => {
     await stage.endpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
-    stage.receivers.behave(TOLD, () => answer(500));
+    stage.receivers.respondWith(TOLD, () => answer(500));
     const id = await registered(TOLD);
     await stage.publish(stage.event());
     await eventually(async () =>
@@ -152,8 +152,10 @@ describe('the event about a dead letter', () => {
 
   /** An endpoint that fails from its first delivery on. */
   async function registered(url: string): Promise<string> {
-    stage.receivers.behave(url, (request) =>
-      request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.good(request) : answer(500),
+    stage.receivers.respondWith(url, (request) =>
+      request.headers['service-event-type'] === 'endpoint.verification'
+        ? stage.receivers.answerOk(request)
+        : answer(500),
     );
     return (await stage.endpoint(webhooks, url, OPERATING)).id;
   }
@@ -196,29 +198,29 @@ describe('the event about a failing endpoint', () => {
     expect(Object.keys(event.data)).toEqual(['endpoint', 'failing_since', 'reason']);
     expect(Date.parse(event.created_at) - Date.parse(String(since))).toBeGreaterThanOrEqual(HOUR);
     stage.clockOffset += 30 * HOUR;
-    await eventually(() => expect(stage.receivers.at(FAULTY)).toHaveLength(3));
+    await eventually(() => expect(stage.receivers.deliveriesAt(FAULTY)).toHaveLength(3));
     await another();
     expect(told()).toHaveLength(1);
   });
 
   test('is sent again after an answer in between, and not if it answered within the hour', async () => {
     const { id } = await failsSince();
-    stage.receivers.behave(FAULTY, () => answer(200));
+    stage.receivers.respondWith(FAULTY, () => answer(200));
     await stage.publish(stage.event());
-    await eventually(() => expect(stage.receivers.at(FAULTY)).toHaveLength(3));
+    await eventually(() => expect(stage.receivers.deliveriesAt(FAULTY)).toHaveLength(3));
     stage.clockOffset += HOUR;
     await another();
     expect(told()).toEqual([]);
-    stage.receivers.behave(FAULTY, () => answer(503));
+    stage.receivers.respondWith(FAULTY, () => answer(503));
     const failed = stage.event();
     await stage.publish(failed);
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('retrying'));
     stage.clockOffset += HOUR;
     const first = await untilTold();
-    stage.receivers.behave(FAULTY, () => answer(200));
+    stage.receivers.respondWith(FAULTY, () => answer(200));
     await stage.publish(stage.event());
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('succeeded'));
-    stage.receivers.behave(FAULTY, () => answer(503));
+    stage.receivers.respondWith(FAULTY, () => answer(503));
     const again = stage.event();
     await stage.publish(again);
     await eventually(async () => expect(await statusOf(id, again.id)).toBe('retrying'));
@@ -268,7 +270,7 @@ describe('the event about a failing endpoint', () => {
     await webhooks.stop();
     webhooks = await stage.start({ policy: LONG });
     stage.clockOffset += 5 * HOUR;
-    stage.receivers.behave(FAULTY, () => answer(200));
+    stage.receivers.respondWith(FAULTY, () => answer(200));
     await stage.publish(stage.event());
     await eventually(async () =>
       expect(await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['succeeded'] })).toHaveLength(1),

@@ -48,7 +48,7 @@ describe('endpoints that hang', () => {
     const hung = Array.from({ length: 20 }, (_, index) => `https://hung-${index}.example.com/`);
     for (const url of hung) {
       await stage.endpoint(webhooks, url);
-      stage.receivers.behave(url, () => gate.promise.then(() => timedOut));
+      stage.receivers.respondWith(url, () => gate.promise.then(() => timedOut));
     }
     const healthy = await stage.endpoint(webhooks, URL_A);
     // The initial limits of all hanging endpoints together exceed what they may occupy.
@@ -58,7 +58,7 @@ describe('endpoints that hang', () => {
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
       await stage.publish(stage.event());
-      await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(sent));
     }
     await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(54));
     gate.resolve();
@@ -78,10 +78,10 @@ describe('an endpoint that keeps failing', () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, FAILING);
     await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(FAILING, () => answer(500));
+    stage.receivers.respondWith(FAILING, () => answer(500));
     await stage.publish(...Array.from({ length: 200 }, () => stage.event()));
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(200));
-    const made = () => stage.receivers.at(FAILING).length;
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(200));
+    const made = () => stage.receivers.deliveriesAt(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
     // Attempts from saved spare time, and the first few before the endpoint was known to fail.
     const saved = made();
@@ -102,7 +102,7 @@ describe('an endpoint that keeps failing', () => {
     busyLoop();
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, FAILING);
-    stage.receivers.behave(FAILING, () => answer(500));
+    stage.receivers.respondWith(FAILING, () => answer(500));
     const event = stage.event();
     await stage.publish(event);
     await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
@@ -119,7 +119,7 @@ describe('an endpoint that keeps failing', () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, FAILING);
     let isFailing = true;
-    stage.receivers.behave(FAILING, () => answer(isFailing ? 500 : 200));
+    stage.receivers.respondWith(FAILING, () => answer(isFailing ? 500 : 200));
     await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
     await stage.consumed();
     await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(5));
@@ -134,10 +134,10 @@ describe('an endpoint that keeps failing', () => {
       expect(await count(['pending'], id)).toBe(0);
     });
 
-    const made = stage.receivers.at(FAILING).length;
+    const made = stage.receivers.deliveriesAt(FAILING).length;
     stage.clockOffset += 1_000;
     await stage.publish(...Array.from({ length: 50 }, () => stage.event()));
-    await eventually(() => expect(stage.receivers.at(FAILING)).toHaveLength(made + 50));
+    await eventually(() => expect(stage.receivers.deliveriesAt(FAILING)).toHaveLength(made + 50));
   });
 });
 
@@ -155,14 +155,14 @@ describe('a workspace whose receivers answer slowly', () => {
     await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
-    for (const url of SLOW) stage.receivers.behave(url, () => gate.promise.then(() => answer(200)));
+    for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => answer(200)));
     await stage.publish(...Array.from({ length: 50 }, () => stage.event()));
     const atGate = () => webhooks.metrics.value('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
 
     await stage.endpoint(webhooks, URL_A, {}, scope);
     await stage.publish(...Array.from({ length: 10 }, () => stage.event(scope)));
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(10));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(10));
     expect(atGate()).toBeGreaterThan(40);
     gate.resolve();
     await eventually(async () => expect(await count(['pending', 'retrying'])).toBe(0));
@@ -178,7 +178,7 @@ describe('an endpoint that is behind', () => {
     const { id } = await stage.endpoint(webhooks, SLOW, { max_concurrency: 1 });
     await stage.endpoint(webhooks, URL_A);
     const gate = Promise.withResolvers<void>();
-    stage.receivers.behave(SLOW, () => gate.promise.then(() => answer(200)));
+    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => answer(200)));
     const events: ReturnType<typeof stage.event>[] = [];
     const publish = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -189,7 +189,7 @@ describe('an endpoint that is behind', () => {
     };
     // More than are held in memory for it.
     await publish(20);
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(20));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(20));
     await stage.consumed();
     // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
     const recordedLate = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
@@ -203,14 +203,14 @@ describe('an endpoint that is behind', () => {
 
     process.holdDeliveriesTo = id;
     await publish(1);
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(stored + 1));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
     expect(await stage.lag()).toBe(1);
     expect(await stage.deliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
-    process.letGo();
+    process.releaseWrites();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
-    const arrived = stage.receivers.at(SLOW).map(({ headers }) => headers['service-event-id']);
+    const arrived = stage.receivers.deliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
     await stage.consumed();
   });
@@ -220,7 +220,7 @@ describe('an endpoint that is behind', () => {
     webhooks = await stage.start({}, process);
     const { id } = await stage.endpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
-    stage.receivers.behave(SLOW, () => gate.promise.then(() => answer(200)));
+    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => answer(200)));
     await stage.publish(...Array.from({ length: 20 }, () => stage.event()));
     await stage.consumed();
     process.afterWritesTo = 'webhook_deliveries';
@@ -231,7 +231,7 @@ describe('an endpoint that is behind', () => {
     await stage.consumed();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(21));
-    const ids = stage.receivers.at(SLOW).map(({ headers }) => headers['service-event-id']);
+    const ids = stage.receivers.deliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
     expect([ids.length, new Set(ids).size]).toEqual([21, 21]);
   });
 });
@@ -247,7 +247,7 @@ describe('a workspace with a large backlog', () => {
       [other, 'https://c.example.com/'],
     ] as const) {
       await stage.endpoint(webhooks, url, {}, scope);
-      stage.receivers.behave(url, () => {
+      stage.receivers.respondWith(url, () => {
         order.push(scope.workspace_id);
         return after(1, answer(200));
       });
@@ -274,17 +274,17 @@ describe('a large backlog', () => {
     }
     await eventually(async () => expect(await count(['pending'])).toBe(all));
     let most = 0;
-    stage.receivers.behave(`${URL_A}/2`, (request) => {
+    stage.receivers.respondWith(`${URL_A}/2`, (request) => {
       most = Math.max(most, webhooks.metrics.value('webhook_waiting_in_memory'));
-      return after(1, stage.receivers.good(request));
+      return after(1, stage.receivers.answerOk(request));
     });
     await webhooks.endpoints.verify({ ...stage.command(), endpoint_id: id });
     await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: id });
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 45_000 });
-    expect(stage.receivers.at(`${URL_A}/2`)).toHaveLength(all);
+    expect(stage.receivers.deliveriesAt(`${URL_A}/2`)).toHaveLength(all);
     expect(most).toBeLessThanOrEqual(300);
     const times = stage.receivers
-      .at(`${URL_A}/2`)
+      .deliveriesAt(`${URL_A}/2`)
       .map(({ body }) => (JSON.parse(body) as { created_at: string }).created_at);
     const outOfOrder = times.filter((time, index) => index >= 2 && time < (times[index - 2] ?? ''));
     expect(outOfOrder).toEqual([]);
@@ -295,10 +295,10 @@ describe('a large backlog', () => {
     webhooks = await stage.start({ policy: SOON, maxWaiting: 50 });
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;
-    stage.receivers.behave(URL_A, () => ((failures -= 1) >= 0 ? answer(500) : answer(200)));
+    stage.receivers.respondWith(URL_A, () => ((failures -= 1) >= 0 ? answer(500) : answer(200)));
     await stage.publish(...Array.from({ length: all }, () => stage.event()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
-    expect(stage.receivers.at(URL_A)).toHaveLength(1.5 * all);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1.5 * all);
   });
 });
 
@@ -307,36 +307,36 @@ describe('an endpoint that answers again after failing for long', () => {
     const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
     webhooks = await stage.start(settings);
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await stage.publish(...Array.from({ length: 300 }, () => stage.event()));
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
     stage.clockOffset += 30_000;
     const [one] = await stage.deliveries(webhooks);
     await webhooks.deliveries.retry({ ...stage.command(), delivery_id: one?.id ?? '' });
-    await eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(301));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(301));
     await eventually(async () => expect((await stage.deliveries(webhooks))[0]?.attempts_count).toBe(2));
     await webhooks.stop();
     webhooks = await stage.start(settings);
     stage.clockOffset += 60_000;
-    stage.receivers.behave(URL_A, () => answer(200));
+    stage.receivers.respondWith(URL_A, () => answer(200));
     await stage.publish(stage.event());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
-    expect(stage.receivers.at(URL_A)).toHaveLength(602);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(602);
     expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
   });
 
   test('keeps the schedule of pending deliveries if it fails again after one success', async () => {
     webhooks = await stage.start({ policy: NEVER, recoveryAfterMs: 60_000 });
     await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
     await eventually(async () => expect(await count(['retrying'])).toBe(100));
     const before = await stage.deliveries(webhooks);
     stage.clockOffset += 120_000;
     let successes = 1;
-    stage.receivers.behave(URL_A, () => answer((successes -= 1) >= 0 ? 200 : 500));
+    stage.receivers.respondWith(URL_A, () => answer((successes -= 1) >= 0 ? 200 : 500));
     await stage.publish(stage.event());
-    await eventually(() => expect(stage.receivers.at(URL_A).length).toBeGreaterThanOrEqual(104));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
     await webhooks.stop();
     const after = new Map((await stage.deliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
     const changed = before.filter(({ id, version }) => after.get(id)?.version !== version);
@@ -348,10 +348,10 @@ describe('an endpoint that answers again after failing for long', () => {
   test('keeps its schedule if it failed for a short time only', async () => {
     webhooks = await stage.start({ policy: NEVER });
     await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await stage.publish(stage.event());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.behave(URL_A, () => answer(200));
+    stage.receivers.respondWith(URL_A, () => answer(200));
     await stage.publish(stage.event());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
     await stage.publish(stage.event());
@@ -375,7 +375,7 @@ describe('a process with another secrets key', () => {
     stage.secretsKey = right;
     webhooks = await stage.start({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
   });
 });
 
@@ -383,21 +383,21 @@ describe('a passive process', () => {
   test('sends nothing; its requests are carried out by the next active process', async () => {
     webhooks = await stage.start({ policy: NEVER });
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     const event = stage.event();
     await stage.publish(event);
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.stop();
-    stage.receivers.behave(URL_A, () => answer(200));
+    stage.receivers.respondWith(URL_A, () => answer(200));
     const passive = await stage.start({ policy: NEVER }, undefined, undefined, true);
     const { id: delivery_id } = await stage.delivery(passive, id, event.id);
     await stage.publish(stage.event());
     await passive.deliveries.retry({ ...stage.command(), delivery_id });
     await passive.stop();
-    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
     expect(await stage.deliveries(passive)).toHaveLength(1);
     webhooks = await stage.start({ policy: NEVER });
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    expect(stage.receivers.at(URL_A)).toHaveLength(3);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(3);
   });
 });

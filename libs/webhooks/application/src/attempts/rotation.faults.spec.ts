@@ -43,8 +43,8 @@ beforeEach(async () => {
   verified = [];
   published = new Set();
   const refused = new Set<string>();
-  stage.receivers.behave(URL_A, (request) => {
-    if (request.headers['service-event-type'] === 'endpoint.verification') return stage.receivers.good(request);
+  stage.receivers.respondWith(URL_A, (request) => {
+    if (request.headers['service-event-type'] === 'endpoint.verification') return stage.receivers.answerOk(request);
     const event = request.headers['service-event-id'] ?? '';
     verified.push({
       event,

@@ -27,19 +27,19 @@ describe('a document store that fails intermittently', () => {
     webhooks = await stage.start({ policy: SOON }, flaky);
     await stage.endpoint(webhooks, URL_A);
     let n = 0;
-    stage.receivers.behave(URL_A, () => ((n += 1) % 5 === 0 ? answer(500) : answer(200)));
+    stage.receivers.respondWith(URL_A, () => ((n += 1) % 5 === 0 ? answer(500) : answer(200)));
     flaky.flaky = true;
     for (let batch = 0; batch < 10; batch += 1) {
       await stage.publish(...Array.from({ length: 5 }, () => stage.event()));
       await takeTime(20);
     }
     await eventually(
-      () => expect(stage.receivers.at(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
+      () => expect(stage.receivers.deliveriesAt(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
       { deadlineMs: 40_000 },
     );
     flaky.flaky = false;
     await eventually(async () => expect(await count(['succeeded'])).toBe(50), { deadlineMs: 20_000 });
-    const delivered = stage.receivers.at(URL_A);
+    const delivered = stage.receivers.deliveriesAt(URL_A);
     for (const { attempts_count, event_id } of await stage.deliveries(webhooks)) {
       expect(delivered.filter(({ headers }) => headers['service-event-id'] === event_id)).toHaveLength(attempts_count);
     }
@@ -50,7 +50,7 @@ describe('a document store that fails intermittently', () => {
     webhooks = await stage.start({ policy: NEVER }, flaky);
     const { id } = await stage.endpoint(webhooks, URL_A);
     const on = () => ({ ...stage.command(), endpoint_id: id });
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await stage.publish(stage.event());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
@@ -63,10 +63,10 @@ describe('a document store that fails intermittently', () => {
     await webhooks.endpoints.enable(on());
     // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    stage.receivers.behave(`${URL_A}/2`, () => answer(500));
+    stage.receivers.respondWith(`${URL_A}/2`, () => answer(500));
     await stage.publish(stage.event());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.behave(`${URL_A}/2`, (request) => stage.receivers.good(request));
+    stage.receivers.respondWith(`${URL_A}/2`, (request) => stage.receivers.answerOk(request));
     const [failed] = await stage.deliveries(webhooks, { statuses: ['retrying'] });
     const retry = () => webhooks.deliveries.retry({ ...stage.command(), delivery_id: failed?.id ?? '' });
     flaky.afterNextReplace = true;

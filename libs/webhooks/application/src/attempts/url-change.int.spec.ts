@@ -38,30 +38,32 @@ async function untilSucceeded(endpoint_id: string, event_id: string, attempts_co
 /** Publishes an event whose attempt at the former URL ends with what the test passes to `reply`. */
 async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly reply: (answer: FakeAnswer) => void }> {
   const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
-  stage.receivers.behave(FORMER, () => promise);
+  stage.receivers.respondWith(FORMER, () => promise);
   const event = stage.event();
   await stage.publish(event);
-  await eventually(() => expect(stage.receivers.at(FORMER)).toHaveLength(1));
+  await eventually(() => expect(stage.receivers.deliveriesAt(FORMER)).toHaveLength(1));
   return { event_id: event.id, reply: resolve };
 }
 
 describe('after the URL of an endpoint was changed', () => {
   test('retries of the former URL are due immediately, and a restart restores no hold', async () => {
     const { id } = await stage.endpoint(webhooks, FORMER);
-    stage.receivers.behave(FORMER, () => AN_HOUR);
+    stage.receivers.respondWith(FORMER, () => AN_HOUR);
     const held = stage.event();
     await stage.publish(held);
     await eventually(async () =>
       expect(await stage.delivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
     );
     const down = Promise.withResolvers<FakeAnswer>();
-    stage.receivers.behave(PRESENT, (request) =>
-      request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.good(request) : down.promise,
+    stage.receivers.respondWith(PRESENT, (request) =>
+      request.headers['service-event-type'] === 'endpoint.verification'
+        ? stage.receivers.answerOk(request)
+        : down.promise,
     );
     await changeUrl(id, PRESENT);
-    await eventually(() => expect(stage.receivers.at(PRESENT)).toHaveLength(1));
+    await eventually(() => expect(stage.receivers.deliveriesAt(PRESENT)).toHaveLength(1));
     webhooks.process.kill();
-    stage.receivers.behave(PRESENT, (request) => stage.receivers.good(request));
+    stage.receivers.respondWith(PRESENT, (request) => stage.receivers.answerOk(request));
     webhooks = await stage.start({ policy: POLICY });
     await untilSucceeded(id, held.id, 2);
     const later = stage.event();
@@ -107,7 +109,7 @@ describe('after the URL of an endpoint was changed', () => {
     const { id } = await stage.endpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
-    stage.receivers.behave(FORMER, (request) => stage.receivers.good(request));
+    stage.receivers.respondWith(FORMER, (request) => stage.receivers.answerOk(request));
     await changeUrl(id, FORMER);
     reply(answer(410));
     await untilSucceeded(id, event_id, 2);

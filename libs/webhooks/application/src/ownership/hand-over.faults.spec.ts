@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const slowly: FakeBehaviour = async (request) => {
   await takeTime(3);
-  return stage.receivers.good(request);
+  return stage.receivers.answerOk(request);
 };
 
 /** Publishes `atOnce` events at a time. The returned function stops it and resolves with the number of events. */
@@ -49,7 +49,7 @@ function publishing(atOnce = 1): () => Promise<number> {
 function arrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of stage.receivers.at(url)) {
+    for (const { headers } of stage.receivers.deliveriesAt(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -67,7 +67,7 @@ const succeedsAt = ({ metrics }: RunningWebhooks) =>
 async function twoUnderLoad() {
   const first = await stage.start({ policy: POLICY });
   for (const url of URLS) await stage.endpoint(first, url);
-  for (const url of URLS) stage.receivers.behave(url, slowly);
+  for (const url of URLS) stage.receivers.respondWith(url, slowly);
   const second = await stage.start({ policy: POLICY });
   const published = publishing();
   await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
@@ -108,7 +108,7 @@ describe('two processes', () => {
     const other = await stage.start({ policy: POLICY });
     const { id } = await stage.endpoint(owner, URLS[0] ?? '');
     const on = () => ({ ...stage.command(), endpoint_id: id });
-    stage.receivers.behave(URLS[0] ?? '', () => answer(500));
+    stage.receivers.respondWith(URLS[0] ?? '', () => answer(500));
     const event = stage.event();
     await stage.publish(event);
     const delivery = await eventually(async () => {
@@ -170,7 +170,7 @@ describe('two processes', () => {
     const first = await stage.start({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
     const url = URLS[0] ?? '';
     const { id } = await stage.endpoint(first, url);
-    stage.receivers.behave(url, () => answer(500));
+    stage.receivers.respondWith(url, () => answer(500));
     const event = stage.event();
     await stage.publish(event);
     const second = await stage.start({ policy: POLICY });
@@ -180,18 +180,18 @@ describe('two processes', () => {
     flaky.down = true;
     // It is the first one's turn, which cannot read what it needs.
     await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(1));
-    const arrivedBefore = stage.receivers.at(url).length;
+    const arrivedBefore = stage.receivers.deliveriesAt(url).length;
     const answered = Promise.withResolvers<ReturnType<typeof answer>>();
-    stage.receivers.behave(url, () => answered.promise);
+    stage.receivers.respondWith(url, () => answered.promise);
     first.process.loseLeases();
-    await eventually(() => expect(stage.receivers.at(url)).toHaveLength(arrivedBefore + 1));
+    await eventually(() => expect(stage.receivers.deliveriesAt(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
     await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(0), { deadlineMs: 10_000 });
     answered.resolve(answer(200));
     await eventually(async () =>
       expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
-    expect(stage.receivers.at(url)).toHaveLength(arrivedBefore + 1);
+    expect(stage.receivers.deliveriesAt(url)).toHaveLength(arrivedBefore + 1);
   });
 
   describe('continue if one was suspended until the other had its shards', () => {
@@ -208,14 +208,14 @@ describe('two processes', () => {
       await stage.publish(event);
       await eventually(() => expect(still.atGate).toBe(1));
       const second = await stage.start({ policy: POLICY });
-      still.standStill();
+      still.suspend();
       await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
-      still.letGo();
+      still.releaseWrites();
       await eventually(async () =>
         expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
       );
       expect([attempts(first), attempts(second)]).toEqual([0, 1]);
-      expect(stage.receivers.at(url)).toHaveLength(1);
+      expect(stage.receivers.deliveriesAt(url)).toHaveLength(1);
     });
 
     test('leave wake-ups to the other', async () => {
@@ -225,12 +225,14 @@ describe('two processes', () => {
       // The first one checks long before it.
       const second = await stage.start({ policy: POLICY, pollMs: 300 });
       const asked = await stage.start({ policy: POLICY }, undefined, undefined, true);
-      first.process.standStill();
+      first.process.suspend();
       await eventually(() => expect(second.metrics.value('webhook_shards_owned')).toBe(64));
       await Promise.all(
         ids.map((endpoint_id) => asked.endpoints.test({ ...stage.command(), endpoint_id, type: 'shipment.created' })),
       );
-      await eventually(() => expect(URLS.map((url) => stage.receivers.at(url).length)).toEqual(URLS.map(() => 1)));
+      await eventually(() =>
+        expect(URLS.map((url) => stage.receivers.deliveriesAt(url).length)).toEqual(URLS.map(() => 1)),
+      );
       expect(attempts(first)).toBe(0);
     });
   });
@@ -240,16 +242,16 @@ describe('two processes', () => {
     const url = URLS[0] ?? '';
     const { id } = await stage.endpoint(first, url, { max_concurrency: 1 });
     const second = await stage.start({ policy: POLICY });
-    stage.receivers.behave(url, () => new Promise(() => undefined));
+    stage.receivers.respondWith(url, () => new Promise(() => undefined));
     const event = stage.event();
     await stage.publish(event);
-    await eventually(() => expect(stage.receivers.at(url)).toHaveLength(1));
-    stage.receivers.behave(url, () => answer(200));
+    await eventually(() => expect(stage.receivers.deliveriesAt(url)).toHaveLength(1));
+    stage.receivers.respondWith(url, () => answer(200));
     first.process.loseLeases();
     await eventually(async () =>
       expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
     );
-    expect(stage.receivers.at(url)).toHaveLength(2);
+    expect(stage.receivers.deliveriesAt(url)).toHaveLength(2);
     expect(stage.receivers.mostAtOnce.get(url)).toBe(1);
   });
 
@@ -257,7 +259,7 @@ describe('two processes', () => {
     const first = await stage.start({ policy: POLICY });
     const url = URLS[0] ?? '';
     const { id } = await stage.endpoint(first, url, { max_concurrency: 2 });
-    stage.receivers.behave(url, slowly);
+    stage.receivers.respondWith(url, slowly);
     const second = await stage.start({ policy: POLICY });
     const published = publishing(4);
     await eventually(() => expect(arrivals().length).toBeGreaterThan(20));

@@ -19,9 +19,9 @@ interface OwnedEndpointsParts {
 /** Observer of the owned endpoints, which attempts their deliveries. */
 export interface EndpointObserver {
   /** Called when an endpoint changed, because it may have a delivery to attempt. */
-  changed(owned: OwnedEndpoint): void;
+  onChange(owned: OwnedEndpoint): void;
   /** Called when this process stops attempting deliveries to the endpoint. */
-  dropped(owned: OwnedEndpoint): void;
+  onDrop(owned: OwnedEndpoint): void;
 }
 
 /**
@@ -54,8 +54,8 @@ export class OwnedEndpoints {
     this.observers.push(observer);
   }
 
-  changed(owned: OwnedEndpoint): void {
-    for (const observer of this.observers) observer.changed(owned);
+  notifyChanged(owned: OwnedEndpoint): void {
+    for (const observer of this.observers) observer.onChange(owned);
   }
 
   /**
@@ -77,7 +77,7 @@ export class OwnedEndpoints {
   drop(owned: OwnedEndpoint): void {
     owned.state.drop();
     if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
-    for (const observer of this.observers) observer.dropped(owned);
+    for (const observer of this.observers) observer.onDrop(owned);
   }
 
   /**
@@ -102,7 +102,7 @@ export class OwnedEndpoints {
       .retryOrLog("reading an endpoint's pending deliveries", () => this.read(owned))
       .then(() => {
         this.fills.delete(owned);
-        this.changed(owned);
+        this.notifyChanged(owned);
       });
     this.fills.set(owned, filling);
     return filling;

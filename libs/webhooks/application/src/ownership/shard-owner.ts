@@ -73,7 +73,7 @@ export class ShardOwner {
       clients.remember(endpoint);
       const knownAt = areNew ? performance.now() : -Infinity;
       for (const { delivery } of some) owned.add(delivery, knownAt, endpoints.room(owned));
-      endpoints.changed(owned);
+      endpoints.notifyChanged(owned);
     }
     await this.notify(ofOthers);
   }
@@ -135,7 +135,7 @@ export class ShardOwner {
     if (owned === undefined) return undefined;
     owned.reread();
     await replaying.refresh(owned);
-    endpoints.changed(owned);
+    endpoints.notifyChanged(owned);
     return owned;
   }
 

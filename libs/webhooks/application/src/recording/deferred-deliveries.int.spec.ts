@@ -33,7 +33,7 @@ beforeEach(async () => {
   webhooks = await stage.start({ policy: NEVER }, process);
   await stage.endpoint(webhooks, HEALTHY);
   failing = await stage.endpoint(webhooks, FAILING);
-  stage.receivers.behave(FAILING, () => answer(500));
+  stage.receivers.respondWith(FAILING, () => answer(500));
   await stage.publish(...events(20));
   await eventually(async () => {
     const before = putOff();
@@ -44,7 +44,7 @@ beforeEach(async () => {
   await eventually(async () => expect(await late()).toEqual([]));
 });
 afterEach(async () => {
-  process.letGo();
+  process.releaseWrites();
   await stage.close();
 });
 
@@ -52,10 +52,10 @@ afterEach(async () => {
 async function putOffSome(): Promise<readonly string[]> {
   process.holdDeliveriesTo = failing.id;
   const some = events(3);
-  const arrived = stage.receivers.at(HEALTHY).length;
+  const arrived = stage.receivers.deliveriesAt(HEALTHY).length;
   await stage.publish(...some);
   await stage.consumed();
-  await eventually(() => expect(stage.receivers.at(HEALTHY)).toHaveLength(arrived + 3));
+  await eventually(() => expect(stage.receivers.deliveriesAt(HEALTHY)).toHaveLength(arrived + 3));
   await eventually(() => expect(process.atGate).toBe(1));
   expect(await late()).toHaveLength(3);
   return some.map(({ id }) => id);
@@ -67,7 +67,7 @@ describe('events deferred for an endpoint', () => {
     const age = () => webhooks.metrics.value('webhook_late_records_seconds');
     stage.clockOffset += 5_000;
     expect(age()).toBeGreaterThanOrEqual(5);
-    process.letGo();
+    process.releaseWrites();
     await eventually(async () => expect(await late()).toEqual([]));
     const recorded = (await ofFailing()).map(({ event_id }) => event_id);
     expect(recorded).toEqual(expect.arrayContaining([...ids]));
@@ -89,7 +89,7 @@ describe('events deferred for an endpoint', () => {
     await putOffSome();
     const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES);
     const again = await late();
-    process.letGo();
+    process.releaseWrites();
     await eventually(async () => expect(await late()).toEqual([]));
     // Each is attempted once, and then waits for an hour.
     await eventually(async () => {
@@ -140,14 +140,14 @@ describe('events deferred for an endpoint', () => {
       },
       { deadlineMs: 10_000 },
     );
-    process.letGo();
+    process.releaseWrites();
     await stage.consumed();
-    await eventually(async () => expect(await ofFailing()).toHaveLength(stage.receivers.at(HEALTHY).length));
+    await eventually(async () => expect(await ofFailing()).toHaveLength(stage.receivers.deliveriesAt(HEALTHY).length));
   });
 });
 
 test('are all recorded immediately if no endpoint keeps up', async () => {
-  stage.receivers.behave(HEALTHY, () => answer(500));
+  stage.receivers.respondWith(HEALTHY, () => answer(500));
   await stage.publish(...events(20));
   await stage.consumed();
   await eventually(async () => {

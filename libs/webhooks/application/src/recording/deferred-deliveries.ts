@@ -57,7 +57,7 @@ const DELIVERIES_PER_WRITE = 50;
 const PAUSE_FACTOR = 4;
 const MAX_PAUSE_MS = 1_000;
 /** Interval at which the job checks for events that other processes deferred. */
-const SWEEP_MS = 500;
+const SWEEP_INTERVAL_MS = 500;
 /**
  * Longest wait of a deferred event. While an event has waited longer, deferring stops, and all deliveries are
  * recorded immediately.
@@ -96,14 +96,14 @@ export class DeferredDeliveries {
   constructor(private readonly parts: DeferredDeliveriesParts) {
     const { leases, logger, metrics } = parts;
     const help = 'Age of the oldest event waiting to be recorded for failing endpoints, in seconds';
-    metrics.gauge('webhook_late_records_seconds', help, [], () => this.age(this.oldest) / 1_000);
+    metrics.gauge('webhook_late_records_seconds', help, [], () => this.ageMs(this.oldest) / 1_000);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-late-records',
       logger,
       countRetry: retryCounter(metrics),
       description: 'recording late deliveries',
-      intervalMs: SWEEP_MS,
+      intervalMs: SWEEP_INTERVAL_MS,
       round: (ending) =>
         this.recordAll(ending).finally(() => {
           this.oldest = undefined;
@@ -116,7 +116,7 @@ export class DeferredDeliveries {
     if (performance.now() - this.lookedAt > CAPACITY_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
       const [oldest] = await this.read(1);
-      this.waitsTooLong = this.age(oldest?.at) > MAX_DEFERRAL_MS;
+      this.waitsTooLong = this.ageMs(oldest?.at) > MAX_DEFERRAL_MS;
     }
     return !this.waitsTooLong;
   }
@@ -130,7 +130,7 @@ export class DeferredDeliveries {
   }
 
   /** Returns the age in milliseconds; 0 if nothing waits. */
-  private age(since: Timestamp | undefined): number {
+  private ageMs(since: Timestamp | undefined): number {
     return since === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - Date.parse(since));
   }
 

@@ -113,7 +113,7 @@ describe('an event is live for an endpoint by its log position', () => {
 
   test('with a disabling by 410 at a log position, too', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(410));
+    stage.receivers.respondWith(URL_A, () => answer(410));
     const first = stage.event();
     await stage.publish(first);
     await eventually(async () =>
@@ -153,7 +153,7 @@ describe("while the log's head cannot be read", () => {
 
   test('an endpoint that answers 410 gets nothing, and is disabled as soon as possible', async () => {
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.behave(URL_A, () => answer(410));
+    stage.receivers.respondWith(URL_A, () => answer(410));
     stage.logIsAway = true;
     const events = [stage.event(), stage.event()];
     await stage.publish(...events);
@@ -165,7 +165,7 @@ describe("while the log's head cannot be read", () => {
     await eventually(async () =>
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
     );
-    expect(stage.receivers.at(URL_A)).toHaveLength(1);
+    expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
     const statuses = (await stage.deliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
     expect(statuses.sort()).toEqual(['dead_lettered', 'pending']);
   });

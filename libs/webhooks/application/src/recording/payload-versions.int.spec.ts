@@ -41,10 +41,10 @@ afterEach(() => stage.close());
 /** An event as created once the second version exists. */
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
   stage.event({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
-const bodiesAt = (url: string) => stage.receivers.at(url).map(({ body }) => JSON.parse(body) as JsonObject);
+const bodiesAt = (url: string) => stage.receivers.deliveriesAt(url).map(({ body }) => JSON.parse(body) as JsonObject);
 const received = (url: string, count: number) =>
   eventually(() => {
-    expect(stage.receivers.at(url)).toHaveLength(count);
+    expect(stage.receivers.deliveriesAt(url)).toHaveLength(count);
     return bodiesAt(url)[count - 1];
   });
 const inOld = { api_version: OLD, data: { shipment_id: 'shp_1', external_id: 'PO-1' } };
@@ -70,11 +70,11 @@ describe('with a second version of the payload', () => {
 
   test('another version applies to later recordings; an event keeps its bytes', async () => {
     const { id } = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
-    stage.receivers.behave(OLD_URL, () => answer(500));
+    stage.receivers.respondWith(OLD_URL, () => answer(500));
     const before = newEvent();
     await stage.publish(before);
     await received(OLD_URL, 1);
-    stage.receivers.behave(OLD_URL, (request) => stage.receivers.good(request));
+    stage.receivers.respondWith(OLD_URL, (request) => stage.receivers.answerOk(request));
     const changed = await webhooks.endpoints.change({
       ...stage.command(),
       endpoint_id: id,
@@ -88,7 +88,7 @@ describe('with a second version of the payload', () => {
     });
     await webhooks.deliveries.retry({ ...stage.command(), delivery_id: delivery.id });
     await received(OLD_URL, 2);
-    const [first, again] = stage.receivers.at(OLD_URL);
+    const [first, again] = stage.receivers.deliveriesAt(OLD_URL);
     expect(again?.body).toBe(first?.body);
     const after = newEvent();
     await stage.publish(after);

@@ -37,7 +37,7 @@ describe('recording', () => {
       const event = stage.event();
       await stage.publish(event);
       await succeeded(2);
-      const [a, b] = [stage.receivers.at(URL_A), stage.receivers.at(URL_B)];
+      const [a, b] = [stage.receivers.deliveriesAt(URL_A), stage.receivers.deliveriesAt(URL_B)];
       expect([a.length, b.length]).toEqual([1, 1]);
       expect(a[0]?.body).toBe(b[0]?.body);
       expect(JSON.parse(a[0]?.body ?? '')).toEqual({ ...event, api_version: '2026-11-01' });
@@ -52,7 +52,7 @@ describe('recording', () => {
       await stage.publish(...events);
       await stage.consumed();
       await succeeded(20);
-      expect(stage.receivers.at(URL_A)).toHaveLength(20);
+      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(20);
     });
 
     test('republishing everything to a new process delivers nothing', async () => {
@@ -67,7 +67,7 @@ describe('recording', () => {
       const last = stage.event();
       await stage.publish(last);
       await succeeded(21);
-      expect(stage.receivers.at(URL_A)).toHaveLength(21);
+      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(21);
     });
 
     test('a later endpoint receives nothing from before it was enabled', async () => {
@@ -94,7 +94,7 @@ describe('recording', () => {
       expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(stage.receivers.at(URL_A)).toHaveLength(1);
+      expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
     });
 
     test('recording continues for a changed URL, which receives pending deliveries once verified and enabled', async () => {
@@ -108,8 +108,8 @@ describe('recording', () => {
       await webhooks.endpoints.verify(on());
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(stage.receivers.at(URL_A)).toEqual([]);
-      expect(stage.receivers.at(URL_B)).toHaveLength(1);
+      expect(stage.receivers.deliveriesAt(URL_A)).toEqual([]);
+      expect(stage.receivers.deliveriesAt(URL_B)).toHaveLength(1);
     });
 
     test('unknown event types are accepted', async () => {

@@ -29,7 +29,7 @@ beforeEach(async () => {
   process = new FlakyProcess();
   webhooks = await stage.start({ policy }, process);
   endpoint = await stage.endpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
-  stage.receivers.behave(DELETED, fails);
+  stage.receivers.respondWith(DELETED, fails);
   await stage.publish(...Array.from({ length: COUNT }, () => stage.event()));
   await eventually(async () => {
     const retrying = { endpoint_id: endpoint.id, statuses: ['retrying'] };
@@ -38,7 +38,7 @@ beforeEach(async () => {
   process.holdDeliveriesTo = endpoint.id;
 });
 afterEach(async () => {
-  process.letGo();
+  process.releaseWrites();
   await stage.close();
 });
 
@@ -48,7 +48,7 @@ describe('the backlog of a deleted endpoint', () => {
     async (which) => {
       const passive = await stage.start({}, undefined, undefined, true);
       const other = await stage.endpoint(passive, OTHER, { event_types: ['shipment.updated'] });
-      stage.receivers.behave(OTHER, fails);
+      stage.receivers.respondWith(OTHER, fails);
       const event = stage.event({ type: 'shipment.updated' });
       await stage.publish(event);
       await eventually(async () =>
@@ -62,9 +62,9 @@ describe('the backlog of a deleted endpoint', () => {
         expect(await stage.delivery(passive, other.id, event.id)).toMatchObject({ attempts_count: 2 }),
       );
       expect(await statuses(passive)).toEqual(new Set(['retrying']));
-      process.letGo();
+      process.releaseWrites();
       await eventually(async () => expect(await statuses(webhooks)).toEqual(new Set(['discarded'])));
-      expect(stage.receivers.at(DELETED)).toHaveLength(COUNT);
+      expect(stage.receivers.deliveriesAt(DELETED)).toHaveLength(COUNT);
     },
   );
 

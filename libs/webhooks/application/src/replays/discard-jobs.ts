@@ -13,7 +13,7 @@ import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 const DEAD_LETTERS_PER_TURN = 200;
 const DISCARDS_PER_READ = 100;
 /** Interval at which the jobs check for work that other processes requested. */
-const POLL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 /** Largest share of time that discards may use. Deliveries take priority. */
 const MAX_DISCARDING_SHARE = 0.5;
 
@@ -44,7 +44,7 @@ export class DeadLetterDiscarder {
       logger,
       countRetry: retryCounter(metrics),
       description: 'discarding dead letters',
-      intervalMs: POLL_MS,
+      intervalMs: POLL_INTERVAL_MS,
       round: (ending) => this.round(ending),
     });
   }
@@ -135,7 +135,7 @@ export class BacklogDiscarder {
       logger,
       countRetry: retryCounter(metrics),
       description: 'discarding the backlog of a deleted endpoint',
-      intervalMs: POLL_MS,
+      intervalMs: POLL_INTERVAL_MS,
       round: (ending) => this.round(ending),
     });
   }

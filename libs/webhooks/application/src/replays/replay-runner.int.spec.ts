@@ -31,7 +31,7 @@ describe('a replay', () => {
       },
       { deadlineMs },
     );
-  const sent = () => stage.receivers.at(URL_A).map(({ headers }) => String(headers['service-event-id']));
+  const sent = () => stage.receivers.deliveriesAt(URL_A).map(({ headers }) => String(headers['service-event-id']));
   /** Events of a minute ago, a millisecond apart. */
   const events = (count: number) => {
     const first = Date.parse(stage.now()) - 60_000;
@@ -65,19 +65,19 @@ describe('a replay', () => {
     webhooks = await stage.start();
     const endpoint = await stage.endpoint(webhooks, URL_A);
     await ended((await create(endpoint.id)).id);
-    expect(stage.receivers.at(URL_A).map((request) => request.body)).toEqual([body]);
+    expect(stage.receivers.deliveriesAt(URL_A).map((request) => request.body)).toEqual([body]);
   });
 
   it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(410));
+    stage.receivers.respondWith(URL_A, () => answer(410));
     const gone = stage.event();
     await stage.publish(gone);
     await eventually(async () => {
       const { status } = await webhooks.endpoints.get({ ...SCOPE, endpoint_id: endpoint.id });
       expect(status).toBe('disabled');
     });
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: endpoint.id });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     expect(await ended(id)).toMatchObject({ matched: 1, done: 0, failed: 1 });
@@ -96,10 +96,10 @@ describe('a replay', () => {
     const missed = events(200);
     const endpoint = await stage.endpoint(webhooks, URL_A);
     let answered = 0;
-    stage.receivers.behave(URL_A, (request) => {
+    stage.receivers.respondWith(URL_A, (request) => {
       answered += 1;
       if (answered === 70) webhooks.process.kill();
-      return stage.receivers.good(request);
+      return stage.receivers.answerOk(request);
     });
     const { id } = await create(endpoint.id);
     await eventually(() => expect(answered).toBeGreaterThanOrEqual(70));
@@ -112,9 +112,9 @@ describe('a replay', () => {
     const missed = events(200);
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    stage.receivers.behave(URL_A, async (request) => {
-      if (stage.receivers.at(URL_A).length > 20) await go;
-      return stage.receivers.good(request);
+    stage.receivers.respondWith(URL_A, async (request) => {
+      if (stage.receivers.deliveriesAt(URL_A).length > 20) await go;
+      return stage.receivers.answerOk(request);
     });
     const { id: replay_id } = await create(endpoint.id);
     await eventually(() => expect(sent().length).toBe(21));
@@ -130,7 +130,7 @@ describe('a replay', () => {
 
   it('is the only one of its endpoint', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     events(100);
     await create(endpoint.id);
     await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
@@ -138,7 +138,7 @@ describe('a replay', () => {
 
   it('ends with its endpoint', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     events(100);
     const { id: replay_id } = await create(endpoint.id);
     await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
@@ -194,7 +194,7 @@ describe('a replay', () => {
     await webhooks.stop();
     webhooks = await stage.start(NO_WINDOW);
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await stage.publish(...events(20));
     const dead = await eventually(async () => {
       const found = await stage.deliveries(webhooks, { statuses: ['dead_lettered'] });
@@ -203,9 +203,9 @@ describe('a replay', () => {
     });
     const before = sent().length;
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    stage.receivers.behave(URL_A, async (request) => {
+    stage.receivers.respondWith(URL_A, async (request) => {
       await go;
-      return stage.receivers.good(request);
+      return stage.receivers.answerOk(request);
     });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     await eventually(() => expect(sent().length).toBe(before + 1));
@@ -268,7 +268,7 @@ describe('a replay', () => {
 
   it('ends with its endpoint if the deleting process died before notifying the owner and the request is repeated', async () => {
     const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.behave(URL_A, () => answer(503, { 'retry-after': '3600' }));
+    stage.receivers.respondWith(URL_A, () => answer(503, { 'retry-after': '3600' }));
     events(20);
     const { id: replay_id } = await create(endpoint.id);
     // The delivery waits for an hour by then.
@@ -336,7 +336,7 @@ describe('a replay', () => {
     };
     const { id } = await create(endpoint.id);
     await eventually(() => expect(isHeld).toBe(true));
-    webhooks.process.standStill();
+    webhooks.process.suspend();
     const other = await stage.start();
     expect(await ended(id, other)).toMatchObject({ matched: 40, done: 40, failed: 0 });
     resolve();
@@ -351,10 +351,10 @@ describe('a replay', () => {
     const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
     const gates = Array.from({ length: 60 }, () => Promise.withResolvers<void>());
     let asked = 0;
-    stage.receivers.behave(URL_A, async (request) => {
+    stage.receivers.respondWith(URL_A, async (request) => {
       asked += 1;
       await gates[asked - 1]?.promise;
-      return stage.receivers.good(request);
+      return stage.receivers.answerOk(request);
     });
     const { id } = await create(endpoint.id);
     await eventually(() => expect(sent()).toHaveLength(2));
@@ -372,9 +372,9 @@ describe('a replay', () => {
   it('reports its progress while its last deliveries take long', async () => {
     const [slow] = events(3);
     const { promise: go, resolve } = Promise.withResolvers<void>();
-    stage.receivers.behave(URL_A, async (request) => {
+    stage.receivers.respondWith(URL_A, async (request) => {
       if (request.headers['service-event-id'] === slow?.id) await go;
-      return stage.receivers.good(request);
+      return stage.receivers.answerOk(request);
     });
     const { id: replay_id } = await create((await stage.endpoint(webhooks, URL_A)).id);
     await eventually(async () => {

@@ -41,14 +41,14 @@ describe('in the middle of a replay', () => {
   });
 
   const on = () => ({ ...stage.command(), endpoint_id: endpoint.id });
-  const sent = (url = URL_A) => idsOf(stage.receivers.at(url));
+  const sent = (url = URL_A) => idsOf(stage.receivers.deliveriesAt(url));
   const replay = (api = webhooks) => api.replays.get({ ...SCOPE, replay_id });
   /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
     beforeGate = 50,
-    at: (request: Arrived) => FakeAnswer = (request) => stage.receivers.good(request),
+    at: (request: Arrived) => FakeAnswer = (request) => stage.receivers.answerOk(request),
   ) => {
-    stage.receivers.behave(URL_A, async (request) => {
+    stage.receivers.respondWith(URL_A, async (request) => {
       if (sent().length > beforeGate) await gate.promise;
       return at(request);
     });
@@ -145,7 +145,7 @@ describe('in the middle of a replay', () => {
   test('endpoint answers 410: it is disabled, and the replay continues once it is enabled', async () => {
     let gone: string | undefined;
     await begin(50, (request) => {
-      if (gone !== undefined || sent().length <= 50) return stage.receivers.good(request);
+      if (gone !== undefined || sent().length <= 50) return stage.receivers.answerOk(request);
       [gone] = idsOf([request]);
       return answer(410);
     });

@@ -5,7 +5,7 @@ import { REPLAYED_STATUSES, type ReplayFilter, newDelivery, renderBody } from '@
 import fc from 'fast-check';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
-import { type PastEvent, toBeReplayed } from '../../test/naive-replay.ts';
+import { type PastEvent, selectReplayed } from '../../test/naive-replay.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import {
   DELIVERIES,
@@ -129,7 +129,7 @@ class ReplayRun {
   }
 
   expected(filter: ReplayFilter): ReadonlySet<string> {
-    return toBeReplayed(this.past, STANDARD_EVENT_TYPES, filter);
+    return selectReplayed(this.past, STANDARD_EVENT_TYPES, filter);
   }
 
   /** Ids of events whose retries become due during the replay, once the endpoint has another URL. */
@@ -145,14 +145,14 @@ class ReplayRun {
     const reason = 'unexpected_status';
     const succeeded = ended.map((one) => ({ ...one, fate: 'succeeded' as const, reason: null }));
     const dead = ended.map((one) => ({ ...one, fate: 'dead_lettered' as const, reason }));
-    const found = [succeeded, dead].flatMap((past) => [...toBeReplayed(past, STANDARD_EVENT_TYPES, filter)]);
+    const found = [succeeded, dead].flatMap((past) => [...selectReplayed(past, STANDARD_EVENT_TYPES, filter)]);
     return new Set(found);
   }
 
   /** Ids of the events that arrived, once for each arrival. */
   get arrived(): readonly string[] {
     return this.urls
-      .flatMap((url) => this.stage.receivers.at(url))
+      .flatMap((url) => this.stage.receivers.deliveriesAt(url))
       .map(({ headers }) => headers['service-event-id'] ?? '');
   }
 
@@ -207,10 +207,10 @@ class ReplayRun {
   }
 
   private behave(url: string): void {
-    this.stage.receivers.behave(url, (request) => {
+    this.stage.receivers.respondWith(url, (request) => {
       const id = request.headers['service-event-id'] ?? '';
       const attempts = this.arrived.filter((one) => one === id).length;
-      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.good(request) : answer(500);
+      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.answerOk(request) : answer(500);
     });
   }
 

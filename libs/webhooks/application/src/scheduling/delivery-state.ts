@@ -155,7 +155,7 @@ export class DeliveryState {
     this.#concurrency = new AdaptiveConcurrency(this.document.max_concurrency, recoveryAfterMs, random, stored);
   }
 
-  /** The health to store; undefined if it is stored. */
+  /** Returns the health to store; undefined if the stored health is current. */
   unsavedHealth(now: number): UnsavedHealth | undefined {
     const of = this.#concurrency;
     const health = of?.unsavedHealth(now);
@@ -224,7 +224,7 @@ export class DeliveryState {
     this.#blockedUntil = until;
   }
 
-  /** Every delivery that failed before the recovery was attempted again. */
+  /** Ends the recovery: every delivery that failed before it has been attempted again. */
   endRecovery(): void {
     this.#concurrency?.endRecovery();
   }
@@ -235,12 +235,12 @@ export class DeliveryState {
    */
   beginDisabling(): EndpointDocument | undefined {
     if (this.#gone === undefined || this.#tasks.has('disabling') || this.#underWay.size > 0) return undefined;
-    this.#begin('disabling');
+    this.#beginTask('disabling');
     return this.#gone;
   }
   /** @param isDisabled false if disabling has to be tried again */
   endDisabling(gone: EndpointDocument, isDisabled: boolean): void {
-    this.#end('disabling');
+    this.#endTask('disabling');
     // Another URL may have answered 410 in the meantime.
     if (isDisabled && this.#gone === gone) this.#gone = undefined;
   }
@@ -255,7 +255,7 @@ export class DeliveryState {
     return this.#tasks.has('reporting') ? Infinity : failureReportDueAt(failures, this.document.pauses, afterMs);
   }
   beginReporting(): void {
-    this.#begin('reporting');
+    this.#beginTask('reporting');
   }
   /** Returns the report of the endpoint's current failures; undefined if they have ended. */
   createFailingReport(now: number): FailingReport | undefined {
@@ -272,7 +272,7 @@ export class DeliveryState {
     return of === this.#concurrency;
   }
   endReporting(): void {
-    this.#end('reporting');
+    this.#endTask('reporting');
   }
 
   get replay(): RunningReplay | undefined {
@@ -284,11 +284,11 @@ export class DeliveryState {
   /** Marks the replay as taking its next deliveries, and returns it. */
   beginReplaying(): RunningReplay {
     if (this.#replay === undefined) throw new IllegalTransition(`${this.document.id}: no replay is running`);
-    this.#begin('replaying');
+    this.#beginTask('replaying');
     return this.#replay;
   }
   endReplaying(): void {
-    this.#end('replaying');
+    this.#endTask('replaying');
   }
 
   /** Records that the running replay is about to be read from the store. Returns the number of the read. */
@@ -304,12 +304,12 @@ export class DeliveryState {
     else this.#replay = found;
   }
 
-  #begin(task: Task): void {
+  #beginTask(task: Task): void {
     if (this.#tasks.has(task)) throw new IllegalTransition(`${this.document.id}: ${task} is already running`);
     this.#tasks.add(task);
   }
 
-  #end(task: Task): void {
+  #endTask(task: Task): void {
     if (!this.#tasks.delete(task)) throw new IllegalTransition(`${this.document.id}: ${task} is not running`);
   }
 }

@@ -21,7 +21,7 @@ const MISSING_PAYLOAD_RETRY_MS = 500;
 const FAULT_PAUSE_MS = 5_000;
 /** Idle time after which an endpoint is dropped from memory. */
 const MAX_IDLE_MS = 300_000;
-const NEVER = '1970-01-01T00:00:00.000Z';
+const NEVER_ATTEMPTED_AT = '1970-01-01T00:00:00.000Z';
 
 /**
  * An endpoint of a shard that this process owns: its {@link DeliveryState}, its pending deliveries, and their order.
@@ -62,7 +62,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   get isOwned(): boolean {
     return !this.state.isDropped && this.lease.isHeld();
   }
-  /** True if its latest answer was a success. */
+  /** True if the endpoint's latest answer was a success. */
   get isProven(): boolean {
     return this.state.concurrency?.isProven === true;
   }
@@ -101,7 +101,10 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return this.isFailing || (next !== undefined && Date.parse(next.created_at) < concurrency.closedAt);
   }
 
-  /** When its failures are to be reported, in epoch milliseconds; Infinity if not as things are. */
+  /**
+   * Returns the time at which the endpoint's failures are to be reported, in epoch milliseconds; Infinity if nothing is to be
+   * reported.
+   */
   reportDueAt(afterMs: number): number {
     if (!this.isOwned) return Infinity;
     const due = this.state.reportDueAt(afterMs);
@@ -275,6 +278,6 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
     const since = this.state.concurrency?.recoveringSince ?? -Infinity;
-    return Date.parse(delivery.last_attempt_at ?? NEVER) < since;
+    return Date.parse(delivery.last_attempt_at ?? NEVER_ATTEMPTED_AT) < since;
   };
 }

@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
 import { setSystemTimer } from '../attempts/dispatcher.ts';
-import { ATTEMPT_MS, DelayQueue, type PacedEndpoint, Pacing, SpareTime } from './timing.ts';
+import { ATTEMPT_COST_MS, DelayQueue, type PacedEndpoint, Pacing, SpareTime } from './timing.ts';
 
 describe('delay queue', () => {
   let now = 0;
@@ -121,7 +121,7 @@ describe('pacing', () => {
   /** Number of attempts that the spare time allows. */
   const attempts = () => {
     let count = 0;
-    while (spare.spend(ATTEMPT_MS, { ...time })) count += 1;
+    while (spare.spend(ATTEMPT_COST_MS, { ...time })) count += 1;
     return count;
   };
 
@@ -158,7 +158,7 @@ describe('pacing', () => {
       attempts();
       for (let n = 1; n <= 200; n += 1) {
         loop(0.01, 0.01);
-        expect(spare.isEnough({ ...time })).toBe(n * 0.0105 >= ATTEMPT_MS);
+        expect(spare.isEnough({ ...time })).toBe(n * 0.0105 >= ATTEMPT_COST_MS);
       }
     });
 

@@ -40,8 +40,8 @@ export class DelayQueue<T> {
     const entry = known ?? { at: moment, item, index: this.heap.length };
     entry.at = moment;
     this.entries.set(item, entry);
-    this.rise(entry);
-    this.arm();
+    this.siftUp(entry);
+    this.startTimer();
   }
 
   /** Cancels the item's wake-up. */
@@ -52,8 +52,8 @@ export class DelayQueue<T> {
     const last = this.heap.pop();
     if (last === undefined || last === entry) return;
     last.index = entry.index;
-    this.rise(last);
-    this.sink(last);
+    this.siftUp(last);
+    this.siftDown(last);
   }
 
   close(): void {
@@ -62,7 +62,7 @@ export class DelayQueue<T> {
     this.entries.clear();
   }
 
-  private arm(): void {
+  private startTimer(): void {
     const [first] = this.heap;
     if (first === undefined || first.at >= this.timerAt) return;
     this.cancelTimer?.();
@@ -81,11 +81,11 @@ export class DelayQueue<T> {
     }
     // An item that is scheduled again for a past time waits for the next timer, so that other work gets its turn.
     for (const item of due) this.wake(item);
-    this.arm();
+    this.startTimer();
   }
 
   /** Moves an entry up the heap until its parent is not later. */
-  private rise(entry: Delayed<T>): void {
+  private siftUp(entry: Delayed<T>): void {
     while (entry.index > 0) {
       const above = this.heap[(entry.index - 1) >> 1] as Delayed<T>;
       if (above.at <= entry.at) break;
@@ -95,7 +95,7 @@ export class DelayQueue<T> {
   }
 
   /** Moves an entry down the heap until its children are not earlier. */
-  private sink(entry: Delayed<T>): void {
+  private siftDown(entry: Delayed<T>): void {
     for (;;) {
       const [left, right] = [this.heap[2 * entry.index + 1], this.heap[2 * entry.index + 2]];
       const child = right !== undefined && right.at < (left?.at ?? Infinity) ? right : left;
@@ -129,17 +129,17 @@ export interface PacedEndpoint {
 }
 
 /** Spare time charged for an attempt, in milliseconds. More than an attempt takes, so that others keep the rest. */
-export const ATTEMPT_MS = 2;
+export const ATTEMPT_COST_MS = 2;
 /**
  * Spare time charged for a probe of a failing endpoint, in milliseconds. Higher, because more probes would reveal no
  * more.
  */
-const PROBE_MS = 4;
+const PROBE_COST_MS = 4;
 /**
  * Spare time charged for up to 8 deliveries that a replay takes at a time, in milliseconds. Cheaper for each delivery
  * than an attempt, which may hang.
  */
-const REPLAY_MS = 6;
+const REPLAY_COST_MS = 6;
 
 /**
  * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
@@ -161,14 +161,14 @@ export class Pacing<E extends PacedEndpoint> {
   /** Returns true if the endpoint's next attempt may begin now. Otherwise {@link next} returns the endpoint later. */
   admits(endpoint: E, now: LoopTime): boolean {
     if (!endpoint.isPaced) return true;
-    return this.trySpend(endpoint, endpoint.isFailing ? PROBE_MS : ATTEMPT_MS, now);
+    return this.trySpend(endpoint, endpoint.isFailing ? PROBE_COST_MS : ATTEMPT_COST_MS, now);
   }
 
   /**
    * Returns true if the endpoint's replay may take deliveries now. Otherwise {@link next} returns the endpoint later.
    */
   admitsReplay(endpoint: E, now: LoopTime): boolean {
-    return this.trySpend(endpoint, REPLAY_MS, now);
+    return this.trySpend(endpoint, REPLAY_COST_MS, now);
   }
 
   /** Removes and returns the next waiting endpoint, if there is spare time. */
@@ -194,7 +194,7 @@ export class Pacing<E extends PacedEndpoint> {
 /** Part of all time that can be spent even if the event loop is never idle, so that no endpoint waits forever. */
 const MIN_SPARE_SHARE = 0.05;
 /** Most spare time saved, in milliseconds. Spending it all at once delays other work by this much. */
-const MAX_SAVED_MS = 10 * ATTEMPT_MS;
+const MAX_SAVED_MS = 10 * ATTEMPT_COST_MS;
 
 /** Spare time of the event loop: its idle time, and a small part of all time. */
 export class SpareTime {
@@ -207,7 +207,7 @@ export class SpareTime {
     this.saved += now.idle - this.known.idle + MIN_SPARE_SHARE * (now.elapsed - this.known.elapsed);
     this.saved = Math.min(MAX_SAVED_MS, this.saved);
     this.known = now;
-    return this.saved >= ATTEMPT_MS;
+    return this.saved >= ATTEMPT_COST_MS;
   }
 
   /**

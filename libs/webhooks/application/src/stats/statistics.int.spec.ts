@@ -1,5 +1,5 @@
 import { eventually } from '@tracking/testing';
-import { counted, countedLog } from '../../test/counted-log.ts';
+import { toCounts, countedLog } from '../../test/counted-log.ts';
 import { answer, timedOut } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
@@ -40,18 +40,19 @@ describe('statistics of an endpoint', () => {
     eventually(
       async () => {
         const found = await stats(api);
-        expect(counted(found.hours)).toEqual(await countedLog(stage.engine.documentStore, id));
+        expect(toCounts(found.hours)).toEqual(await countedLog(stage.engine.documentStore, id));
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
         return found;
       },
       { deadlineMs: 10_000 },
     );
-  const attempted = (count: number) => eventually(() => expect(stage.receivers.at(URL_A)).toHaveLength(count));
+  const attempted = (count: number) =>
+    eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(count));
 
   it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
     const answers = [answer(200), timedOut, answer(500), { ...answer(200), durationMs: 70.4 }];
-    stage.receivers.behave(URL_A, () => answers[stage.receivers.at(URL_A).length - 1] ?? answer(200));
+    stage.receivers.respondWith(URL_A, () => answers[stage.receivers.deliveriesAt(URL_A).length - 1] ?? answer(200));
     for (let n = 1; n <= 4; n += 1) {
       await publish(1);
       await attempted(n);
@@ -125,12 +126,12 @@ describe('statistics of an endpoint', () => {
     await webhooks.stop();
     const mortal = await stage.start({ ...SETTINGS, statsWriteMs: 60_000 });
     let answered = 0;
-    stage.receivers.behave(URL_A, () => answer((answered += 1) % 3 === 0 ? 500 : 200));
+    stage.receivers.respondWith(URL_A, () => answer((answered += 1) % 3 === 0 ? 500 : 200));
     await publish(30);
     const ended = { statuses: ['succeeded', 'retrying'] as const };
     await eventually(async () => expect(await stage.deliveries(mortal, ended)).toHaveLength(30));
     mortal.process.kill();
-    expect(counted((await stats(webhooks)).hours)).toMatchObject([{ attempts: { succeeded: 0, failed: 0 } }]);
+    expect(toCounts((await stats(webhooks)).hours)).toMatchObject([{ attempts: { succeeded: 0, failed: 0 } }]);
     const waits = await stage.start({ ...SETTINGS, statsSettleMs: 60_000 });
     await eventually(async () => expect((await stats(waits)).hours).toMatchObject([{ is_exact: false }]));
     await waits.stop();
@@ -147,12 +148,12 @@ describe('statistics of an endpoint', () => {
     mortal.process.kill();
     const other = await stage.start({ ...SETTINGS, statsSettleMs: 400 });
     let isOver = false;
-    stage.receivers.behave(URL_A, () => {
+    stage.receivers.respondWith(URL_A, () => {
       if (!isOver) void publish(1);
       return answer(200);
     });
     await publish(1);
-    await eventually(() => expect(stage.receivers.at(URL_A).length).toBeGreaterThan(100));
+    await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).length).toBeGreaterThan(100));
     expect((await stats(other)).hours).toMatchObject([{ is_exact: false }]);
     stage.clockOffset += HOUR_MS;
     await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 40_000 });
@@ -162,7 +163,7 @@ describe('statistics of an endpoint', () => {
   });
 
   it("count a person's discards, and none twice", async () => {
-    stage.receivers.behave(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => answer(500));
     await publish(3);
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3));
     const [one, two] = await stage.deliveries(webhooks);
@@ -182,7 +183,7 @@ describe('statistics of an endpoint', () => {
       await webhooks.stop();
       webhooks = await stage.start({ ...SETTINGS, statsSettleMs: 200 });
       const { promise: answered, resolve } = Promise.withResolvers<void>();
-      stage.receivers.behave(URL_A, async () => {
+      stage.receivers.respondWith(URL_A, async () => {
         if (how === 'arrives after all') await answered;
         return answer(how === 'arrives after all' ? 200 : 500);
       });
@@ -196,7 +197,7 @@ describe('statistics of an endpoint', () => {
       await webhooks.deliveries.discard(about);
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(1));
       await exact();
-      if (how !== 'arrives after all') stage.receivers.behave(URL_A, () => answer(200));
+      if (how !== 'arrives after all') stage.receivers.respondWith(URL_A, () => answer(200));
       if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...stage.command() });
       if (how === 'is replayed') {
         await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: { statuses: ['discarded'] } });
@@ -211,10 +212,10 @@ describe('statistics of an endpoint', () => {
   );
 
   it('count dead letters, including those replayed later', async () => {
-    stage.receivers.behave(URL_A, () => answer(410));
+    stage.receivers.respondWith(URL_A, () => answer(410));
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
-    stage.receivers.behave(URL_A, (request) => stage.receivers.good(request));
+    stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
     await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: id });
     await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: {} });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.succeeded).toBe(1));

@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { newDelivery, shardOf } from '@tracking/webhooks-domain';
-import { counted, countedLog } from '../../test/counted-log.ts';
+import { toCounts, countedLog } from '../../test/counted-log.ts';
 import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
 import { type EndpointStatistics, openStatistics } from './statistics.ts';
@@ -65,7 +65,7 @@ describe('the statistics keeper', () => {
   const exact = (of: EndpointStatistics) =>
     eventually(async () => {
       const found = await hours(of);
-      expect(counted(found)).toEqual(await countedLog(engine.documentStore, ENDPOINT));
+      expect(toCounts(found)).toEqual(await countedLog(engine.documentStore, ENDPOINT));
       expect(found.every(({ is_exact }) => is_exact)).toBe(true);
       return found;
     });

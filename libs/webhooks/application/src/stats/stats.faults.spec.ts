@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { eventually, rounds, takeTime } from '@tracking/testing';
-import { counted, countedLog } from '../../test/counted-log.ts';
+import { toCounts, countedLog } from '../../test/counted-log.ts';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
@@ -30,7 +30,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
     const { id } = await stage.endpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
-    stage.receivers.behave(URL_A, () => answer((attempts += 1) % 4 > 0 ? 200 : 500));
+    stage.receivers.respondWith(URL_A, () => answer((attempts += 1) % 4 > 0 ? 200 : 500));
     const stats = (asked = {}) => api.stats.get({ ...SCOPE, endpoint_id: id, ...asked });
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -61,7 +61,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
       await discard();
       if (end === 'stand still') {
         // The suspended owner resumes beside its successor, with its old counts.
-        owner.process.standStill();
+        owner.process.suspend();
         standing.push(owner);
       } else if (end === 'lose leases') {
         owner.process.loseLeases();
@@ -82,7 +82,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
         const found = await stats({ since });
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
         const log = await countedLog(stage.engine.documentStore, id);
-        const said = counted(found.hours);
+        const said = toCounts(found.hours);
         const plain = (hours: typeof said) =>
           hours
             .filter(({ longest }) => longest !== null)

@@ -5,7 +5,7 @@ import type { Lease } from '@tracking/ports';
 import { eventually, propertyRun, silentLogger, tempFolder } from '@tracking/testing';
 import { markDiscarded, newDelivery, shardOf } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
-import { counted, countedLog } from '../../test/counted-log.ts';
+import { toCounts, countedLog } from '../../test/counted-log.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import {
   ATTEMPTS,
@@ -100,7 +100,7 @@ class CountingRun {
         this.now += 20 * MINUTE_MS;
         return;
       case 'hand over':
-        await owner.process.orDead(owner.statistics.keeper.finish());
+        await owner.process.raceDeath(owner.statistics.keeper.finish());
         await this.start(step.dieIn);
         return;
       case 'kill':
@@ -131,7 +131,7 @@ class CountingRun {
   async close(): Promise<void> {
     for (const owner of this.owners) {
       owner.statistics.keeper.stop();
-      await owner.process.orDead(owner.statistics.keeper.finish());
+      await owner.process.raceDeath(owner.statistics.keeper.finish());
     }
   }
 
@@ -144,7 +144,7 @@ class CountingRun {
     const at = new Date(this.now).toISOString();
     const error = ok ? null : { code: 'unexpected_status', message: 'The endpoint answered 500.' };
     const log = { at, duration_ms: ms, status_code: ok ? 200 : 500, error, response: null, manual: false };
-    await owner.process.orDead(
+    await owner.process.raceDeath(
       (async () => {
         const tell = await owner.statistics.keeper.startCounting({ id: endpoint, lease: owner.lease }, at);
         await meanwhile?.();
@@ -190,7 +190,7 @@ class CountingRun {
       const after = markDiscarded(delivery, at);
       if (after !== delivery) await deliveries.replace(toDocument(after), { revision: delivery.revision });
     })();
-    await owner.process.orDead(discarding);
+    await owner.process.raceDeath(discarding);
     if (owner.process.dead) await this.start();
   }
 
@@ -219,7 +219,7 @@ test('whichever process dies at any point, the counters match the log in the end
             async () => {
               const { hours } = await queries.stats(id, since, until);
               expect(hours.map(({ is_exact }) => is_exact)).not.toContain(false);
-              const some = counted(hours).filter(
+              const some = toCounts(hours).filter(
                 ({ longest, deliveries }) => longest !== null || deliveries.discarded > 0,
               );
               expect(some).toEqual(await countedLog(engine.documentStore, id));
