@@ -39,6 +39,6 @@ function declared(type: string, file: string): Readonly<Record<string, readonly 
   );
 }
 
-it.each(INTERFACES)('each of %s has an rpc, and each rpc is one of them', (type, file, proto) => {
+it.each(INTERFACES)('each operation of %s has an rpc, and each rpc is an operation', (type, file, proto) => {
   expect(operationsOf(proto)).toEqual(declared(type, file));
 });

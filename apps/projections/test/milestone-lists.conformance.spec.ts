@@ -17,7 +17,7 @@ describeWithMongo('lists of milestones in MongoDB', () => {
     milestoneListsSuite(() => new MongoDocumentStore(connection));
 
     // Runs after the suite above, on the queries that it ran.
-    it('go by the index that they name', async () => {
+    it('use the index that they name', async () => {
       expect(asked.count).toBeGreaterThan(10);
       expect(await asked.findMisplannedQueries()).toEqual([]);
     });

@@ -17,7 +17,7 @@ describeWithMongo('lists of shipments in MongoDB', () => {
     shipmentListsSuite(() => new MongoDocumentStore(connection));
 
     // Runs after the suite above, on the queries that it ran.
-    it('go by the indexes that they name', async () => {
+    it('use the indexes that they name', async () => {
       expect(asked.count).toBeGreaterThan(50);
       expect(await asked.findMisplannedQueries()).toEqual([]);
     });

@@ -46,7 +46,8 @@ export class ActiveRows<R extends ReadModelRow> {
   async rows(): Promise<Collection<R>> {
     await this.followPointer();
     const { generation } = this.progress;
-    if (generation === undefined) throw new Unavailable('read models', 'no generation is known yet');
+    if (generation === undefined)
+      throw new Unavailable('read models', 'the queried generation is not known yet; retry later');
     return this.rowsOfGeneration(generation);
   }
 

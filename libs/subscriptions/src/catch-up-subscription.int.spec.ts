@@ -60,7 +60,7 @@ describe('a subscriber', () => {
     { events: 8, caughtUp: true, goesOn: false },
     { events: 7, caughtUp: true, goesOn: true },
     { events: 8, caughtUp: false, goesOn: true },
-  ])('lets more events come where $events came at once, caught up: $caughtUp', async ({ events, caughtUp, goesOn }) => {
+  ])('waits for more events after a batch of $events, caught up: $caughtUp', async ({ events, caughtUp, goesOn }) => {
     const handled: number[] = [];
     const handle = (batch: readonly StoredEvent[]) => Promise.resolve(handled.push(batch.length)).then(() => []);
     const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
@@ -89,7 +89,7 @@ describe('a subscriber', () => {
     if (!goesOn) expect(handled).toEqual([events]);
   });
 
-  it('handles a parked stream behind everything that was stored when it took over, in a place behind that', async () => {
+  it('handles a parked stream after everything stored at its start, at a late position', async () => {
     const handled: HandledEvent[] = [];
     let faulty: string | undefined;
     const handle = (events: readonly HandledEvent[]) => {
@@ -130,7 +130,7 @@ describe('a subscriber', () => {
     expect(await stored()).toBe(next.position);
   });
 
-  it('handles a long parked stream in parts, and parks it again at the event that fails', async () => {
+  it('handles a long parked stream in parts, and parks it again at the failing event', async () => {
     const COUNT = 70;
     const events = Array.from({ length: COUNT }, () => ({
       id: randomUUID(),
@@ -161,7 +161,7 @@ describe('a subscriber', () => {
     expect(most).toBeLessThanOrEqual(32);
   });
 
-  it('has a lag that grows where the work is handed to nobody', async () => {
+  it('has a growing lag if no process has the work', async () => {
     const lease = await engine.leases.acquire('tester.g1.thing-', new AbortController().signal);
     await append();
     const idle = start();
@@ -170,7 +170,7 @@ describe('a subscriber', () => {
     await ends(idle);
   });
 
-  it('has a lag that grows where the first batch does not come', async () => {
+  it('has a growing lag if the first batch does not arrive', async () => {
     await append();
     const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
       // The subscriber may have been stopped before this point.
@@ -179,7 +179,7 @@ describe('a subscriber', () => {
     await grows(start({ eventStore: storeThat({ catchUp }) }));
   });
 
-  it('has a lag since the event in hand was recorded, while that is handled', async () => {
+  it('has a lag since the current event was recorded while handling it', async () => {
     const now = Date.now();
     const gate = Promise.withResolvers<void>();
     const handle = (_: readonly StoredEvent[], ending: AbortSignal) =>
@@ -191,7 +191,7 @@ describe('a subscriber', () => {
     await ends(working);
   });
 
-  it('is complete once it has handled all that there was, though more comes all the time', async () => {
+  it('is complete after handling all events stored at the start, even if more arrive constantly', async () => {
     await append();
     const head = await engine.eventStore.head();
     const catchUp: EventStore['catchUp'] = async function* ({ signal }) {
@@ -209,7 +209,7 @@ describe('a subscriber', () => {
     await eventually(() => expect(completed).toEqual(['thing-']), DEADLINE);
   });
 
-  it('has the lag of whoever holds the work in processes that do not', async () => {
+  it('reports the lag of the working process in other processes', async () => {
     const working = start();
     await append();
     const idle = start();

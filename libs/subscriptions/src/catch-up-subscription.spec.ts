@@ -20,14 +20,14 @@ describe('a lag', () => {
     lag = new Lag(() => now);
   });
 
-  it('is none where everything is done, or there is nothing', () => {
+  it('is zero if everything is handled or nothing is stored', () => {
     look(10, () => [undefined, undefined]);
     expect(lag.ms()).toBe(0);
     look(10, () => ['0007', '0007']);
     expect(lag.ms()).toBe(0);
   });
 
-  it('grows from when something was first seen to wait', () => {
+  it('grows from the first observation of a waiting event', () => {
     look(10, () => ['0001', '0001']);
     look(60, () => ['0002', '0001']);
     expect(lag.ms()).toBe(59_000);
@@ -35,23 +35,23 @@ describe('a lag', () => {
     expect(lag.ms()).toBe(0);
   });
 
-  it('grows where nothing was ever done', () => {
+  it('grows if nothing was ever handled', () => {
     look(60, () => ['0002', undefined]);
     expect(lag.ms()).toBe(59_000);
   });
 
-  it('is how far the work is behind while both go on, however long that lasts', () => {
+  it('equals the delay of the work while both advance', () => {
     look(5_000, (second) => [at(second), at(Math.max(0, second - 30))]);
     expect(lag.ms()).toBe(29_000);
   });
 
-  it('grows with the whole time that nothing moves', () => {
+  it('grows while nothing advances', () => {
     look(10, (second) => [at(second), at(second)]);
     look(9_990, (second) => [at(second), at(10)]);
     expect(lag.ms()).toBe(9_989_000);
   });
 
-  it('grows while nobody can look', () => {
+  it('grows while it cannot be observed', () => {
     look(10, () => ['0001', '0001']);
     now += 3_000;
     expect(lag.ms()).toBe(0);

@@ -76,7 +76,7 @@ export class CatchUpSubscription {
     } catch (error) {
       this.parts.logger.debug(
         { ...this.parts.subscriber, error: describeError(error) },
-        'the lag could not be measured; retrying',
+        'the lag of a subscriber could not be measured; retrying',
       );
     }
   }

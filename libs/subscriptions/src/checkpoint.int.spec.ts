@@ -28,7 +28,7 @@ describe('a checkpoint', () => {
     Checkpoint.claim(from, { ...OF, epoch }, { signal: ending.signal, onFailure: () => void (failures += 1) });
   const position = async () => (await documents.get('shipments/1/shipment-'))?.position;
 
-  it('begins before the first event and holds the last move', async () => {
+  it('starts before the first event and stores the last move', async () => {
     const checkpoint = await claim(1);
     expect([checkpoint.position, checkpoint.complete]).toEqual([undefined, false]);
     void checkpoint.move('0001', false);
@@ -40,7 +40,7 @@ describe('a checkpoint', () => {
     expect([next.position, next.complete]).toEqual(['0003', true]);
   });
 
-  it('is taken over by a newer holder; the older one is told and moves it no more', async () => {
+  it('is claimed by a newer holder; the older one is notified and moves it no longer', async () => {
     const older = await claim(1);
     await older.move('0005', false);
     const newer = await claim(2);
@@ -55,7 +55,7 @@ describe('a checkpoint', () => {
     expect(newer.superseded.aborted).toBe(false);
   });
 
-  it('is written when a move resolves, however soon after the write before it the move came', async () => {
+  it('is written when a move resolves, even shortly after the previous write', async () => {
     for (let turns = 0; turns < 12; turns += 1) {
       const { promise: written, resolve } = Promise.withResolvers<void>();
       const watched = Object.assign(Object.create(documents) as typeof documents, {
@@ -74,7 +74,7 @@ describe('a checkpoint', () => {
     }
   });
 
-  it('is at its position once a process of the version before has moved it past the late places', async () => {
+  it('has its position after a process of the previous version moved it past the late positions', async () => {
     const checkpoint = await claim(1);
     await checkpoint.move('0001', true);
     const late = checkpoint.nextLatePosition();
@@ -88,7 +88,7 @@ describe('a checkpoint', () => {
     expect((await claim(3)).handledPosition).toBe('0002');
   });
 
-  it('waits between writes, and writes the newest move when it is flushed', async () => {
+  it('waits between writes, and writes the newest move when flushed', async () => {
     const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 60_000 };
     const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
     void checkpoint.move('0001', false);
@@ -100,13 +100,13 @@ describe('a checkpoint', () => {
     expect(await position()).toBe('0003');
   });
 
-  it('is not given to a holder that is not the newest', async () => {
+  it('cannot be claimed with an old epoch', async () => {
     await claim(2);
     await expect(claim(1)).rejects.toThrow(Superseded);
     await expect(claim(2)).resolves.toBeDefined();
   });
 
-  it('is lost when its generation was dropped', async () => {
+  it('is lost when its generation is dropped', async () => {
     const checkpoint = await claim(1);
     await documents.delete('shipments/1/shipment-');
     await checkpoint.move('0001', false);

@@ -9,7 +9,7 @@ describe('bounds', () => {
   beforeEach(async () => void (folder = await tempFolder()));
   afterEach(() => folder.remove());
 
-  it('keep the log small while it is written to all the time, before SQLite would do so during a commit', async () => {
+  it('keep the log small under constant writes, before SQLite would checkpoint during a commit', async () => {
     const limits = { walCheckpointBytes: 2 ** 23 };
     const engine = await EmbeddedEngine.open({
       dataDir: folder.path,
@@ -30,7 +30,7 @@ describe('bounds', () => {
     expect(greatest).toBeLessThan(8 * limits.walCheckpointBytes);
   }, 60_000);
 
-  it('refuse writes when too many wait, and have then written nothing', async () => {
+  it('refuse writes without effect when too many wait', async () => {
     const metrics = new RecordedMetrics();
     const limits = { waitingWrites: 20 };
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics, limits });
@@ -63,7 +63,7 @@ describe('bounds', () => {
     await engine.close();
   });
 
-  it('leave the other writes of a batch alone when one is at fault', async () => {
+  it('do not affect other writes of a batch with an error', async () => {
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
     const dropped = await engine.documentStore.collection<{ id: string }>({ name: 'dropped', indexes: [] });
     await engine.documentStore.dropCollection('dropped');
@@ -81,7 +81,7 @@ describe('bounds', () => {
     await engine.close();
   });
 
-  it('answer nothing once closed', async () => {
+  it('refuse everything once closed', async () => {
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
     const things = await engine.documentStore.collection<{ id: string }>({ name: 'things', indexes: [] });
     const underWay = engine.eventStore.append('a', 'no_stream', newEvents(1));

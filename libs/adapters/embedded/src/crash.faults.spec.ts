@@ -73,8 +73,8 @@ async function expectWholeStreams(engine: EmbeddedEngine): Promise<void> {
   expect(next.size).toBeGreaterThan(0);
 }
 
-describe('a process killed while it writes', () => {
-  it(`loses nothing that it acknowledged, over ${CYCLES} deaths on the same folder`, async () => {
+describe('a process killed during writes', () => {
+  it(`loses no acknowledged write over ${CYCLES} kills on the same folder`, async () => {
     const folder = await tempFolder();
     const dataDir = join(folder.path, 'data');
     const said: WriteReport[] = [];

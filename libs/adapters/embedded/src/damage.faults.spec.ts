@@ -28,7 +28,7 @@ async function eventsIn(dataDir: string): Promise<number | undefined> {
   }
 }
 
-describe('what a killed process left behind', () => {
+describe('the folder of a killed process', () => {
   let folder: TempFolder;
   let left: string;
   let copies = 0;
@@ -60,11 +60,11 @@ describe('what a killed process left behind', () => {
       existsSync(path) ? hash('sha256', readFileSync(path)) : 'missing',
     );
 
-  it('is all there', async () => {
+  it('is complete', async () => {
     expect(await eventsIn(copy())).toBe(EVENTS);
   });
 
-  it('is never silently less, wherever 64 bytes of the log are overwritten', async () => {
+  it('never silently loses data, wherever 64 bytes of the log are overwritten', async () => {
     const { size } = statSync(logOf(left));
     const outcomes: (number | undefined)[] = [];
     for (let at = 0; at < size; at += Math.ceil(size / 24)) {
@@ -78,7 +78,7 @@ describe('what a killed process left behind', () => {
     expect(outcomes.slice(0, 18)).toEqual(Array.from({ length: 18 }, () => undefined));
   }, 120_000);
 
-  it('is refused where it is damaged with what was found and the ways out, and stays as it is', async () => {
+  it('is refused if damaged, with the cause and the solutions, and is not changed', async () => {
     const dataDir = copy();
     overwrite(logOf(dataDir), LOG_HEADER + 200 * FRAME + 1_000);
     const before = contentsOf(dataDir);
@@ -131,7 +131,7 @@ describe('what a killed process left behind', () => {
     ],
     ['within a frame', (dataDir) => truncateSync(logOf(dataDir), statSync(logOf(dataDir)).size - 1_000)],
     ['as a power cut does that takes the last notes with it', cutWithItsNote],
-  ])('is started on without a word where the log is torn %s', async (_, tear) => {
+  ])('is opened without a warning if the log is torn %s', async (_, tear) => {
     const dataDir = copy();
     tear(dataDir);
     expect(await eventsIn(dataDir)).toBeDefined();
@@ -143,7 +143,7 @@ describe('what a killed process left behind', () => {
     writeFileSync(join(dataDir, 'commits'), '0000000000000010\n');
   }
 
-  it('is read through where it was not closed, and refused when its pages do not hang together', async () => {
+  it('is checked completely after a crash, and refused if its pages are inconsistent', async () => {
     const dataDir = join(folder.path, 'in-the-file');
     // A small log limit, so that most data is in the file.
     const child = runChild('./killed-child.ts', [dataDir, '2000', '100000']);

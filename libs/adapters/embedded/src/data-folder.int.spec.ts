@@ -35,7 +35,7 @@ describe('the data folder', () => {
     expect([...next.errors, ...next.lines]).toEqual(['opened']);
   }, 60_000);
 
-  it('is nobody else’s to read', async () => {
+  it('is readable only by its owner', async () => {
     const engine = await open();
     await engine.eventStore.append('s', 'no_stream', newEvents(1));
     const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -46,7 +46,7 @@ describe('the data folder', () => {
     await engine.close();
   });
 
-  it('is refused, and left alone, when a later version wrote it', async () => {
+  it('is refused and not changed if a later version wrote it', async () => {
     await (await open()).close();
     const file = join(dataDir, 'storage.db');
     const later = new DatabaseSync(file);

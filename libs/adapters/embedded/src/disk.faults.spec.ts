@@ -107,7 +107,7 @@ describe('the disk', () => {
     60_000,
   );
 
-  it('tells how much is left on it', async () => {
+  it('reports its free space', async () => {
     const metrics = new RecordedMetrics();
     const engine = await open(metrics);
     await eventually(() => expect(metrics.value('storage_free_bytes')).toBeGreaterThan(0));
@@ -115,7 +115,7 @@ describe('the disk', () => {
   });
 });
 
-describe('a data folder under a process that works on it', () => {
+describe('a data folder in use', () => {
   let folder: TempFolder;
   let dataDir: string;
   let engine: EmbeddedEngine;
@@ -157,12 +157,12 @@ describe('a data folder under a process that works on it', () => {
     await expect(engine.eventStore.append('t', 'no_stream', newEvents(1))).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it('says so also while nothing is written', async () => {
+  it('reports this also while nothing is written', async () => {
     rmSync(dataDir, { recursive: true });
     await eventually(() => expect(engine.failure).toContain('was removed or replaced'));
   });
 
-  it('leaves what was put in its place alone when it ends', async () => {
+  it('does not touch a replacement when it ends', async () => {
     replaced();
     const log = join(dataDir, 'storage.db-wal');
     const before = readFileSync(log);

@@ -12,7 +12,7 @@ const SPEC = {
 /** Deleting this many documents takes many times longer than one piece. */
 const COUNT = 2_000;
 
-describe('a large collection that is dropped', () => {
+describe('dropping a large collection', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
   beforeEach(async () => {
@@ -31,7 +31,7 @@ describe('a large collection that is dropped', () => {
     await folder.remove();
   });
 
-  it('goes in pieces, and other writes are done between them', async () => {
+  it('is done in pieces, with other writes in between', async () => {
     const store = engine.documentStore;
     const other = await store.collection({ name: 'other', indexes: [] });
     let isDropped = false;
@@ -44,7 +44,7 @@ describe('a large collection that is dropped', () => {
     expect(await again.insert({ id: '1' })).toBe(true);
   });
 
-  it('is left smaller and whole when that is ended early, and goes when it is dropped again', async () => {
+  it('can be aborted, leaves a smaller valid collection, and can be repeated', async () => {
     const store = engine.documentStore;
     await store.dropCollection(SPEC.name, AbortSignal.abort());
     const left = await store.collection<{ id: string; words: string[] }>(SPEC);

@@ -20,14 +20,14 @@ describe('objects in files', () => {
   });
   afterEach(() => folder.remove());
 
-  it('can be read only by their owner to read', async () => {
+  it('can be read only by their owner', async () => {
     const store = await FileObjectStore.open(objects);
     await store.put('obj_a', bytes('a'));
     const mode = async (path: string) => (await stat(path)).mode & 0o777;
     expect([await mode(objects), await mode(join(objects, 'obj_a'))]).toEqual([0o700, 0o600]);
   });
 
-  it('leave nothing behind that failed', async () => {
+  it('leave nothing after a failure', async () => {
     const store = await FileObjectStore.open(objects);
     async function* failing() {
       yield* bytes('a');
@@ -39,7 +39,7 @@ describe('objects in files', () => {
     expect(await readdir(objects)).toEqual(['obj_b']);
   });
 
-  it('are not taken for left behind while they are put, however slowly', async () => {
+  it('are not removed as remains while they are stored, however slowly', async () => {
     const store = await FileObjectStore.open(objects);
     async function* slow() {
       yield* bytes('a');
@@ -49,7 +49,7 @@ describe('objects in files', () => {
     expect(await store.put('obj_a', slow())).toMatchObject({ sizeBytes: 1 });
   });
 
-  it('say so where the disk refuses, and take a put again when it no longer does', async () => {
+  it('report a refusing disk, and accept uploads again afterwards', async () => {
     // The superuser ignores file permissions.
     if (process.getuid?.() === 0) return;
     const store = await FileObjectStore.open(objects);
@@ -60,7 +60,7 @@ describe('objects in files', () => {
     expect(await store.put('obj_a', bytes('a'))).toMatchObject({ sizeBytes: 1 });
   });
 
-  it('are all there and whole after their process was killed, and parts of others are removed', async () => {
+  it('are complete after their process was killed, and temporary files are removed', async () => {
     const file = join(folder.path, 'said');
     await writeFile(file, '');
     const child = runChild('./putting-child.ts', [objects, file]);

@@ -56,7 +56,7 @@ describe('filters', () => {
     await folder.remove();
   });
 
-  it('match the same documents with indexes, without them, and as the port says', async () => {
+  it('match the same documents with and without indexes, as the port specifies', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(row, { maxLength: 12 }),

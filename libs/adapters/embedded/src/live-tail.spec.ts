@@ -3,8 +3,8 @@ import { LiveTail } from './live-tail.ts';
 const all = () => true;
 const entry = (item: string, characters = 1) => ({ item, characters });
 
-describe('the newest of what is stored', () => {
-  it('is found by position, as far as asked for', () => {
+describe('the tail of the newest items', () => {
+  it('is read by position, up to a limit', () => {
     const tail = new LiveTail<string>(10, { items: 100, characters: 100 });
     expect([tail.covers(9), tail.covers(10)]).toEqual([false, true]);
     tail.push([entry('a'), entry('b')]);
@@ -22,7 +22,7 @@ describe('the newest of what is stored', () => {
     expect(tail.after(3, 9, all).items).toEqual(['4', '5', '6']);
   });
 
-  it('is bounded by length, even where that is of one alone', () => {
+  it('is bounded by length, even of a single item', () => {
     const tail = new LiveTail<string>(0, { items: 3, characters: 10 });
     tail.push([entry('a', 9), entry('b', 9)]);
     expect(tail.covers(0)).toBe(true);
@@ -32,7 +32,7 @@ describe('the newest of what is stored', () => {
     expect([tail.covers(3), tail.covers(4), tail.last]).toEqual([false, true, 4]);
   });
 
-  it('forgets what is no longer stored', () => {
+  it('drops items that are no longer stored', () => {
     const tail = new LiveTail<string>(0, { items: 3, characters: 10 });
     tail.push([entry('a')]);
     tail.clear();

@@ -34,7 +34,7 @@ interface WhatIsLeft {
  * After a power failure, the log contains what reached the disk. Pages can arrive in any order, but checksums chain the
  * frames, so the first missing or torn page ends the log: what remains is a prefix.
  */
-describe('a power cut', () => {
+describe('a power failure', () => {
   let folder: TempFolder;
   let file: string;
   let log: Buffer;
@@ -96,7 +96,7 @@ describe('a power cut', () => {
     }
   }
 
-  it('loses a suffix: never what was done before something that is left', () => {
+  it('loses a suffix, never anything before data that remains', () => {
     const frames = (log.length - WAL_HEADER) / FRAME;
     expect(Number.isInteger(frames)).toBe(true);
     const seen = new Set<number>();
@@ -112,7 +112,7 @@ describe('a power cut', () => {
     expect(seen.size).toBe(13);
   }, 60_000);
 
-  it('may also leave torn and disordered pages behind', () => {
+  it('may also leave torn and unordered pages', () => {
     for (let frame = 5; frame < (log.length - WAL_HEADER) / FRAME - 3; frame += 7) {
       const at = WAL_HEADER + frame * FRAME;
       const whole = lookAt(log.subarray(0, at));
@@ -123,7 +123,7 @@ describe('a power cut', () => {
     }
   }, 60_000);
 
-  it('loses nothing that was acknowledged', () => {
+  it('loses nothing acknowledged', () => {
     expect(acknowledged).toHaveLength(12);
     acknowledged.forEach((length, index) => {
       expect(lookAt(log.subarray(0, length)).events).toBeGreaterThanOrEqual(2 * (index + 1));

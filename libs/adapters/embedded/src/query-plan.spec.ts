@@ -117,19 +117,19 @@ function stepsOf({ text, values }: Sql): string[] {
 }
 
 describe('query plans', () => {
-  it.each(QUERIES)('of %s go by an index, and sort nothing', (_title, query, expected) => {
+  it.each(QUERIES)('of %s use an index and sort nothing', (_title, query, expected) => {
     const steps = stepsOf(findSql(LAYOUT, { ...query, limit: 50 })).join('\n');
     expect(steps).toContain(expected);
     expect(steps).not.toMatch(/SCAN [ad]\b|TEMP B-TREE/);
   });
 
-  it.each(STEPS)('of %s are these steps, and no others', (_title, sql, expected) => {
+  it.each(STEPS)('of %s have exactly these steps', (_title, sql, expected) => {
     const steps = stepsOf(sql);
     expect(steps).toEqual(expected.map((step) => expect.stringContaining(step) as string));
     expect(steps).not.toContainEqual(expect.stringMatching(/SCAN [ad]\b|TEMP B-TREE/));
   });
 
-  it('of a word’s beginning: its postings, each document once, and only what they lead to is sorted', () => {
+  it('of a word prefix: its postings, each document once, and only their documents are sorted', () => {
     const query = { filter: { owner: 'o', words: { all: [beginning, 'v'] } }, sort: newestFirst, limit: 50 };
     const steps = stepsOf(findSql(LAYOUT, { ...query, index: 'by_word' })).join('\n');
     expect(steps).toContain('PRIMARY KEY (f_owner=? AND f_words>? AND f_words<?)');

@@ -15,7 +15,7 @@ const inserts = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ kind: 'insert', document: { id: `${n}` } }) as const);
 
 describe('many writes to SQLite', () => {
-  it('have an unknown outcome when one of several operations may have been committed', async () => {
+  it('have an unknown outcome if one of several operations may be committed', async () => {
     const error: unknown = await collectionOf(1)
       .writeMany(inserts(1_001))
       .catch((each: unknown) => each);
@@ -23,7 +23,7 @@ describe('many writes to SQLite', () => {
     expect(error).not.toBeInstanceOf(WritesRefused);
   });
 
-  it('are refused as not done when they are one operation', async () => {
+  it('are refused as not done if they are one operation', async () => {
     await expect(collectionOf(0).writeMany(inserts(1_000))).rejects.toBeInstanceOf(WritesRefused);
   });
 });

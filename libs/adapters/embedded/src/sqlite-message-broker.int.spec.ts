@@ -3,7 +3,7 @@ import { eventually, noMetrics, recordingLogger, tempFolder, type LogLine, type 
 import { EmbeddedEngine } from './index.ts';
 import type { SqliteMessageBroker } from './sqlite-message-broker.ts';
 
-describe('the broker of one process', () => {
+describe('the broker of a single process', () => {
   let folder: TempFolder;
   let engine: EmbeddedEngine;
   let lines: LogLine[];
@@ -17,7 +17,7 @@ describe('the broker of one process', () => {
     await folder.remove();
   });
 
-  it('hands a message over while it is on its way to the log', async () => {
+  it('delivers a message while it is being stored', async () => {
     const broker = engine.messageBroker;
     await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
     const steps: string[] = [];
@@ -36,7 +36,7 @@ describe('the broker of one process', () => {
     await over;
   });
 
-  it('never gives the position again of a message that was handled but could not be stored', async () => {
+  it('never reuses the position of a message that was handled but not stored', async () => {
     const broker = engine.messageBroker;
     await broker.ensureTopics([{ name: 't', partitions: 1, retentionMs: 60_000 }]);
     const offsets: string[] = [];
@@ -64,7 +64,7 @@ describe('the broker of one process', () => {
     await endAgain();
   });
 
-  it('deletes what is older than its topic keeps, and never gives a position twice', async () => {
+  it('deletes messages after their retention, and never reuses a position', async () => {
     const broker = engine.messageBroker as SqliteMessageBroker;
     await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);
     await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
@@ -84,7 +84,7 @@ describe('the broker of one process', () => {
     await over;
   });
 
-  it('keeps what a group has not handled, however old it is', async () => {
+  it('keeps messages that a group has not handled, however old', async () => {
     const broker = engine.messageBroker as SqliteMessageBroker;
     await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);
     const handled: string[] = [];
@@ -112,7 +112,7 @@ describe('the broker of one process', () => {
     expect(await broker.lag('short', 'another group')).toBe(0);
   });
 
-  it('deletes all that is too old at once, however much it is, and nothing of other partitions and topics', async () => {
+  it('deletes all expired messages at once, and none of other partitions and topics', async () => {
     const broker = engine.messageBroker as SqliteMessageBroker;
     await broker.ensureTopics([
       { name: 'short', partitions: 3, retentionMs: 1_000 },
@@ -157,7 +157,7 @@ describe('the broker of one process', () => {
     await over;
   });
 
-  it('refuses a topic that was not made', async () => {
+  it('refuses a topic that was not created', async () => {
     await expect(engine.messageBroker.publish('none', [{ key: 'a', value: '1', headers: {} }])).rejects.toThrow(
       Unavailable,
     );

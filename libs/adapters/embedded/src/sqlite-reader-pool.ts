@@ -91,7 +91,7 @@ export class SqliteReaderPool {
       if ('error' in message) first?.reject(new Unavailable(ENGINE, message.error));
       else first?.resolve(message.answer);
     });
-    let reason = 'the reader thread ended';
+    let reason = 'the storage reader thread ended';
     worker.on('error', (error) => (reason = error.message));
     worker.on('exit', () => {
       this.readers.splice(this.readers.indexOf(reader), 1);

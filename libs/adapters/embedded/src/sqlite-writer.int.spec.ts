@@ -13,7 +13,7 @@ describe('a writer', () => {
     await folder.remove();
   });
 
-  it('whose thread ended refuses what waited, and leaves no timer behind', async () => {
+  it('refuses waiting writes when its thread ends, and leaves no timer', async () => {
     const options = { maxWaiting: 10, checkpointBytes: 1_000, logger: silentLogger, metrics: noMetrics };
     const writer = await SqliteWriter.open(join(folder.path, 'storage.db'), options);
     jest.useFakeTimers({

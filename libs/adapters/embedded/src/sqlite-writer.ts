@@ -99,7 +99,7 @@ export class SqliteWriter {
     worker.on('error', (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
-        this.fail('the writer thread ended');
+        this.fail('the storage writer thread ended');
         resolve();
       });
     });

@@ -17,8 +17,8 @@ function syncsBefore(trace: string, kind: string): number[] {
   return found;
 }
 
-describe('synchronisation with the disk', () => {
-  it('is SQLite’s setting at the commit: full for what is acknowledged, normal for what is derived', async () => {
+describe('synchronization with the disk', () => {
+  it('follows SQLite’s setting: full for acknowledged writes, normal for derived ones', async () => {
     const folder = await tempFolder();
     const metrics = new RecordedMetrics();
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics });

@@ -11,7 +11,7 @@ const THINGS = {
 };
 const COUNT = 1_000;
 
-describe('rows that are looked at', () => {
+describe('visited rows', () => {
   let things: VisitedRows;
   beforeAll(() => {
     things = new VisitedRows(THINGS);
@@ -60,7 +60,7 @@ describe('rows that are looked at', () => {
     ['all, in the index alone as well', { filter: { owner: 'o', status: 's', size: 999 }, limit: 5 }, COUNT],
     ['all that have to be sorted', { filter: { owner: 'o' }, sort: { fields: ['note'] }, limit: 5 }, COUNT],
   ];
-  it.each(visited)('are, %s', (_title, query, rows) => {
+  it.each(visited)('are %s', (_title, query, rows) => {
     expect(things.visit(query).rows).toBe(rows);
   });
 
@@ -81,11 +81,11 @@ describe('rows that are looked at', () => {
       2 * 11,
     ],
   ];
-  it.each(lookups)('are, %s', (_title, query, rows) => {
+  it.each(lookups)('are %s', (_title, query, rows) => {
     expect(things.visit(query).rows).toBe(rows);
   });
 
-  it.each([100, 20_000])('are those within a range, whatever lies beyond it: of %s rows too', (beyond) => {
+  it.each([100, 20_000])('are those within a range, whatever is after it, also for %s rows', (beyond) => {
     const rows = new VisitedRows({ name: 'deadlines', indexes: [{ name: 'by_due_at', fields: ['due_at', 'id'] }] });
     const waiting = Array.from({ length: beyond }, (_, n) => ({ id: `w${n}`, due_at: `2027-${n}` }));
     const never = Array.from({ length: beyond }, (_, n) => ({ id: `n${n}` }));
@@ -102,7 +102,7 @@ describe('rows that are looked at', () => {
     rows.close();
   });
 
-  it('are no more than it counts', () => {
+  it('are at most the counted rows', () => {
     expect(things.count({ owner: 'o', words: 'all' }, { atMost: 10, index: 'by_word' })).toEqual({
       rows: 10,
       answered: 10,
@@ -135,7 +135,7 @@ describe('rows that are looked at', () => {
     ],
   ];
   for (const descending of [false, true]) {
-    it.each(scans)(`are, in a stretch %s, ${descending ? 'down' : 'up'}`, (_title, filter, index, most) => {
+    it.each(scans)(`are, in a scan %s, ${descending ? 'down' : 'up'}`, (_title, filter, index, most) => {
       const scan = { filter, index, sort: { fields: ['made_at', 'id'], descending }, limit: 100, visit: 20 };
       for (const after of [undefined, ['0500', 't500']]) {
         const { rows } = things.scan(after === undefined ? scan : { ...scan, after });
@@ -146,7 +146,7 @@ describe('rows that are looked at', () => {
     });
   }
 
-  it('are none but those before the end, where values of other kinds follow', () => {
+  it('are only those before the end if values of other types follow', () => {
     const mixed = new VisitedRows(THINGS);
     mixed.store(
       Array.from({ length: 300 }, (_, n) => ({

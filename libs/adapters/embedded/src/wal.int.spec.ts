@@ -4,12 +4,12 @@ import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
 import { openForWriting } from './storage-file.ts';
 import { WalCheckpointer } from './wal.ts';
 
-describe('the log beside the one who writes', () => {
+describe('the checkpointer beside the writer', () => {
   let folder: TempFolder;
   beforeEach(async () => void (folder = await tempFolder()));
   afterEach(() => folder.remove());
 
-  it('is closed also when its thread ended long before', async () => {
+  it('closes even if its thread ended long before', async () => {
     const file = join(folder.path, 'storage.db');
     const { database } = openForWriting(file, 1_000);
     const log = new WalCheckpointer(database, file, 1_000);

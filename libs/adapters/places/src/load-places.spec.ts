@@ -28,7 +28,7 @@ describe('places', () => {
     return file;
   };
 
-  describe('without a list of the operator', () => {
+  describe('without the operator’s list', () => {
     it('finds sea ports with coordinates and time zone', async () => {
       const places = await loadPlaces();
       expect(places.find('DEHAM')).toEqual({
@@ -46,31 +46,31 @@ describe('places', () => {
       expect(places.find('JFK')).toMatchObject({ country: 'US', timezone: 'America/New_York', latitude: 40.6423 });
     });
 
-    it('does not call a place unknown that the tables lack', async () => {
+    it('does not report a place as unknown because the tables lack it', async () => {
       const places = await loadPlaces();
       expect(places.find('DEQQQ')).toBeUndefined();
       expect(places.isUnknown('DEQQQ')).toBe(false);
     });
 
-    it('tells names of places from codes of the same form', async () => {
+    it('distinguishes names of places from codes of the same form', async () => {
       const places = await loadPlaces();
       const names = ['TOKYO', 'SEOUL', 'GENOA', 'DELHI', 'PARIS', 'MALMO', 'GIJON'];
       expect(names.filter((name) => !places.isName(name))).toEqual([]);
       expect(['JPTYO', 'DEDUI', 'DEQQQ', 'FRA', 'tokyo'].filter((code) => places.isName(code))).toEqual([]);
     });
 
-    it('calls a place unknown whose country does not exist', async () => {
+    it('reports a place of a nonexistent country as unknown', async () => {
       const places = await loadPlaces();
       expect(['ZZABC', 'UKLON', 'ANCUR', 'AAAAA'].filter((code) => !places.isUnknown(code))).toEqual([]);
       expect(['XZABC', 'GBLON', 'CWCUR'].filter((code) => places.isUnknown(code))).toEqual([]);
     });
 
-    it('never calls an airport unknown: its letters name no country', async () => {
+    it('never reports an airport as unknown, because its code contains no country', async () => {
       const places = await loadPlaces();
       expect(places.isUnknown('ZZZ')).toBe(false);
     });
 
-    it('is not confused by names of the language', async () => {
+    it('handles inherited property names of objects', async () => {
       const places = await loadPlaces();
       expect(['__proto__', 'constructor', ''].map((code) => places.find(code))).toEqual([
         undefined,
@@ -80,8 +80,8 @@ describe('places', () => {
     });
   });
 
-  describe('with a list of the operator', () => {
-    it('finds what is listed, with coordinates in degrees', async () => {
+  describe('with the operator’s list', () => {
+    it('finds listed places, with coordinates in degrees', async () => {
       const places = await loadPlaces({ file: await stored(LIST) });
       expect(places.find('ADALV')).toEqual({
         code: 'ADALV',
@@ -98,7 +98,7 @@ describe('places', () => {
       });
     });
 
-    it('takes from the tables what the list lacks', async () => {
+    it('takes missing values from the tables', async () => {
       const places = await loadPlaces({ file: await stored(LIST) });
       expect(places.find('DEHAM')).toMatchObject({
         name: 'Hamburg (Elbe)',
@@ -108,18 +108,18 @@ describe('places', () => {
       expect(places.find('FRA')).toMatchObject({ country: 'DE' });
     });
 
-    it('gives no coordinates that lie outside the earth', async () => {
+    it('omits coordinates outside the valid range', async () => {
       const places = await loadPlaces({ file: await stored(LIST) });
       expect(places.find('ALKKU')).toMatchObject({ name: 'Kukes', latitude: null, longitude: null });
     });
 
-    it('calls unknown what the list lacks, even where the tables have it', async () => {
+    it('reports places missing in the list as unknown, even if the tables have them', async () => {
       const places = await loadPlaces({ file: await stored(LIST) });
       expect(['ADALV', 'DEHAM', 'XZABC'].filter((code) => places.isUnknown(code))).toEqual([]);
       expect(['NLRTM', 'ATVIE', 'ZZABC'].filter((code) => !places.isUnknown(code))).toEqual([]);
     });
 
-    it('reads several files in a row, with headers or without', async () => {
+    it('reads several concatenated files, with or without headers', async () => {
       const header =
         'Change,Country,Location,Name,NameWoDiacritics,Subdivision,Status,Function,Date,IATA,Coordinates,Remarks';
       const second = `${header}\n,SE,MMA,Malmö,Malmo,M,AI,1-345---,9601,,5536N 01300E,\n`;
@@ -144,21 +144,21 @@ describe('places', () => {
       ],
       ['nothing in it', '', 'contains no location'],
       ['only headings', ',"AD",,".ANDORRA",,,,,,,,\r\n', 'contains no location'],
-    ])('refuses a file with %s in one line that names file and place', async (_, content, message) => {
+    ])('refuses a file with %s in one line that names the file and the position', async (_, content, message) => {
       const file = await stored(content);
       const refused = loadPlaces({ file });
       await expect(refused).rejects.toThrow(PlacesFileError);
       await expect(refused).rejects.toMatchObject({ message: `PLACES_FILE ${file}: ${message}` });
     });
 
-    it('refuses a file that is not there, or a folder', async () => {
+    it('refuses a missing file or a folder', async () => {
       const absent = join(folder, 'absent.csv');
-      await expect(loadPlaces({ file: absent })).rejects.toThrow(`PLACES_FILE ${absent}: no such file`);
-      await expect(loadPlaces({ file: folder })).rejects.toThrow(`PLACES_FILE ${folder}: is a folder`);
+      await expect(loadPlaces({ file: absent })).rejects.toThrow(`PLACES_FILE ${absent}: does not exist`);
+      await expect(loadPlaces({ file: folder })).rejects.toThrow(`PLACES_FILE ${folder}: is a folder, not a file`);
     });
   });
 
-  it('counts the 249 countries of ISO 3166-1, and XK and XZ', () => {
+  it('has the 249 countries of ISO 3166-1, XK and XZ', () => {
     expect(COUNTRY_CODES.size).toBe(251);
   });
 });

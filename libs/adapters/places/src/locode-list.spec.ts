@@ -7,7 +7,7 @@ function records(text: string | Buffer): readonly (readonly string[])[] {
 }
 
 describe('readCsv', () => {
-  it('reads plain, quoted and empty fields, whatever ends the lines', () => {
+  it('reads plain, quoted and empty fields with any line ends', () => {
     expect(records(',"AD",ALV,"Andorra la Vella",""\r\n"=",AT,,"Wien = Vienna", x \nlast,one')).toEqual([
       ['', 'AD', 'ALV', 'Andorra la Vella', ''],
       ['=', 'AT', '', 'Wien = Vienna', 'x'],
@@ -22,7 +22,7 @@ describe('readCsv', () => {
     ]);
   });
 
-  it('reads quoted fields behind a byte order mark, and line breaks of both kinds', () => {
+  it('reads quoted fields after a byte order mark, and both kinds of line breaks', () => {
     const text = '﻿"Ö",b\r\n"x\r\ny",d\r\ne,"f""g"\r\n';
     expect(records(text)).toEqual([
       ['Ö', 'b'],
@@ -31,7 +31,7 @@ describe('readCsv', () => {
     ]);
   });
 
-  it('reads UTF-8 and Latin-1 in one file, and drops byte order marks where files were joined', () => {
+  it('reads UTF-8 and Latin-1 in one file, and drops byte order marks inside it', () => {
     const bytes = Buffer.concat([
       Buffer.from('﻿DE,Köln\n'),
       Buffer.from('CH,Zürich\n', 'latin1'),

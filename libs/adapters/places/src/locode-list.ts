@@ -11,9 +11,9 @@ const COLUMNS = 12;
 /** Maximum file size. UNECE's list has 7 MB. */
 const MAX_BYTES = 64 * 2 ** 20;
 const FILE_ERROR_MESSAGES = new Map([
-  ['ENOENT', 'no such file'],
-  ['EACCES', 'may not be read'],
-  ['EISDIR', 'is a folder'],
+  ['ENOENT', 'does not exist'],
+  ['EACCES', 'cannot be read; grant the process read permission'],
+  ['EISDIR', 'is a folder, not a file'],
 ]);
 /** Maximum characters of a record. A longer one has an unclosed quote, or the file is not text. */
 const MAX_RECORD_CHARACTERS = 64 * 1024;

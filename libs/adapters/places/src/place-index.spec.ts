@@ -15,24 +15,24 @@ it.each([
   ['shangh', 'CNSHA'],
   ['los ang', 'USLAX'],
   ['ang los', 'USLAX'],
-])('finds by %j the place %s', (text, code) => {
+])('finds %j as the place %s', (text, code) => {
   expect(codes(text)).toContain(code);
 });
 
-it('puts the code that was typed first, and sea ports before airports', () => {
+it('puts the typed code first, and sea ports before airports', () => {
   expect(codes('AMS')[0]).toBe('AMS');
   const kinds = codes('amsterdam', 20).map((code) => code.length);
   expect(kinds).toEqual(kinds.toSorted((one, other) => other - one));
 });
 
-it.each(['', '  ', '—', '%', 'qqqqqqq', 'rotterdam qqqq'])('finds nothing by %j', (text) => {
+it.each(['', '  ', '—', '%', 'qqqqqqq', 'rotterdam qqqq'])('finds nothing for %j', (text) => {
   expect(codes(text)).toEqual([]);
 });
 
-it('finds names whatever their accents', () => {
+it('finds names regardless of accents', () => {
   expect(codes('goteborg', 10)).toEqual(codes('Göteborg', 10));
 });
 
-it('answers no more than asked for', () => {
+it('returns at most the requested number', () => {
   expect(codes('a', 7)).toHaveLength(7);
 });

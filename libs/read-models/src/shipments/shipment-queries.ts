@@ -118,7 +118,7 @@ export class ShipmentQueries {
     if (!TERM_FILTERS.some((name) => filter[name] !== undefined && isUnknown(name))) return;
     throw new Unavailable(
       'read models',
-      'the shipment list is being rebuilt after an update; retry later or remove new filters',
+      'the shipment list is being rebuilt after an update and does not support this filter yet; retry later',
     );
   }
 }

@@ -38,7 +38,8 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     if (before && before.revision >= event.revision) return [];
     const expected = (before?.revision ?? -1) + 1;
     // A missing event is refused, because the row would look complete without it.
-    if (event.revision !== expected) throw new Error(`revision ${event.revision} where ${expected} comes next`);
+    if (event.revision !== expected)
+      throw new Error(`expected revision ${expected} of the stream, got ${event.revision}`);
     const scope = event.type === 'shipment.created.v1' ? event.data : before;
     if (!scope) throw new Error(`event ${event.type} has no shipment`);
     const record = evolveRecord(before?.record, event);

@@ -49,7 +49,7 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
 }
 
 /** Tests each fact about EventStoreDB and its client, and how the adapter handles it. */
-describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
+describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
   const subject = eventStoreDbSubject();
   let store: EventStore;
   let stream: string;
@@ -57,8 +57,8 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
   afterAll(() => subject.close());
   beforeEach(() => void (stream = `${newPrefix()}s`));
 
-  describe('positions are exclusive on resume, and those of checkpoints may have no second half', () => {
-    it('resuming after any of them loses and repeats nothing', async () => {
+  describe('positions are exclusive on resume, and checkpoint positions may have a prepare position of 0', () => {
+    it('resuming after any position neither loses nor repeats events', async () => {
       const prefix = newPrefix();
       const other = newPrefix();
       const mine: string[] = [];
@@ -90,7 +90,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
   });
 
   describe('appends with the same ids', () => {
-    it('at the same revision are the same one; never are they appended wherever the stream is', async () => {
+    it('at the same revision are one append, even if the stream has moved on', async () => {
       const [first, second] = [newEvents(2), newEvents(1)];
       await store.append(stream, 'no_stream', first);
       await store.append(stream, 1, second);
@@ -100,7 +100,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
       expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
     });
 
-    it('at another revision that is right are another one', async () => {
+    it('at another correct revision are a new append', async () => {
       const events = newEvents(1);
       await store.append(stream, 'no_stream', events);
       expect(await store.append(stream, 0, events)).toMatchObject({ revision: 1 });
@@ -115,7 +115,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
     });
   });
 
-  it('an append that does not fit is told by its type and versions, the message being empty', async () => {
+  it('a version conflict is identified by its type and versions, because its message is empty', async () => {
     await store.append(stream, 'no_stream', newEvents(3));
     const conflict = { name: 'VersionConflict', stream, actual: 2 };
     const late = newEvents(1);
@@ -132,7 +132,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
     });
   });
 
-  it('an id that is no UUID is refused before it reaches the client', async () => {
+  it('an id that is not a UUID is refused before it reaches the client', async () => {
     for (const id of ['', 'not-a-uuid', randomUUID().toUpperCase(), `${randomUUID()}0`]) {
       const events = [newEvent(), { ...newEvent(), id }];
       expect(await errorOf(store.append(stream, 'no_stream', events))).toBeInstanceOf(TypeError);
@@ -140,7 +140,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
     expect(await store.append(stream, 'no_stream', newEvents(1))).toMatchObject({ revision: 0 });
   });
 
-  it('what is no JSON is refused before it reaches the client', async () => {
+  it('data that is not JSON is refused before it reaches the client', async () => {
     const circle: Record<string, unknown> = {};
     circle['circle'] = circle;
     const event = { ...newEvent(), data: circle } as NewEvent;
@@ -148,7 +148,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
     expect(await store.read(stream)).toEqual([]);
   });
 
-  it('more than 1 MiB in one append is refused, and plainly', async () => {
+  it('an append above 1 MiB is refused with a clear error', async () => {
     const text = (length: number) => newEvent({ text: 'x'.repeat(length) });
     for (const events of [[text(1_048_576)], [text(700_000), text(700_000)], [text(20_000_000)]]) {
       const error = await errorOf(store.append(stream, 'no_stream', events));
@@ -162,7 +162,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
     expect(await store.read(stream)).toHaveLength(2);
   });
 
-  it('text comes back as it was: NUL, half a surrogate pair, the keys of objects', async () => {
+  it('text is returned unchanged: NUL, lone surrogates, keys of objects', async () => {
     const event = {
       ...newEvent(),
       data: JSON.parse('{"__proto__":{"a":"\\u0000"},"half":"\\ud83d","港":"🚢"}') as never,
@@ -172,11 +172,11 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
     expect(JSON.stringify(stored?.data)).toBe(JSON.stringify(event.data));
   });
 
-  describe('as the client by itself sees it', () => {
+  describe('the behavior of the client alone', () => {
     let client: EventStoreDBClient;
     beforeAll(() => void (client = EventStoreDBClient.connectionString(subject.url())));
 
-    it('a stream that is missing or softly deleted is empty; one deleted for ever is an error', async () => {
+    it('a missing or soft-deleted stream is empty; a permanently deleted one is an error', async () => {
       expect(await store.read(stream)).toEqual([]);
       await store.append(stream, 'no_stream', newEvents(2));
       await client.deleteStream(stream);
@@ -191,7 +191,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
       }
     });
 
-    it('revisions and positions are bigint, metadata may be absent: here they are numbers, strings and empty', async () => {
+    it('revisions and positions of the client are bigint and metadata can be absent; the adapter returns numbers, strings and empty metadata', async () => {
       const event = jsonEvent({ type: 'plain', data: { a: 1 } });
       await client.appendToStream(stream, event, { expectedRevision: NO_STREAM });
       const position = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
@@ -201,7 +201,7 @@ describe(`facts of EventStoreDB, on ${NODE_NAME}`, () => {
     });
   });
 
-  it('a reader reaches the head whatever it looks for, and at once', async () => {
+  it('a reader reaches the head immediately, whatever it filters', async () => {
     await fill(store, stream, ['x'], 6);
     store = await subject.reopen();
     const head = (await store.head()) ?? '';
@@ -240,7 +240,7 @@ function factsOfFaults(): void {
   beforeEach(() => void (a = newPrefix()));
   afterEach(() => fixture.closeStores());
 
-  it('a subscription that the node ends is taken up again, for as long as the process lives', async () => {
+  it('a subscription that the node ends is renewed while the process lives', async () => {
     const store = fixture.open();
     const appended = await fill(store, a, ['x'], 8);
     // Each fault occurs while the reader is in the middle of stored events.
@@ -257,7 +257,7 @@ function factsOfFaults(): void {
     expect(ids((await following).events)).toEqual(appended);
   });
 
-  it('a consumer that is too slow for the node loses and repeats nothing', async () => {
+  it('a consumer that is too slow for the node neither loses nor repeats events', async () => {
     const store = fixture.open({ limits: { liveEvents: 50 } });
     const proceed = Promise.withResolvers<void>();
     const slow = follow(store, { prefixes: [a], maxBatch: 20 }, count(3_000), () => proceed.promise);
@@ -282,7 +282,7 @@ function factsOfFaults(): void {
     await fixture.standIn.fault({ checkpointInterval: null });
   });
 
-  it('a node that is told to end serves on for a while: nothing is lost', async () => {
+  it('a stopping node still serves for a while, and nothing is lost', async () => {
     const store = fixture.open();
     const end = newEvent();
     const following = follow(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
@@ -326,7 +326,7 @@ function factsOfFaults(): void {
     expect(warnings).toEqual([]);
   });
 
-  it('while it is down everything is unavailable, and tells no address', async () => {
+  it('while the node is down, everything is unavailable, and errors contain no address', async () => {
     const store = fixture.open({ limits: { operationTimeoutMs: 300 } });
     await store.append(a, 'no_stream', newEvents(1));
     await fixture.node.kill();
@@ -341,7 +341,7 @@ function factsOfFaults(): void {
     await fixture.node.run();
   });
 
-  it('hung: operations are given up meanwhile, and repeated when it goes on', async () => {
+  it('while the node hangs, operations are abandoned; they are repeated when it continues', async () => {
     const store = fixture.open({ limits: { operationTimeoutMs: 500 } });
     await store.append(a, 'no_stream', newEvents(1));
     fixture.node.pause();
@@ -353,7 +353,7 @@ function factsOfFaults(): void {
     expect(await store.read(a)).toHaveLength(2);
   });
 
-  it('one store’s end or lost node rejects no append of another in the same process', async () => {
+  it('closing or losing one store rejects no append of another store in the process', async () => {
     // The second node is always a stand-in.
     const other = await EventStoreDbFixture.on(await EventStoreDbStandIn.create());
     try {
@@ -389,7 +389,7 @@ function factsOfFaults(): void {
     for (const [n, events] of requests.entries()) expect(ids(await store.read(`${a}${n}`))).toEqual(ids(events));
   });
 
-  it('the same ids are accepted again after kill -9, and duplicated never', async () => {
+  it('the same ids are accepted again after kill -9, and never stored twice', async () => {
     const store = fixture.open();
     const [first, second] = [newEvents(2), newEvents(2)];
     const answers = [await store.append(a, 'no_stream', first), await store.append(a, 1, second)];
@@ -398,7 +398,7 @@ function factsOfFaults(): void {
     expect(await store.read(a)).toHaveLength(4);
   });
 
-  it('a refused append is refused also where the URL asks for answers instead of errors', async () => {
+  it('a refused append is refused even if the URL asks for results instead of errors', async () => {
     const store = openStore(`${fixture.node.url}&throwOnAppendFailure=false`);
     await store.append(a, 'no_stream', newEvents(2));
     expect(await errorOf(store.append(a, 'no_stream', newEvents(1)))).toMatchObject({
@@ -408,7 +408,7 @@ function factsOfFaults(): void {
     await store.close();
   });
 
-  it('as many appends as allowed wait, the next is told so at once', async () => {
+  it('appends beyond the maximum are refused immediately', async () => {
     const metrics = new RecordedMetrics();
     const store = fixture.open({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
     await store.head();
@@ -422,7 +422,7 @@ function factsOfFaults(): void {
     expect(await store.read(`${a}one`)).toEqual([]);
   });
 
-  it('an append under way is finished before the store is closed, a later one refused', async () => {
+  it('closing waits for running appends and refuses later ones', async () => {
     const store = fixture.open();
     const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', newEvents(1)));
     const closed = store.close();
@@ -442,7 +442,7 @@ describe('the connection string', () => {
     'esdb://someone:s3cret@',
     'esdb://someone:s3%zzcret@host:1',
     'esdb://host:x',
-  ])('that is none is refused without a word of it: %j', (url) => {
+  ])('an invalid connection string is refused without quoting it: %j', (url) => {
     let error: unknown;
     try {
       openStore(url, options);

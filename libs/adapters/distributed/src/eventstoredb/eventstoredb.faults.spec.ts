@@ -131,7 +131,7 @@ function faults(): void {
     await expectStored(fixture.open(), writers.acknowledged);
   }
 
-  it('not there at the start: says so without a secret, and is there when it is', async () => {
+  it('down at the start: reports it without secrets, and works when the node is up', async () => {
     await fixture.node.kill();
     const lines: string[] = [];
     const line = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
@@ -154,7 +154,7 @@ function faults(): void {
     await store.close();
   });
 
-  it('away when a reader wants to end: it ends all the same', async () => {
+  it('down when a reader ends: the reader still ends', async () => {
     const store = fixture.open();
     const stop = new AbortController();
     const batches: unknown[] = [];
@@ -171,7 +171,7 @@ function faults(): void {
     expect((await late).events).toEqual([]);
   });
 
-  it('ends no process, however much of what is under way fails', async () => {
+  it('does not end the process, however many running operations fail', async () => {
     const script = fileURLToPath(new URL('../../test/eventstoredb/busy-process.ts', import.meta.url));
     const flags = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
     const child = spawn(process.execPath, [...flags, script, fixture.node.url, prefix], { stdio: 'pipe' });

@@ -10,8 +10,8 @@ function entry(commit: number, stream?: string): LogEntry {
   return stream === undefined ? { position } : { position, event: { ...newEvent(), stream, revision: 0, position } };
 }
 
-describe('the newest events in memory', () => {
-  it('are those after a position, of the streams that match', () => {
+describe('the buffer of the newest events', () => {
+  it('returns matching events after a position', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
     for (const [commit, stream] of [
       [11, 'a1'],
@@ -34,7 +34,7 @@ describe('the newest events in memory', () => {
     expect(read(10, 1)).toEqual(['a1', at(11)]);
   });
 
-  it('reach as far as the log does, also where nothing of it is kept', () => {
+  it('reaches the end of the log even if no event is kept', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
     expect(buffer.last).toBe(at(10));
     buffer.push(entry(11));
@@ -42,13 +42,13 @@ describe('the newest events in memory', () => {
     expect(buffer.after(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
   });
 
-  it('hold none twice, when a subscription begins again', () => {
+  it('contains no event twice after a new subscription', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
     for (const commit of [11, 12, 11, 12, 13]) buffer.push(entry(commit, 'a'));
     expect(buffer.after(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual([11, 12, 13].map(at));
   });
 
-  it('are bounded: who is further behind is told so', () => {
+  it('is bounded, and reports readers that are further behind', () => {
     const buffer = new LiveEventBuffer(at(0), 5);
     for (let commit = 1; commit <= 100; commit += 1) {
       buffer.push(entry(commit, 'a'));
@@ -60,7 +60,7 @@ describe('the newest events in memory', () => {
     }
   });
 
-  it('are bounded by their bytes, too', () => {
+  it('is bounded by bytes', () => {
     const maxBytes = 10_000;
     const buffer = new LiveEventBuffer(at(0), 1_000, maxBytes);
     const first = (commit: number) => {
@@ -78,7 +78,7 @@ describe('the newest events in memory', () => {
     }
   });
 
-  it('wake who waits for them', async () => {
+  it('wakes waiting readers', async () => {
     const buffer = new LiveEventBuffer(at(0), 5);
     const { changed } = buffer;
     buffer.push(entry(1, 'a'));

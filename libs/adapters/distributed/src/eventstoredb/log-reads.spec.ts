@@ -32,11 +32,11 @@ function resolved(number: number, characters = 1): AllStreamResolvedEvent {
   return { event } as unknown as AllStreamResolvedEvent;
 }
 
-describe('what a call answers', () => {
+describe('the response of a call', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('may take as long as it likes while something comes', async () => {
+  it('may take any time while items arrive', async () => {
     const call = new Call();
     const collected = collect<number>(call.read, SILENCE_MS);
     for (let n = 0; n < 10; n += 1) {
@@ -51,7 +51,7 @@ describe('what a call answers', () => {
   it.each([
     { how: 'is silent', end: () => jest.advanceTimersByTimeAsync(2 * SILENCE_MS) },
     { how: 'fails', end: (call: Call) => Promise.resolve(call.emit('error', new Error('lost'))) },
-  ])('is kept where it then $how', async ({ end }) => {
+  ])('is kept if the call then $how', async ({ end }) => {
     const call = new Call();
     const collected = collect<number>(call.read, SILENCE_MS);
     call.emit('data', 1);
@@ -60,7 +60,7 @@ describe('what a call answers', () => {
     expect(call.isCancelled).toBe(true);
   });
 
-  it('is a failure where nothing came', async () => {
+  it('is an error if no item arrived', async () => {
     const call = new Call();
     const collected = collect<number>(call.read, SILENCE_MS).catch(String);
     await jest.advanceTimersByTimeAsync(2 * SILENCE_MS);
@@ -113,14 +113,14 @@ describe('pages of the log', () => {
     expect(await readAll(pagesOf(0, () => Infinity).pages)).toEqual([0]);
   });
 
-  it('keep what came before a silence, and ask for half as much then', async () => {
+  it('keep entries received before a silence, and then request half as many', async () => {
     const sent = [100, 50, Infinity, Infinity, Infinity];
     const { pages, asked } = pagesOf(700, () => sent.shift() ?? Infinity);
     expect(await readAll(pages)).toEqual([100, 49, 125, 250, 176]);
     expect(asked).toEqual([501, 251, 126, 251, 501]);
   });
 
-  it('get smaller as long as nothing comes, and fail', async () => {
+  it('get smaller while nothing arrives, and then fail', async () => {
     const { pages, asked } = pagesOf(700, () => 0);
     for (let times = 0; times < 3; times += 1) await expect(pages.after(START_POSITION)).rejects.toThrow('in time');
     expect(asked).toEqual([501, 251, 126]);
@@ -167,14 +167,14 @@ describe('a position in the log', () => {
     { commit: 2n ** 63n - 1n, prepare: 2n ** 63n - 1n },
   ];
 
-  it('sorts as a string as it does in the log', () => {
+  it('sorts as a string in log order', () => {
     const positions = inOrder.map(toPosition);
     expect(positions.toReversed().sort()).toEqual(positions);
     expect(new Set(positions.map(({ length }) => length))).toEqual(new Set([32]));
     expect(positions.every((position) => position > START_POSITION)).toBe(true);
   });
 
-  it('is the same after it was a string', () => {
+  it('survives conversion to a string', () => {
     expect(inOrder.map(toPosition).map(fromPosition)).toEqual(inOrder);
     expect(fromPosition(START_POSITION)).toBe('start');
   });

@@ -7,7 +7,7 @@ interface ReconnectingClient {
 }
 
 describe('the client', () => {
-  it('hears an error that comes while it looks for a node that is not there', async () => {
+  it('handles errors that occur while it searches for a missing node', async () => {
     const options = 'tls=false&maxDiscoverAttempts=1&discoveryInterval=1';
     const { client, close } = openClient({ url: `esdb://127.0.0.1:9,127.0.0.1:10?${options}` });
     const { getChannel, handleError } = client as unknown as ReconnectingClient;

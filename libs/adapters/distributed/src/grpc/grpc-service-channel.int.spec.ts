@@ -60,7 +60,7 @@ describe('the service channel', () => {
     return outcome as Error;
   }
 
-  it('hands over the request and brings back the answer', async () => {
+  it('transfers a request and its response', async () => {
     const request = {
       text: 'Ærø 港 🚢 "\\\n\u0000',
       half: '\ud83d',
@@ -81,56 +81,56 @@ describe('the service channel', () => {
     ['named as the rest is', { id: 'c1', json: '{"id":"another"}' }],
     ['no UTF-8', { id: '\ud83d', origin: { request_id: '\ude00' } }],
     ['of the prototype', JSON.parse('{"__proto__":{"a":1},"constructor":"b"}') as object],
-  ])('hands over a request whose fields are %s', async (_, request) => {
+  ])('transfers a request whose fields are %s', async (_, request) => {
     const fields = (of: unknown) => Object.entries(of as object).sort();
     expect(fields(await things.echo(request))).toStrictEqual(fields(request));
   });
 
-  it('tells nothing from null', async () => {
+  it('distinguishes absent from null', async () => {
     expect(await things.nothing()).toBeUndefined();
     expect(await things.echo(undefined)).toEqual({});
     held.resolve(null);
     expect(await things.hold()).toBeNull();
   });
 
-  it('carries large requests', async () => {
+  it('transfers large requests', async () => {
     const request = { text: 'x'.repeat(3_000_000) };
     expect(await things.echo(request)).toEqual(request);
   });
 
-  it('carries many calls at once, each to its own answer', async () => {
+  it('carries concurrent calls, each with its own response', async () => {
     const numbers = Array.from({ length: 500 }, (_, number) => ({ number }));
     expect(await Promise.all(numbers.map((request) => things.echo(request)))).toEqual(numbers);
   });
 
-  it('calls an operation once when all goes well', async () => {
+  it('calls an operation once without failures', async () => {
     await things.note({ call: 1 });
     await things.note({ call: 2 });
     expect(calls).toEqual([{ call: 1 }, { call: 2 }]);
   });
 
-  it.each(['refusal', 'bare'])('brings a refusal as it was thrown (%s)', async (name) => {
+  it.each(['refusal', 'bare'])('rethrows a refusal (%s)', async (name) => {
     const error = await errorOf(things.refuse({ error: name }));
     expect(error).toBeInstanceOf(DomainError);
     const of = ({ code, message, details }: DomainError) => ({ code, message, details });
     expect(of(error as DomainError)).toEqual(of(errors[name] as DomainError));
   });
 
-  it.each(['changed', 'missing'])('brings a failed precondition with the version that there is (%s)', async (name) => {
+  it.each(['changed', 'missing'])('rethrows a failed precondition with the current version (%s)', async (name) => {
     const error = await errorOf(things.refuse({ error: name }));
     expect(error).toBeInstanceOf(PreconditionFailed);
     const of = ({ code, message, version }: PreconditionFailed) => ({ code, message, version });
     expect(of(error as PreconditionFailed)).toEqual(of(errors[name] as PreconditionFailed));
   });
 
-  it('brings an engine’s absence as it was thrown', async () => {
+  it('rethrows the unavailability of an engine', async () => {
     const error = await errorOf(things.refuse({ error: 'away' }));
     expect(error).toBeInstanceOf(Unavailable);
     expect(error).not.toBeInstanceOf(Busy);
     expect(error).toMatchObject({ engine: 'event store', message: 'event store: does not answer' });
   });
 
-  it('brings a full queue as it was thrown', async () => {
+  it('rethrows a full queue', async () => {
     const error = await errorOf(things.refuse({ error: 'busy' }));
     expect(error).toBeInstanceOf(Busy);
     expect(error).toMatchObject({ engine: 'storage', message: 'storage: too much waits' });
@@ -166,7 +166,7 @@ describe('the service channel', () => {
     }
   }
 
-  it('reports an unknown outcome when a call was lost and its repeat finds a full queue', async () => {
+  it('reports an unknown outcome if a call was lost and its repeat finds a full queue', async () => {
     const [first, second] = await errorsAfterLostAnswer('big', errors['busy']!);
     expect(first).toBeInstanceOf(Unavailable);
     expect(first).not.toBeInstanceOf(Busy);
@@ -174,26 +174,26 @@ describe('the service channel', () => {
     expect(second).toBeInstanceOf(Busy);
   });
 
-  it('reports an unknown outcome when a command was lost and its repeat is refused', async () => {
+  it('reports an unknown outcome if a command was lost and its repeat is refused', async () => {
     const [first, second] = await errorsAfterLostAnswer('big', errors['bare']!);
     expect(first).toBeInstanceOf(Unavailable);
     expect(first).toMatchObject({ engine: 'things' });
     expect(second).toBeInstanceOf(DomainError);
   });
 
-  it('brings the refusal of a query whose first attempt was lost', async () => {
+  it('rethrows the refusal of a query whose first attempt was lost', async () => {
     const [first] = await errorsAfterLostAnswer('read', errors['bare']!);
     expect(first).toBeInstanceOf(DomainError);
   });
 
-  it.each([false, true])('keeps the details of any other error to the service (at once: %s)', async (atOnce) => {
+  it.each([false, true])('keeps the details of other errors in the service (at once: %s)', async (atOnce) => {
     const error = await errorOf(things.fail({ atOnce }));
     expect(error.name).toBe('Error');
     expect(error).not.toBeInstanceOf(Unavailable);
     expect(`${error.message} ${error.stack} ${String(error.cause)} ${JSON.stringify(error)}`).not.toContain('hunter2');
   });
 
-  it('refuses what a replica does not know', async () => {
+  it('refuses operations that a replica does not have', async () => {
     const older = openChannel(`dns:///${address}`);
     const proto = { ...SHIPMENTS, name: 'things' };
     const { events } = older.client<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
@@ -201,16 +201,16 @@ describe('the service channel', () => {
     await older.close();
   });
 
-  it('calls no service whose address it does not know', () => {
+  it('calls no service without a configured address', () => {
     expect(() => channel.client(SHIPMENTS, LONG_MS)).toThrow('the address of service shipments is not configured');
   });
 
-  it('serves nothing that is no operation', async () => {
+  it('serves only operations', async () => {
     const [one] = await Promise.allSettled([startServer({ note: undefined as never }, { address })]);
     expect(one).toMatchObject({ status: 'rejected', reason: { message: 'Things/Note is not an operation of things' } });
   });
 
-  it('takes no calls once closed', async () => {
+  it('refuses calls once closed', async () => {
     const closing = openChannel(`dns:///${address}`);
     const { things: late } = closing.client<ThingsOperations>(THINGS, LONG_MS);
     await late.note({ call: 3 });

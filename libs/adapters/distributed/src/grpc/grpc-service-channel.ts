@@ -133,7 +133,7 @@ export class GrpcServiceChannel {
 
   private async call(callee: Callee, request: object): Promise<unknown> {
     const { service, rpc } = callee;
-    if (this.isClosed) throw new Unavailable(service, 'the channel is closed');
+    if (this.isClosed) throw new Unavailable(service, 'the command channel is closed');
     if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are running; retry later');
     const message = toRequestMessage(request, rpc.fields);
     if (Buffer.byteLength(message.json ?? '') > this.limits.maxRequestBytes) {

@@ -249,7 +249,7 @@ class OperationRegistry {
       const answer = toErrorMessage(error);
       ended(Object.keys(answer ?? {})[0] ?? 'failed');
       if (answer !== undefined) return answer;
-      this.logger.error({ ...about, err: error }, 'a command failed');
+      this.logger.error({ ...about, err: error }, 'command server: an operation failed');
       return { failed: `${this.loaded.proto.name}.${name} failed` };
     }
   }

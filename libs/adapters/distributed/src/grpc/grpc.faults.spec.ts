@@ -141,7 +141,7 @@ describe('faults of the service channel', () => {
       two = await startReplica('two');
     });
 
-    it('names the request for which it is called, and its trace, in every line about the call', async () => {
+    it('logs the request id and trace in every line about a call', async () => {
       const lines: LogLine[] = [];
       const traced = await startReplica('traced', { logger: recordingLogger(lines) });
       const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -167,11 +167,15 @@ describe('faults of the service channel', () => {
         line('req_1', 'Things/Note', 'answered'),
         line('req_2', 'Things/Refuse', 'refused'),
         line('req_3', 'Things/Fail', 'failed'),
-        { level: 'error', fields: expect.objectContaining(about('req_3')), message: 'a command failed' },
+        {
+          level: 'error',
+          fields: expect.objectContaining(about('req_3')),
+          message: 'command server: an operation failed',
+        },
       ]);
     });
 
-    it('lets them take turns', async () => {
+    it('calls both replicas in turn', async () => {
       const channel = channelTo([one, two]);
       await untilAllAnswer(channel, one, two);
       const before = [one.done.length, two.done.length];
@@ -179,7 +183,7 @@ describe('faults of the service channel', () => {
       expect([one.done.length - before[0]!, two.done.length - before[1]!]).toEqual([10, 10]);
     });
 
-    it('repeats on the other what a killed one had begun, and comes back to it', async () => {
+    it('repeats calls of a killed replica on the other, and uses it again later', async () => {
       const metrics = new RecordedMetrics();
       const channel = channelTo([one, two], { metrics });
       await untilAllAnswer(channel, one, two);
@@ -198,7 +202,7 @@ describe('faults of the service channel', () => {
       await untilAllAnswer(channel, one, two);
     });
 
-    it('repeats on the other what a hung one does not answer, and comes back to it', async () => {
+    it('repeats calls of a hung replica on the other, and uses it again later', async () => {
       const limits = { keepaliveMs: 200, keepaliveTimeoutMs: 200 };
       const channel = channelTo([one, two], { limits });
       await untilAllAnswer(channel, one, two);
@@ -209,7 +213,7 @@ describe('faults of the service channel', () => {
       await untilAllAnswer(channel, one, two);
     });
 
-    it('finishes what is under way when one closes, and sends the rest to the other', async () => {
+    it('finishes running calls when a replica closes, and sends the rest to the other', async () => {
       const channel = channelTo([one, two]);
       await untilAllAnswer(channel, one, two);
       const answers = Promise.all([channel.call('hold'), channel.call('hold')]);
@@ -224,7 +228,7 @@ describe('faults of the service channel', () => {
       await closed;
     });
 
-    it('does nothing twice while one closes', async () => {
+    it('performs no call twice while a replica closes', async () => {
       const channel = channelTo([one, two]);
       const calls = callOnAndOn(channel);
       await eventually(() => expect(one.done.length).toBeGreaterThan(50));
@@ -235,7 +239,7 @@ describe('faults of the service channel', () => {
       expect(numbers(one, two)).toEqual(upTo(calls.made()));
     });
 
-    it('refuses nothing and does nothing twice when connections end of age', async () => {
+    it('neither refuses nor repeats calls when connections reach their maximum age', async () => {
       const aging = await startReplica('aging', { limits: { connectionAgeMs: 100 } });
       const channel = channelTo([aging, two]);
       const calls = callOnAndOn(channel);
@@ -245,7 +249,7 @@ describe('faults of the service channel', () => {
     });
   });
 
-  it('leaves behind what does not end when a server closes, for another replica to answer', async () => {
+  it('abandons calls that do not end when a server closes; another replica answers them', async () => {
     const one = await startReplica('one', { limits: { closeTimeoutMs: 200 } });
     const two = await startReplica('two', { limits: { closeTimeoutMs: 200 } });
     const channel = channelTo([one, two]);
@@ -256,7 +260,7 @@ describe('faults of the service channel', () => {
     expect(await answer).toBe(other.name);
   });
 
-  it('waits for a replica that comes later', async () => {
+  it('waits for a replica that starts later', async () => {
     const port = await freePort();
     const channel = channelAt([port]);
     const soon = errorOf(channel.call('note', {}, 200));
@@ -266,7 +270,7 @@ describe('faults of the service channel', () => {
     expect(await patient).toBe('late');
   });
 
-  it('loses nothing and does nothing twice over restarts on the same port', async () => {
+  it('neither loses nor repeats calls across restarts on the same port', async () => {
     let replica = await startReplica('v0');
     const replicas = [replica];
     const port = Number(replica.address.split(':')[1]);
@@ -285,7 +289,7 @@ describe('faults of the service channel', () => {
     expect(numbers(...replicas)).toEqual(upTo(calls.made()));
   });
 
-  it('repeats what was done without an answer, and hands on the answer to the repeat', async () => {
+  it('repeats a call whose response was lost, and returns the response to the repeat', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
     replica.link.cutAnswers(2);
@@ -293,7 +297,7 @@ describe('faults of the service channel', () => {
     expect(replica.done).toEqual(Array(3).fill({ command_id: 'c1' }));
   });
 
-  it('repeats until the deadline, and never after', async () => {
+  it('repeats until the deadline and not after it', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
     await channel.call('note');
@@ -305,7 +309,7 @@ describe('faults of the service channel', () => {
     await staysTrue(() => expect(replica.done).toHaveLength(length + 1), 1_000);
   });
 
-  it('begins nothing whose deadline passed while the replica hung', async () => {
+  it('does not start calls whose deadline passed while the replica hung', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
     await channel.call('note');
@@ -319,7 +323,7 @@ describe('faults of the service channel', () => {
     expect(replica.done).toEqual([{}, { number: 'the last' }]);
   });
 
-  it('refuses requests above the limit before they leave', async () => {
+  it('refuses requests above the limit before sending them', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica], { limits: { maxRequestBytes: 1_000 } });
     const error = await errorOf(channel.call('note', { text: 'x'.repeat(1_000) }));
@@ -340,7 +344,7 @@ describe('faults of the service channel', () => {
     expect(replica.done).toHaveLength(1);
   });
 
-  it('refuses answers above the limit', async () => {
+  it('refuses responses above the limit', async () => {
     const errors: object[] = [];
     const logger: Logger = { ...silentLogger, error: (fields) => void errors.push(fields) };
     const channel = channelTo([await startReplica('one', { logger, limits: { maxAnswerBytes: 10_000 } })]);
@@ -349,7 +353,7 @@ describe('faults of the service channel', () => {
     expect(await channel.call('note')).toBe('one');
   });
 
-  it('answers nobody without the token, and says it to nobody', async () => {
+  it('answers no caller without the token, and logs no token', async () => {
     const lines: string[] = [];
     const line = (fields: object, message: string) => void lines.push(JSON.stringify(fields) + message);
     const logger: Logger = { debug: line, info: line, warn: line, error: line };
@@ -361,7 +365,7 @@ describe('faults of the service channel', () => {
     expect(`${lines.join()} ${error?.stack} ${JSON.stringify(error)}`).not.toMatch(/(right|wrong)-token/);
   });
 
-  it('is busy with as many calls as a server may have under way', async () => {
+  it('is busy when a server runs its maximum number of calls', async () => {
     const metrics = new RecordedMetrics();
     const replica = await startReplica('one', { metrics, limits: { maxCalls: 1 } });
     const channel = channelTo([replica]);
@@ -376,7 +380,7 @@ describe('faults of the service channel', () => {
     expect(replica.done).toHaveLength(2);
   });
 
-  it('is busy with as many calls as a channel may have under way', async () => {
+  it('is busy when a channel has its maximum number of calls', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica], { limits: { maxCalls: 1 } });
     const answer = channel.call('hold');
@@ -387,7 +391,7 @@ describe('faults of the service channel', () => {
     expect(await channel.call('note')).toBe('one');
   });
 
-  it('waits for calls that nobody waits for any more when it closes', async () => {
+  it('waits for abandoned calls when it closes', async () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
     const late = errorOf(channel.call('hold', {}, 1_000));
@@ -402,18 +406,18 @@ describe('faults of the service channel', () => {
     expect(ends).toEqual(['released', 'closed']);
   });
 
-  it('says at once that its address is taken', async () => {
+  it('reports immediately that its address is in use', async () => {
     const { address } = await startReplica('one');
     await expect(startServer({}, { address })).rejects.toThrow('EADDRINUSE');
   });
 
-  describe('encrypted', () => {
+  describe('with TLS', () => {
     const authority = createAuthority();
     const stranger = createAuthority('Stranger');
     const own = issueCertificate({ issuer: authority });
     const ca = authority.cert;
 
-    it('knows both ends by their certificates', async () => {
+    it('authenticates both ends by certificates', async () => {
       const replica = await startReplica('one', { tls: { ...own, ca } });
       const caller = issueCertificate({ issuer: authority, names: ['gateway'] });
       expect(await channelTo([replica], { tls: { ...caller, ca } }).call('note')).toBe('one');
@@ -424,7 +428,7 @@ describe('faults of the service channel', () => {
       expect(replica.done).toHaveLength(1);
     });
 
-    it('calls no server that it does not trust', async () => {
+    it('does not call a server that it does not trust', async () => {
       const warnings: object[] = [];
       const logger: Logger = { ...silentLogger, warn: (fields) => void warnings.push(fields) };
       const replica = await startReplica('one', { tls: own });

@@ -6,7 +6,7 @@ import { TOKEN } from '../../test/grpc/grpc-subject.ts';
 import { GrpcServiceServer } from './grpc-service-server.ts';
 import { loadProto, SHIPMENTS } from './service-protos.ts';
 
-describe('a tool that knows only what the server tells of itself', () => {
+describe('a tool that uses only server reflection', () => {
   let server: GrpcServiceServer;
   let client: GenericClient;
   let stranger: GenericClient;
@@ -43,11 +43,14 @@ describe('a tool that knows only what the server tells of itself', () => {
     expect(await client.services()).toEqual(expect.arrayContaining(['tracking.v1.Shipments', 'tracking.v1.Events']));
   });
 
-  it.each(['Shipments', 'Events'])('is given all of %s in one file: imports would not be named', async (service) => {
-    expect(await client.files(`tracking.v1.${service}`)).toHaveLength(1);
-  });
+  it.each(['Shipments', 'Events'])(
+    'receives all of %s in one file, because imports would not be resolved',
+    async (service) => {
+      expect(await client.files(`tracking.v1.${service}`)).toHaveLength(1);
+    },
+  );
 
-  it('calls an operation, and reads its answer', async () => {
+  it('calls an operation and reads its response', async () => {
     const fields = { id: 'c1', at: '2026-01-01T00:00:00.000Z', workspace_id: 'ws_1', environment: 'test' };
     const actor = { type: 'user', id: 'usr_1' };
     const request = { ...fields, actor, json: '{"fields":{"external_id":"PO-1"}}' };
@@ -69,7 +72,7 @@ describe('a tool that knows only what the server tells of itself', () => {
     });
   });
 
-  it('is told nothing without the token', async () => {
+  it('receives nothing without the token', async () => {
     await expect(stranger.services()).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
   });
 });

@@ -11,7 +11,7 @@ describe('LostResponses', () => {
     ['a few that are far apart', [1, 1, 1, 1, 1], 6_000, false],
     ['several within seconds', [1, 1, 1], 3_000, true],
     ['many at once', [200], 0, true],
-  ])('are many or not: %s', (_what, counts, apartMs, many) => {
+  ])('exceeds its threshold or not: %s', (_what, counts, apartMs, many) => {
     const lost = new LostResponses();
     expect(lost.exceedThreshold).toBe(false);
     for (const [index, count] of counts.entries()) {
@@ -45,7 +45,7 @@ describe('RetryReporter', () => {
     }
   };
 
-  it('tells of the first failure and of the success', () => {
+  it('logs the first failure and the success', () => {
     reporter.reportSuccess();
     failFor(10);
     reporter.reportSuccess();
@@ -53,12 +53,12 @@ describe('RetryReporter', () => {
     expect(lines).toEqual(['info sent again events ECONNREFUSED', 'info sent again: over events 10']);
   });
 
-  it('warns, once, where failing lasts', () => {
+  it('warns once if failures last', () => {
     failFor(300);
     expect(lines).toEqual(['info sent again events ECONNREFUSED', 'warn sent again events ECONNREFUSED 61']);
   });
 
-  it('warns at once where it is no outage of an engine', () => {
+  it('warns immediately if the failure is not an outage', () => {
     reporter.reportFailure('TypeError', true);
     reporter.reportFailure('TypeError', true);
     expect(lines).toEqual(['warn sent again events TypeError 0']);

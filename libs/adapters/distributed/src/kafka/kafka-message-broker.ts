@@ -230,5 +230,5 @@ class KafkaTopics {
 async function expectLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
   const leaders = metadata.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));
-  if (leaders.some((leader) => leader < 0)) throw new Error('a partition has no leader yet');
+  if (leaders.some((leader) => leader < 0)) throw new Error('a partition of a topic has no leader yet');
 }

@@ -58,7 +58,7 @@ function guarded(engines: string): void {
     }));
   }
 
-  it('lets in who has the password and trusts the authority', async () => {
+  it('accepts clients that have the password and trust the authority', async () => {
     const ledger = new Ledger();
     const kafka = open(PASSWORD, { ca: authority.cert });
     await kafka.ensureTopics([{ name: 'guarded', partitions: 1, retentionMs: 60_000 }]);
@@ -73,7 +73,7 @@ function guarded(engines: string): void {
   it.each([
     ['with a wrong password', WRONG, { ca: authority.cert }],
     ['that it does not trust', PASSWORD, true],
-  ])('is unavailable to a client %s, and no secret is told', async (_who, password, tls) => {
+  ])('is unavailable to a client %s, and no secret is logged', async (_who, password, tls) => {
     const kafka = open(password, tls);
     const asking = kafka.ensureTopics([{ name: 'other', partitions: 1, retentionMs: 60_000 }]);
     const publishing = kafka.publish('guarded', [messageOf('a', 2)]);

@@ -98,7 +98,7 @@ function faults(engines: string): void {
         ),
       );
 
-    it('lose nothing acknowledged and keep the order when answers to publishes are cut', async () => {
+    it('lose no acknowledged message and keep the order when responses to publishes are cut', async () => {
       const broker = open();
       await make(broker, 1);
       consume(broker);
@@ -110,7 +110,7 @@ function faults(engines: string): void {
       await expectAllDelivered();
     });
 
-    it('do not let messages pass for those of a publish that was given up', async () => {
+    it('do not acknowledge messages of an abandoned publish as others', async () => {
       const broker = open({ publishTimeoutMs: 1_500 });
       await make(broker, 1);
       consume(broker);
@@ -125,7 +125,7 @@ function faults(engines: string): void {
     });
 
     // An uncaught error fails the test, as it would end a process.
-    it('end no process and no consumer where 3 in 10 answers are cut after some of their bytes', async () => {
+    it('end no process and no consumer when 3 in 10 responses are cut in the middle', async () => {
       const [publisher, ...consumers] = [open({ publishTimeoutMs: 5_000 }), open(), open()];
       await make(publisher);
       for (const broker of consumers) consume(broker);
@@ -144,7 +144,7 @@ function faults(engines: string): void {
       for (const broker of [publisher, ...consumers]) await eventually(() => broker.check(topic), DEADLINE);
     });
 
-    it('leave nobody at work who was not told its partitions', async () => {
+    it('leave no member working without an assignment', async () => {
       const [first, second] = [open(), open()];
       await make(first);
       consume(first);
@@ -159,7 +159,7 @@ function faults(engines: string): void {
       await eventually(async () => expect(await first.lag(topic, group)).toBe(0), DEADLINE);
     });
 
-    it('leave a consumer its place whose crash is final for the driver', async () => {
+    it('keep the membership of a consumer that crashes for good', async () => {
       const lines: string[] = [];
       const keep = (_fields: object, text: string) => void lines.push(text);
       const warn = (_fields: object, text: string) => void lines.push(`warning: ${text}`);
@@ -208,7 +208,7 @@ function faults(engines: string): void {
     afterEach(() => engine.resume());
     afterAll(() => engine.remove());
 
-    it('killed while publishing and consuming, twice: nothing acknowledged is missing, in order', async () => {
+    it('killed twice during work: nothing acknowledged is missing, in order', async () => {
       const publisher = open();
       const broker = open();
       await make(publisher);
@@ -224,7 +224,7 @@ function faults(engines: string): void {
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
     });
 
-    it('killed under load: every member goes on where it was, without a session to wait out', async () => {
+    it('killed under load: every member continues without waiting for a session timeout', async () => {
       const limits = { sessionTimeoutMs: 4 * DEADLINE.deadlineMs };
       const [publisher, ...members] = [open(), open(limits), open(limits), open(limits)];
       await make(publisher, 6);
@@ -247,7 +247,7 @@ function faults(engines: string): void {
       }
     });
 
-    it('down at the start: refuses in time, and consumes and publishes once it is up', async () => {
+    it('down at the start: refuses in time, and works once the node is up', async () => {
       await make(open());
       await engine.kill();
       const broker = open({ publishTimeoutMs: 1_000, adminTimeoutMs: 1_000 });
@@ -261,7 +261,7 @@ function faults(engines: string): void {
       await expectAllDelivered();
     });
 
-    it('hung: refuses in time and closes in time; once awake, nothing acknowledged is missing', async () => {
+    it('hung: refuses and closes in time; after it continues, nothing acknowledged is missing', async () => {
       const broker = open({ publishTimeoutMs: 2_000, requestTimeoutMs: 1_000 });
       const other = open({ closeTimeoutMs: 1_000, requestTimeoutMs: 1_000 });
       await make(broker);
@@ -279,7 +279,7 @@ function faults(engines: string): void {
       await expectAllDelivered();
     });
 
-    it('keeps a member whose batch takes longer than its session, and hands nothing out twice', async () => {
+    it('keeps a member whose batch takes longer than its session, and delivers nothing twice', async () => {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 1);
       await ledger.publish(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
@@ -293,7 +293,7 @@ function faults(engines: string): void {
       expect([isFenced, ledger.repeated, ledger.missing]).toEqual([false, 0, []]);
     });
 
-    it('loses nothing when members come and go in the middle of long batches', async () => {
+    it('loses nothing when members join and leave during long batches', async () => {
       const [first, second] = [open(), open()];
       await make(first);
       const leaving = new AbortController();
@@ -317,7 +317,7 @@ function faults(engines: string): void {
       await eventually(async () => expect(await first.lag(topic, group)).toBe(0), DEADLINE);
     });
 
-    it('counts nothing as handled that a failing handler saw, and lets it fail for as long as it does', async () => {
+    it('commits nothing that a failing handler received, and lets it fail as long as it does', async () => {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 2);
       await ledger.publish(broker, topic, { name: 'a', batches: 1, perBatch: 10 });
@@ -338,7 +338,7 @@ function faults(engines: string): void {
       expect([ledger.repeated, ledger.missing]).toEqual([0, []]);
     });
 
-    it('passes over nothing that was in hand when its membership lapsed', async () => {
+    it('skips nothing that was being handled when its membership lapsed', async () => {
       const broker = open({ sessionTimeoutMs: 6_000 });
       await make(broker, 1);
       const done: string[] = [];
@@ -361,7 +361,7 @@ function faults(engines: string): void {
       await eventually(() => expect(done).toEqual(['first', 'second', 'third']), DEADLINE);
     });
 
-    it('refuses what is too large for good, and what is too much for now', async () => {
+    it('permanently refuses messages that are too large, and temporarily refuses too many', async () => {
       const broker = open({ maxWaiting: 20 });
       await make(broker, 1);
       consume(broker);
@@ -380,7 +380,7 @@ function faults(engines: string): void {
       await eventually(() => expect(ledger.deliveries).toHaveLength(23), DEADLINE);
     });
 
-    it('finds the message that is too large among others where the cluster takes less than usual', async () => {
+    it('finds the oversized message among others if the cluster has a lower limit', async () => {
       const broker = open();
       await make(broker, 1);
       await takeAtMost(topic, 2_000);
@@ -395,7 +395,7 @@ function faults(engines: string): void {
       expect(ledger.deliveries).toEqual([...messages.slice(0, 8).map((_, n) => `a#${n}`), 'b#0']);
     });
 
-    it('takes a batch larger than one request may be', async () => {
+    it('accepts a batch larger than one request', async () => {
       const broker = open();
       await make(broker, 1);
       consume(broker);
@@ -407,7 +407,7 @@ function faults(engines: string): void {
       expect(ledger.outOfOrder).toEqual([]);
     });
 
-    it('keeps its topics and groups apart from those of others by their prefix', async () => {
+    it('separates topics and groups of different prefixes', async () => {
       const options = { brokers, logger: silentLogger, metrics: noMetrics };
       const [ours, theirs] = ['ours.', 'theirs.'].map((topicPrefix) => {
         return new KafkaMessageBroker({ ...options, topicPrefix });
@@ -426,7 +426,7 @@ function faults(engines: string): void {
     });
 
     // Must run last, because it deletes the node's disk.
-    it('with a new disk: was given less than before, and whoever consumes goes on with what it is given now', async () => {
+    it('with a new disk: reports fewer messages, and consumers continue with new ones', async () => {
       const broker = open();
       await make(broker);
       consume(broker);

@@ -75,7 +75,7 @@ describe('a connection of kafkajs', () => {
       return socket;
     });
 
-  it.each([1, 3, 6, 11])('reads the next answer although the one before was cut after %d bytes', async (bytes) => {
+  it.each([1, 3, 6, 11])('reads the next response although the previous one was cut after %d bytes', async (bytes) => {
     await connection.connect();
     const first = connection.send(question);
     (await nth(0)).once('data', () => accepted[0]?.end(answer(0, 'an answer').subarray(0, bytes)));
@@ -88,14 +88,14 @@ describe('a connection of kafkajs', () => {
     expect(await second).toBe('the answer');
   });
 
-  it('opens one socket however many ask for it', async () => {
+  it('opens one socket for concurrent callers', async () => {
     await Promise.all([connection.connect(), connection.connect(), connection.connect()]);
     await connection.connect();
     await nth(0);
     expect(accepted).toHaveLength(1);
   });
 
-  it('is not closed by whoever saw the last socket break while the next one is opened', async () => {
+  it('is not closed by a caller that saw the last socket break while the next one is opened', async () => {
     const connecting = connection.connect();
     await connection.disconnect();
     await connecting;
@@ -104,7 +104,7 @@ describe('a connection of kafkajs', () => {
     expect(await asked).toBe('the answer');
   });
 
-  it('breaks, and nothing else does, on bytes that are no answer', async () => {
+  it('breaks alone on bytes that are not a response', async () => {
     await connection.connect();
     const asked = connection.send(question);
     (await nth(0)).once('data', () => accepted[0]?.write(Buffer.from([0, 0, 0, 2, 1, 2])));
@@ -150,7 +150,7 @@ describe('joining a group', () => {
     expect(attempts).toBe(5);
   });
 
-  it('ends with its client, whatever is left to try', async () => {
+  it('ends with its client, whatever attempts are left', async () => {
     const client = new AbortController();
     attempted = () => client.abort();
     await expect(join(client.signal)).rejects.toMatchObject({ message: 'no answer', retriable: false });
@@ -177,12 +177,12 @@ describe('a queue of requests of kafkajs', () => {
   });
   afterEach(() => queue.destroy());
 
-  it('rests while nothing waits in it', () => {
+  it('is idle while it is empty', () => {
     queue.checkPendingRequests();
     expect(queue.throttleCheckTimeoutId ?? undefined).toBeUndefined();
   });
 
-  it('is looked at again while something waits in it', () => {
+  it('is polled again while a request waits', () => {
     queue.pending.push({});
     queue.checkPendingRequests();
     expect(queue.throttleCheckTimeoutId ?? undefined).toBeDefined();

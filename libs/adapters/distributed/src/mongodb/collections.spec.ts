@@ -3,7 +3,7 @@ import { OBJECT_COLLECTIONS } from './gridfs-object-store.ts';
 import { LEASES } from './mongo-leases.ts';
 import { QUOTA_COLLECTION } from './mongo-quota.ts';
 
-it('the reference says of every collection that exists only in MongoDB what removes its documents', async () => {
+it('the reference lists every collection that exists only in MongoDB, and what removes its documents', async () => {
   const page = await readFile(new URL('../../../../../docs/reference/running.md', import.meta.url), 'utf8');
   const listed = [...page.matchAll(/^\| `([^`]+)` \(d\)/gm)].map(([, name]) => name);
   expect(listed).toEqual([LEASES.name, ...Object.values(OBJECT_COLLECTIONS), QUOTA_COLLECTION.name].sort());

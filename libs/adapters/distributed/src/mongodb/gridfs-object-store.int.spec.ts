@@ -50,7 +50,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
         return Promise.all([files, chunks, unfinished].map((of) => of.countDocuments()));
       });
 
-    it('are read by the driver’s own GridFS', async () => {
+    it('can be read with the driver’s own GridFS', async () => {
       await store.put('obj_a', large());
       const read = await onMongo(async (database) => {
         const bucket = new GridFSBucket(database, { bucketName: 'objects' });
@@ -61,7 +61,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       expect(read.equals(Buffer.concat([Buffer.alloc(300_000, 'a'), Buffer.alloc(300_000, 'b')]))).toBe(true);
     });
 
-    it('leave nothing behind that failed or was deleted', async () => {
+    it('leave nothing after a failed upload or a deletion', async () => {
       const fault = () => Promise.reject(new Error('went away'));
       await expect(store.put('obj_a', large(fault))).rejects.toThrow('went away');
       await store.put('obj_b', large());
@@ -71,7 +71,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       expect(await counts()).toEqual([1, 3, 0]);
     });
 
-    it('are not stored while the engine is hung, but under a fresh id once it goes on, and the rest is removed', async () => {
+    it('are not stored while the engine hangs, but under a new id afterwards, and the remains are removed', async () => {
       await expect(
         store.put(
           'obj_a',
@@ -86,7 +86,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       expect(await counts()).toEqual([1, 3, 0]);
     });
 
-    it('are not made whole by a put that was taken for dead', async () => {
+    it('are not completed by an abandoned upload', async () => {
       const other = new GridfsObjectStore(connect());
       const slow = store.put(
         'obj_a',
@@ -96,7 +96,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       expect(await counts()).toEqual([0, 0, 0]);
     });
 
-    it('stay where a put was cut off after the last step that counts, and go where a delete was', async () => {
+    it('are kept if an upload was interrupted after its decisive step, and removed if a deletion was', async () => {
       await store.put('obj_put', large());
       await store.put('obj_delete', large());
       await onMongo(async (database) => {
@@ -132,7 +132,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       expect(listed.sort()).toEqual(ids.sort());
     });
 
-    it('are read slowly over a restart of the engine', async () => {
+    it('can be read slowly across a restart of the engine', async () => {
       await store.put('obj_a', large());
       let size = 0;
       for await (const bytes of (await store.get('obj_a'))?.bytes ?? []) {

@@ -11,12 +11,12 @@ async function chunksOf(...pieces: readonly string[]): Promise<string[]> {
 }
 
 describe('bytes in chunks', () => {
-  it('are the same bytes, each chunk full but the last', async () => {
+  it('contain the same bytes, each chunk full except the last', async () => {
     expect(await chunksOf('abcdefghij')).toEqual(['abcd', 'efgh', 'ij']);
     expect(await chunksOf('a', 'bc', '', 'defg', 'hijklmnopq')).toEqual(['abcd', 'efgh', 'ijkl', 'mnop', 'q']);
   });
 
-  it('have no empty one', async () => {
+  it('include no empty chunk', async () => {
     expect(await chunksOf()).toEqual([]);
     expect(await chunksOf('', '')).toEqual([]);
     expect(await chunksOf('abcd', '')).toEqual(['abcd']);

@@ -25,7 +25,7 @@ describe('a lease', () => {
     expect(ends).toEqual([lease]);
   });
 
-  test('that was not renewed for two thirds of its time is over when it is asked, before any timer has run', () => {
+  test('that was not renewed for two thirds of its time is invalid when checked, before any timer runs', () => {
     heldSince((-2 / 3) * TTL_MS);
     expect(lease.lost.aborted).toBe(false);
     expect(lease.isHeld()).toBe(false);

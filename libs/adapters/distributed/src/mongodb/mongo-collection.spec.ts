@@ -17,7 +17,7 @@ const inserts = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ kind: 'insert', document: { id: `${n}` } }) as const);
 
 describe('many writes of a collection', () => {
-  it('get through to a server that is too slow for as many in one operation', async () => {
+  it('are split for a server that is too slow for one operation', async () => {
     const answeredInTime = 100;
     const written: number[] = [];
     const bulkWrite = (models: readonly unknown[]) => {
@@ -48,7 +48,7 @@ describe('many writes of a collection', () => {
     expect(Math.max(...written)).toBeLessThanOrEqual(answeredInTime);
   });
 
-  it('have an unknown outcome once one of several operations was carried out', async () => {
+  it('have an unknown outcome after one of several operations was performed', async () => {
     const error: unknown = await collectionOf(1)
       .writeMany(inserts(1_001))
       .catch((each: unknown) => each);
@@ -56,7 +56,7 @@ describe('many writes of a collection', () => {
     expect(error).not.toBeInstanceOf(Busy);
   });
 
-  it('are refused as not done while none was', async () => {
+  it('are refused as not done if none was performed', async () => {
     await expect(collectionOf(0).writeMany(inserts(1_001))).rejects.toBeInstanceOf(Busy);
   });
 });

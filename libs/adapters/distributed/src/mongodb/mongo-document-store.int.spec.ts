@@ -18,7 +18,7 @@ describeWithMongo('documents in MongoDB', () => {
     afterAll(() => subject.close());
     beforeEach(() => void (name = `things-${randomUUID()}`));
 
-    it('keep the keys that clients chose', async () => {
+    it('keep keys chosen by clients', async () => {
       const things = await store.collection<TestDocument>({ name, indexes: [] });
       const metadata = JSON.parse(
         '{"$ref": "a", "$id": "b", "_bsontype": "ObjectId", "a.b": "c", "": "d", "__proto__": "e", "n\\u0000": 1}',
@@ -31,7 +31,7 @@ describeWithMongo('documents in MongoDB', () => {
       expect(JSON.stringify(claimed?.metadata)).toBe(JSON.stringify(metadata));
     });
 
-    it('get an index anew that was defined otherwise, or named otherwise', async () => {
+    it('rebuild an index whose definition or name changed', async () => {
       const things = await store.collection<TestDocument>({ name, indexes: [{ name: 'by_owner', fields: ['owner'] }] });
       await things.insert({ id: 'a', owner: 'o' });
       const unique = { name: 'by_owner', fields: ['owner'], unique: true };
@@ -41,7 +41,7 @@ describeWithMongo('documents in MongoDB', () => {
       await expect(things.insert({ id: 'b', owner: 'o' })).rejects.toMatchObject({ index: 'owners' });
     });
 
-    it('refuse a unique index over documents that it would refuse', async () => {
+    it('refuse a unique index that existing documents violate', async () => {
       const things = await store.collection<TestDocument>({ name, indexes: [] });
       await things.insert({ id: 'a', owner: 'o' });
       await things.insert({ id: 'b', owner: 'o' });
@@ -49,7 +49,7 @@ describeWithMongo('documents in MongoDB', () => {
       await expect(store.collection<TestDocument>({ name, indexes })).rejects.toBeInstanceOf(DuplicateKey);
     });
 
-    it('may have empty arrays under a unique index', async () => {
+    it('can have empty arrays under a unique index', async () => {
       const indexes = [{ name: 'by_word', fields: ['words'], arrayField: 'words', unique: true }];
       const things = await store.collection<TestDocument>({ name, indexes });
       expect(await things.insert({ id: 'a', words: [] })).toBe(true);
@@ -58,7 +58,7 @@ describeWithMongo('documents in MongoDB', () => {
       await expect(things.insert({ id: 'd', words: ['y'] })).rejects.toMatchObject({ index: 'by_word' });
     });
 
-    it('match bounds by one element, in an index or not', async () => {
+    it('match bounds by one element, with and without an index', async () => {
       const byWord = { name: 'by_word', fields: ['words'], arrayField: 'words' };
       for (const indexes of [[], [byWord]]) {
         const things = await store.collection<TestDocument>({ name: `${name}-${indexes.length}`, indexes });
@@ -69,7 +69,7 @@ describeWithMongo('documents in MongoDB', () => {
       }
     });
 
-    it('asked for one by one at once come each to who asked', async () => {
+    it('read one by one at the same time are returned to their callers', async () => {
       const things = await store.collection<TestDocument>({ name, indexes: [] });
       const ids = Array.from({ length: 50 }, (_, at) => `thing-${at}`);
       await things.writeMany(ids.map((id) => ({ kind: 'insert', document: { id, owner: `of ${id}` } })));
@@ -81,7 +81,7 @@ describeWithMongo('documents in MongoDB', () => {
       expect((await things.get('thing-1'))?.owner).toBe('another');
     });
 
-    it('that are too large are refused for good', async () => {
+    it('that are too large are permanently refused', async () => {
       const things = await store.collection<TestDocument>({ name, indexes: [] });
       const refusal = things.insert({ id: 'a', owner: 'x'.repeat(17 * 1024 * 1024) });
       await expect(refusal).rejects.toThrow('document store: refused');

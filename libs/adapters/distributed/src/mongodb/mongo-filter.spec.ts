@@ -43,7 +43,7 @@ describe('a filter', () => {
         ],
       },
     ],
-  ])('asks for %s', (_title, filter, expected) => {
+  ])('translates %s', (_title, filter, expected) => {
     expect(mongoFilter(spec, filter)).toEqual(expected);
   });
 
@@ -51,14 +51,14 @@ describe('a filter', () => {
     expect(() => mongoFilter(spec, { [field]: 1 })).toThrow(TypeError);
   });
 
-  it('as a guard, is for one document', () => {
+  it('used as a guard, selects one document', () => {
     expect(guardedFilter(spec, 'a', undefined)).toEqual({ _id: 'a' });
     expect(guardedFilter(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
     expect(guardedFilter(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
   });
 });
 
-it('a page begins after the last row of the one before', () => {
+it('starts a page after the last row of the previous one', () => {
   const sort = { fields: ['made_at', 'id'], descending: true };
   expect(mongoSort(sort)).toEqual([
     ['made_at', -1],
@@ -73,7 +73,7 @@ it('a page begins after the last row of the one before', () => {
   });
 });
 
-it('a unique index has no documents that lack a field', () => {
+it('excludes documents without a field from a unique index', () => {
   expect(mongoIndex({ name: 'by_id', fields: ['id'] })).toBeUndefined();
   expect(mongoIndex({ name: 'by_a', fields: ['a', 'id'] })).toEqual({ name: 'by_a', key: { a: 1, _id: 1 } });
   expect(mongoIndex({ name: 'by_b', fields: ['a', 'b'], arrayField: 'b', unique: true })).toEqual({
@@ -85,7 +85,7 @@ it('a unique index has no documents that lack a field', () => {
 });
 
 describe('a stored document', () => {
-  it('has its id where MongoDB has it, and its fields as they are', () => {
+  it('has its id in MongoDB’s field, and its other fields unchanged', () => {
     const document = { id: 'a', owner: 'o', words: ['x', null], deep: { rank: 1, also: [null, {}] } };
     expect(toStored(document)).toEqual({
       _id: 'a',
@@ -96,18 +96,15 @@ describe('a stored document', () => {
     expect(fromStored(toStored(document))).toEqual(document);
   });
 
-  it.each(['$ref', '_bsontype', '_json', '__proto__', 'a.b', 'nul\0'])(
-    'hides the key %j, and brings it back',
-    (key) => {
-      const metadata = JSON.parse(`{"before": 1, ${JSON.stringify(key)}: "ObjectId"}`) as object;
-      const document = { id: 'a', metadata, list: [{ inner: metadata }, 'x'] };
-      const stored = toStored(document);
-      expect(JSON.stringify(Object.keys(stored.metadata as object))).toBe('["_json"]');
-      expect(JSON.stringify(fromStored(stored))).toBe(JSON.stringify(document));
-    },
-  );
+  it.each(['$ref', '_bsontype', '_json', '__proto__', 'a.b', 'nul\0'])('escapes and restores the key %j', (key) => {
+    const metadata = JSON.parse(`{"before": 1, ${JSON.stringify(key)}: "ObjectId"}`) as object;
+    const document = { id: 'a', metadata, list: [{ inner: metadata }, 'x'] };
+    const stored = toStored(document);
+    expect(JSON.stringify(Object.keys(stored.metadata as object))).toBe('["_json"]');
+    expect(JSON.stringify(fromStored(stored))).toBe(JSON.stringify(document));
+  });
 
-  it('has null for the numbers that JSON lacks', () => {
+  it('has null for numbers that JSON lacks', () => {
     expect(storedFields({ rank: NaN, words: [Infinity] })).toEqual({ rank: null, words: [null] });
   });
 });

@@ -85,7 +85,7 @@ describeWithMongo('query plans in MongoDB', () => {
     beforeAll(async () => void (connection = await subject.open()));
     afterAll(() => subject.close());
 
-    it.each(QUERIES)('of %s go by an index, and sort nothing', async (_title, query, index) => {
+    it.each(QUERIES)('of %s use an index and sort nothing', async (_title, query, index) => {
       const store = new MongoDocumentStore(connection);
       await store.dropCollection(THINGS.name);
       const things = await store.collection(THINGS);
@@ -97,7 +97,7 @@ describeWithMongo('query plans in MongoDB', () => {
     });
 
     it.each(SCANS)(
-      'of a stretch of %s: its end and its documents go by the index, and sort nothing',
+      'of a scan of %s: its end and its documents use the index and sort nothing',
       async (_title, scan) => {
         const store = new MongoDocumentStore(connection);
         await store.dropCollection(THINGS.name);

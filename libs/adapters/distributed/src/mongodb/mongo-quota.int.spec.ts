@@ -11,7 +11,7 @@ describeWithMongo('records of the quota on MongoDB', () => {
   });
   afterAll(() => subject.close());
 
-  it('are deleted when they count no more, and begin anew for whoever remembers one', async () => {
+  it('are deleted when they no longer count, and start again for processes that cached one', async () => {
     const { store, quota } = await subject.open();
     const { quota: another } = (await subject.another?.()) ?? (await subject.reopen());
     const records = await store.collection({ name: 'quota', indexes: [] });

@@ -21,8 +21,8 @@ interface TestDocument {
 const KILLS = 3;
 const DEADLINE_MS = 1_500;
 
-describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
-  describe('MongoDB that fails', () => {
+describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
+  describe('a failing MongoDB', () => {
     let engine: MongoEngine;
     let database: string;
     const connections: MongoConnection[] = [];
@@ -69,7 +69,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       });
     }
 
-    it('has everything acknowledged after kills in the middle of writes, and nothing twice', async () => {
+    it('keeps everything acknowledged across kills during writes, and nothing twice', async () => {
       const things = await connect().collection<TestDocument>({ name: 'things', indexes: [] });
       const acknowledged: string[] = [];
       const changes = new Map<string, string[]>();
@@ -109,7 +109,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       }
     });
 
-    it('gives each document to one claimant, killed in the middle of claims', async () => {
+    it('gives each document to one claimant across kills during claims', async () => {
       const indexes = [{ name: 'by_state', fields: ['state', 'id'] }];
       const jobs = await connect().collection<TestDocument>({ name: 'jobs', indexes });
       const others = await connect().collection<TestDocument>({ name: 'jobs', indexes });
@@ -123,7 +123,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
         let attempt = 0;
         while (!ended.signal.aborted) {
           const query = { filter: { state: 'free' }, sort: { fields: ['state', 'id'] } };
-          // A new token each time, because nobody owns the result of a claim without a response.
+          // A new token each time, because the result of a claim without a response belongs to no worker.
           const { answer } = await untilAnswered(() => from.claim(query, { state: `${worker}-${(attempt += 1)}` }));
           if (answer === undefined) return;
           won.push({ id: answer.id, state: answer.state ?? '' });
@@ -138,7 +138,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       expect(won.filter(({ id, state }) => stored.get(id) !== state)).toEqual([]);
     });
 
-    it('down at the start: says so without a secret, and is there when it is', async () => {
+    it('down at the start: reports it without secrets, and works when the engine is up', async () => {
       await engine.kill();
       const store = connect('someone:s3cret');
       const error: unknown = await store.collection({ name: 'things', indexes: [] }).catch((reason: unknown) => reason);
@@ -155,7 +155,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       expect(await things.insert({ id: 'a' })).toBe(true);
     });
 
-    it('hung: gives every operation up in time, and is there when it goes on', async () => {
+    it('hung: abandons every operation in time, and works when the engine continues', async () => {
       const things = await connect().collection<TestDocument>({ name: 'things', indexes: [] });
       await things.insert({ id: 'a', version: 1 });
       engine.hang();
@@ -183,7 +183,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       await eventually(again, { deadlineMs: 15_000 });
     }
 
-    it('hung: no lease has two holders, and it is had again', async () => {
+    it('hung: no lease has two holders, and leases can be acquired again', async () => {
       const ttlMs = 1_500;
       const leases = new MongoLeases(connect(), noMetrics, { ttlMs });
       const metrics = new RecordedMetrics();
@@ -207,7 +207,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       await others.close();
     });
 
-    it('many leases of one process are renewed together, and lost one by one', async () => {
+    it('renews many leases of one process together; leases are lost one by one', async () => {
       const ttlMs = 3_000;
       const leases = new MongoLeases(connect(), noMetrics, { ttlMs });
       const names = Array.from({ length: 20 }, (_, at) => `l${at}`);
@@ -223,7 +223,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       expect(await records.count({ holder: null })).toBe(names.length - 1);
     });
 
-    it('killed: a lease outlives a restart that is quicker than its time to live', async () => {
+    it('killed: a lease survives a restart shorter than its time to live', async () => {
       const leases = new MongoLeases(connect(), noMetrics, { ttlMs: 12_000 });
       const lease = await leases.acquire('l', new AbortController().signal);
       await engine.kill();
@@ -234,7 +234,7 @@ describeWithMongoEngine('MongoDB that fails', (enginesDir) => {
       expect(lease.lost.aborted).toBe(true);
     });
 
-    it('hung: a quota is counted locally, and together again afterwards', async () => {
+    it('hung: quotas are counted locally, and shared again afterwards', async () => {
       const quota = new MongoQuota(connect());
       const other = new MongoQuota(connect());
       expect((await quota.take('k', 10)).admitted).toBe(true);
