@@ -1,11 +1,11 @@
 import { administrationSocketPath } from './administration.ts';
 
 describe('administrationSocketPath', () => {
-  it('lies in the data folder', () => {
+  it('is in the data folder', () => {
     expect(administrationSocketPath('/srv/tracking/data', '/tmp')).toBe('/srv/tracking/data/administration.sock');
   });
 
-  it('lies in the temporary folder where the path would be too long for a socket', () => {
+  it('is in the temporary folder if the path would be too long for a socket', () => {
     const deep = `/srv/${'deep/'.repeat(30)}data`;
     const path = administrationSocketPath(deep, '/tmp');
     expect(path).toMatch(/^\/tmp\/tracking-[0-9a-f]{16}\/administration\.sock$/);

@@ -9,7 +9,7 @@ describe('milestone catalog', () => {
     expect(new Set(MILESTONE_CATALOG.map(({ code }) => code)).size).toBe(40);
   });
 
-  it('answers every field of a code', () => {
+  it('returns every field of a code', () => {
     expect(findMilestoneCode('booking_cancelled')).toEqual({
       code: 'booking_cancelled',
       label: 'Booking cancelled',
@@ -33,13 +33,13 @@ describe('milestone catalog', () => {
     });
   });
 
-  it('names the modes where a code is usual; every code is for multimodal', () => {
+  it('names the modes for which a code is usual; every code is usual for multimodal', () => {
     expect(findMilestoneCode('gated_in')?.modes).toEqual(['ocean', 'rail', 'barge', 'multimodal']);
     expect(findMilestoneCode('border_crossed')?.modes).toEqual(['road', 'rail', 'courier', 'multimodal']);
     for (const { modes } of MILESTONE_CATALOG) expect(modes).toContain('multimodal');
   });
 
-  it('says which codes leave the status alone and which open an exception', () => {
+  it('defines which codes do not affect the status and which open an exception', () => {
     const alone = MILESTONE_CATALOG.filter(({ status }) => status === null).map(({ sequence }) => sequence);
     expect(alone).toEqual([45, 65, 115, 116, 120, 125, 128, 145]);
     const opening = MILESTONE_CATALOG.filter(({ opens_exception }) => opens_exception !== null);
@@ -50,7 +50,7 @@ describe('milestone catalog', () => {
     ]);
   });
 
-  it('knows nothing else', () => {
+  it('does not know other codes', () => {
     for (const code of ['', 'toString', '__proto__', 'DELIVERED']) expect(findMilestoneCode(code)).toBeUndefined();
   });
 });

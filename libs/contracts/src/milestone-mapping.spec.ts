@@ -20,7 +20,7 @@ function catalog(): readonly Row[] {
   });
 }
 
-/** By the foreign codes in their order, each with those of ours that it can mean. Of DCSA the first word is the code. */
+/** Foreign codes in order, each with the catalog codes that it can mean. For DCSA, the first word is the code. */
 function mapping(standard: Standard): readonly Row[] {
   const rows = MILESTONE_CATALOG.flatMap((entry): readonly Row[] => {
     const foreign = entry[standard];
@@ -33,7 +33,7 @@ function mapping(standard: Standard): readonly Row[] {
   return rows.toSorted(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
-/** Rows of the first table under a heading, without its head. */
+/** Returns the rows of the first table after a heading, without its header. */
 function tableUnder(heading: string): readonly Row[] {
   const [, section = ''] = GUIDE.split(`\n## ${heading}\n`);
   const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? [];
@@ -50,7 +50,7 @@ function tableUnder(heading: string): readonly Row[] {
 }
 
 describe('the guide to statuses and milestones', () => {
-  it('lists every code of the catalog as it is', () => {
+  it('lists every code of the catalog unchanged', () => {
     expect(tableUnder('Our codes')).toEqual(catalog());
   });
 
@@ -59,7 +59,7 @@ describe('the guide to statuses and milestones', () => {
     ['From X12 315', 'x12_315'],
     ['From X12 214', 'x12_214'],
     ['From UN/ECE Recommendation 24', 'rec24'],
-  ] as const)('%s: every code, with all that it can mean', (heading, standard) => {
+  ] as const)('%s: lists every code with all its possible meanings', (heading, standard) => {
     expect(tableUnder(heading)).toEqual(mapping(standard));
   });
 });

@@ -2,7 +2,7 @@ import { streamOf } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, patch, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 
-describe('many commands at once', () => {
+describe('many concurrent commands', () => {
   let engine: TestEngine;
   beforeEach(async () => {
     engine = await TestEngine.open();
@@ -11,7 +11,7 @@ describe('many commands at once', () => {
 
   const stored = (shipmentId: string) => engine.store.read(streamOf(shipmentId));
 
-  it('a thousand upserts of one external_id make one shipment in one stream', async () => {
+  it('a thousand upserts of one external_id create one shipment in one stream', async () => {
     const shipments = replica(engine.store);
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) =>
@@ -33,7 +33,7 @@ describe('many commands at once', () => {
     expect(streams.size).toBe(1);
   });
 
-  it('200 equal upserts by two replicas make one shipment and nothing else', async () => {
+  it('200 equal upserts by two replicas create one shipment and nothing else', async () => {
     const replicas = [replica(engine.store), replica(engine.store)];
     const answers = await Promise.all(
       Array.from({ length: 100 }, () =>
@@ -45,7 +45,7 @@ describe('many commands at once', () => {
     expect(await stored(answers[0]?.answer.shipment.id ?? '')).toHaveLength(1);
   });
 
-  it('of 60 that expect the same version exactly one is carried out, whichever replica they reach', async () => {
+  it('exactly one of 60 that expect the same version is executed, on any replica', async () => {
     const replicas = [replica(engine.store), replica(engine.store), replica(engine.store)];
     let { shipment } = (await replicas[0]!.upsertShipment(upsert({ external_id: 'PO-1' }))).answer;
     for (let round = 0; round < 5; round++) {
@@ -82,7 +82,7 @@ describe('many commands at once', () => {
     expect(recorded).toHaveLength(1_000);
   });
 
-  it('a storm of two replicas on one shipment loses nothing, and neither sees a state that never was', async () => {
+  it('of two replicas on one shipment lose nothing, and neither reads a state that never existed', async () => {
     const replicas = [replica(engine.store), replica(engine.store)];
     const { answer } = await replicas[0]!.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
@@ -108,7 +108,7 @@ describe('many commands at once', () => {
     expect(fresh?.record.version).toBe(events.length);
   });
 
-  it('commands that are refused do not hurt those that wait with them', async () => {
+  it('that are refused do not affect those in the same batch', async () => {
     const shipments = replica(engine.store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
@@ -125,7 +125,7 @@ describe('many commands at once', () => {
     expect((await stored(id)).filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(25);
   });
 
-  it('what is too much for one append becomes several, in order', async () => {
+  it('that exceed one append are split over several, in order', async () => {
     const store = new InterceptedStore(engine.store);
     const sizes: number[] = [];
     store.intercept = (append, _, events) => {
@@ -149,10 +149,10 @@ describe('many commands at once', () => {
     expect(sizes.length).toBeLessThan(30);
   });
 
-  it('what alone is too large for an append does not take others with it', async () => {
+  it('too large for an append do not affect others', async () => {
     const shipments = replica(engine.store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
-    // In characters it would not be too large.
+    // Counted in characters, the append would not be too large.
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, '港'.repeat(7_000)]));
     const changes = [{ vessel: 'Honam' }, { metadata }, { vessel: 'Ever Ace' }].map((fields) =>
       shipments.patchShipment(patch(answer.shipment.id, fields)),
@@ -162,7 +162,7 @@ describe('many commands at once', () => {
     expect(results[1]).toMatchObject({ reason: { code: 'body_too_large' } });
   });
 
-  it('keeps different shipments out of each other’s way', async () => {
+  it('for different shipments do not block each other', async () => {
     const shipments = replica(engine.store);
     const created = await Promise.all(
       Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(upsert({ external_id: `PO-${n}` }))),

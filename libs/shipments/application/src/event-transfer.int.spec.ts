@@ -37,13 +37,13 @@ async function everything(store: EventStore, limit: number): Promise<readonly Ex
   return events;
 }
 
-/** The same, but for saying where it came from. */
+/** The same events without the marker of the import. */
 const asImported = (event: ExportedEvent): ExportedEvent => ({
   ...event,
   metadata: { ...event.metadata, imported: true },
 });
 
-/** The event under a new id, with a note that makes its data and metadata this large. */
+/** Returns the event with a new id and a note that makes its data and metadata this large. */
 function ofSize(event: ExportedEvent, bytes: number): ExportedEvent {
   const padded = (note: string) => ({ ...event, id: randomUUID(), data: { ...event.data, note } });
   return padded('x'.repeat(bytes - eventSizeBytes(padded(''))));
@@ -56,10 +56,10 @@ const refused = async (importing: Promise<unknown>) => {
 };
 
 describe('events from one store to another', () => {
-  it('refuses a position that is none of this store', () =>
+  it('are not exported from a position of another store', () =>
     withStore((store) => refused(eventTransfer(store).exportEvents({ after: '0', limit: 10 })).then(() => undefined)));
 
-  it('are the same there, whatever the size of the pages, and however often they come', async () => {
+  it('are the same there with any page size and any number of repetitions', async () => {
     await withStore(async (from) => {
       const ids = await written(from, 5, 7);
       const events = await everything(from, 4);
@@ -81,7 +81,7 @@ describe('events from one store to another', () => {
     });
   });
 
-  it('go on where an import was cut off in the middle of a stream', async () => {
+  it('continue after an import was interrupted within a stream', async () => {
     await withStore(async (from) => {
       await written(from, 1, 9);
       const events = await everything(from, 500);
@@ -93,7 +93,7 @@ describe('events from one store to another', () => {
     });
   });
 
-  it('are stored where there are more of one shipment than one append takes, in any alphabet', async () => {
+  it('are stored if a shipment needs several appends, in any alphabet', async () => {
     await withStore(async (from) => {
       const service = replica(from);
       const { answer } = await service.upsertShipment(upsert({ external_id: 'T-1' }));
@@ -110,7 +110,7 @@ describe('events from one store to another', () => {
     });
   });
 
-  it.each([2_200, 4_000])('are stored where 500 of %i bytes in one request fill several appends', async (bytes) => {
+  it.each([2_200, 4_000])('are stored if 500 of %i bytes in one request fill several appends', async (bytes) => {
     await withStore(async (from) => {
       await written(from, 1, 1);
       const [created, recorded] = await everything(from, 500);
@@ -125,7 +125,7 @@ describe('events from one store to another', () => {
     });
   });
 
-  it('are stored where one is as large as a command may store', async () => {
+  it('are stored if one is as large as a command may store', async () => {
     await withStore(async (from) => {
       await written(from, 1, 1);
       const [first] = await everything(from, 500);
@@ -139,7 +139,7 @@ describe('events from one store to another', () => {
     });
   });
 
-  it('are refused where the stream has the first of them and then another history', async () => {
+  it('are refused if the stream has the first of them and then different ones', async () => {
     await withStore(async (from) => {
       await written(from, 1, 3);
       const [first, second, third] = await everything(from, 500);
@@ -153,7 +153,7 @@ describe('events from one store to another', () => {
     });
   });
 
-  it('are refused where they are none, leave something out, or another history is there', async () => {
+  it('are refused if they are malformed, have gaps, or the stream has different ones', async () => {
     await withStore(async (eventStore) => {
       await written(eventStore, 1, 3);
       const { importEvents } = eventTransfer(eventStore);
@@ -172,7 +172,7 @@ describe('events from one store to another', () => {
     });
   });
 
-  it('are nothing in an empty store', async () => {
+  it('are an empty page of an empty store', async () => {
     await withStore(async (eventStore) => {
       expect(await everything(eventStore, 10)).toEqual([]);
     });

@@ -23,13 +23,13 @@ describe('shipmentIdFor', () => {
     expect(shipmentIdFor(live, 'PO-1', command)).toBe(`shp_${expected}`);
   });
 
-  it('is the same for an external_id whatever the command, and another for each command without one', () => {
+  it('is the same for an external_id in every command, and different for each command without one', () => {
     expect(shipmentIdFor(live, 'PO-1', command)).toBe(shipmentIdFor(live, 'PO-1', other));
     expect(shipmentIdFor(live, null, command)).toBe(shipmentIdFor(live, undefined, command));
     expect(shipmentIdFor(live, null, command)).not.toBe(shipmentIdFor(live, null, other));
   });
 
-  it('keeps scopes and parts apart', () => {
+  it('separates scopes and parts', () => {
     const ids = [
       shipmentIdFor(live, 'PO-1', command),
       shipmentIdFor({ ...live, environment: 'test' }, 'PO-1', command),
@@ -44,7 +44,7 @@ describe('shipmentIdFor', () => {
     for (const id of ids) expect(parseShipmentId(id)).toBe(id);
   });
 
-  it('spreads the first character of streams evenly', () => {
+  it('distributes the first character of streams evenly', () => {
     const counts = new Map<string, number>();
     for (let n = 0; n < 3_200; n++) {
       const first = streamOf(shipmentIdFor(live, `PO-${n}`, command)).charAt('shipment-'.length);
@@ -74,10 +74,10 @@ describe('parseShipmentId', () => {
   });
 });
 
-describe('what a command makes', () => {
+describe('ids of parts and events', () => {
   const shipment = shipmentIdFor(live, 'PO-1', command);
 
-  it('has ids that begin with the token of its shipment and differ by command, kind and number', () => {
+  it('begin with the token of the shipment and differ by command, kind and number', () => {
     const ids = [
       partId('mst', shipment, command, 0),
       partId('mst', shipment, command, 1),
@@ -92,7 +92,7 @@ describe('what a command makes', () => {
     expect(partId('mst', shipment, command, 0)).toBe(ids[0]);
   });
 
-  it('tells of an exception whose it is, and of nothing else', () => {
+  it('give the shipment of an exception, and of no other text', () => {
     const id = partId('exc', shipment, command, 0);
     expect(shipmentIdOfPart('exception', id)).toBe(shipment);
     const others = [
@@ -109,7 +109,7 @@ describe('what a command makes', () => {
     }
   });
 
-  it('has event ids that are UUIDs of version 5, the same for each repetition', () => {
+  it('are UUIDs of version 5 for events, the same for each repetition', () => {
     expect(eventId(command, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(eventId(command, 0)).toBe(eventId(command, 0));
     expect(new Set([eventId(command, 0), eventId(command, 1), eventId(other, 0)]).size).toBe(3);

@@ -3,7 +3,7 @@ import { KeyedBatches, type KeyedBatchHandler } from './shipment-writer.ts';
 
 const limits = { perBatch: 10, perKey: 20, total: 30 };
 
-/** A handler that notes what it gets and answers once the gate is opened. */
+/** A handler that records its batches and answers once the gate is opened. */
 function gated() {
   const seen: { key: string; items: number[] }[] = [];
   const gate = Promise.withResolvers<void>();
@@ -16,7 +16,7 @@ function gated() {
 }
 
 describe('KeyedBatches', () => {
-  it('works on one key in order, on what came meanwhile together, and on keys side by side', async () => {
+  it('handles one key in order, later items of the key together, and keys concurrently', async () => {
     const { seen, handle, open } = gated();
     const batches = new KeyedBatches(handle, limits);
     const answers = [1, 2, 3].map((item) => batches.submit('a', item));
@@ -30,7 +30,7 @@ describe('KeyedBatches', () => {
     expect(seen[2]).toEqual({ key: 'a', items: [2, 3] });
   });
 
-  it('hands over no more than a batch holds', async () => {
+  it('limits the size of a batch', async () => {
     const { seen, handle, open } = gated();
     const batches = new KeyedBatches(handle, limits);
     const answers = Array.from({ length: 21 }, (_, item) => batches.submit('a', item));
@@ -40,7 +40,7 @@ describe('KeyedBatches', () => {
     expect(seen.flatMap(({ items }) => items)).toEqual(Array.from({ length: 21 }, (_, item) => item));
   });
 
-  it('is busy when a key has its share, and when there is no room at all; afterwards it takes more', async () => {
+  it('is busy when a key or all queues are full; afterwards it accepts more', async () => {
     const { handle, open } = gated();
     const batches = new KeyedBatches(handle, limits);
     const accepted = Array.from({ length: 21 }, (_, item) => batches.submit('a', item));
@@ -54,7 +54,7 @@ describe('KeyedBatches', () => {
     expect(batches.depth).toBe(0);
   });
 
-  it('fails what a throwing handler left without an answer, and goes on with the next', async () => {
+  it('fails unanswered items of a throwing handler, and continues with the next', async () => {
     const batches = new KeyedBatches<number, number>(async (_, batch) => {
       for (const { item, answer } of batch) {
         if (item === 2) throw new Error('no');

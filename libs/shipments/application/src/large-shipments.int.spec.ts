@@ -5,18 +5,18 @@ import { cancel, open, patch, scope, upsert } from '../test/builders.ts';
 import { TestEngine, replica } from '../test/engine.ts';
 import { eventMaker } from './publisher/event-maker.ts';
 
-/** The longest text that a client may give, of characters that take three bytes. */
+/** The longest allowed text, in characters of three bytes. */
 const LONG = '貨'.repeat(1_000);
 
-describe('a shipment with as many open exceptions as it may have, of the longest texts', () => {
-  it('is cancelled, and its history and events hold each exception whole', async () => {
+describe('a shipment with the maximum number of open exceptions and the longest texts', () => {
+  it('is cancelled, and its history and events contain each exception completely', async () => {
     const engine = await TestEngine.open();
     try {
       const service = replica(engine.store, { commandsPerShipment: SHIPMENT_LIMITS.exceptions });
       const container_numbers = Array.from({ length: 32 }, (_, n) => `MSCU${1_000_000 + n}`);
       const { answer } = await service.upsertShipment(upsert({ external_id: 'T-1', container_numbers }));
       const { id, open_exceptions_count } = answer.shipment;
-      // One of each type for each container.
+      // One exception of each type for each container.
       const texts = { title: LONG, detail: LONG, assignee: LONG };
       const all = container_numbers.flatMap((container_number) =>
         MANUAL_EXCEPTION_TYPES.map((type) => ({ ...texts, type, container_number })),
@@ -57,7 +57,7 @@ describe('a shipment with as many open exceptions as it may have, of the longest
   });
 });
 
-describe('a shipment with the longest texts that is updated again and again', () => {
+describe('a shipment with the longest texts that is updated repeatedly', () => {
   it('is read in slices of its stream, and its history in pages of some megabytes', async () => {
     const engine = await TestEngine.open();
     let mostAtOnce = 0;
@@ -80,7 +80,7 @@ describe('a shipment with the longest texts that is updated again and again', ()
       const first = replica(store);
       const { answer } = await first.upsertShipment(upsert({ external_id: 'T-1' }));
       const { id } = answer.shipment;
-      // Large ones, and enough small ones that one slice does not hold all.
+      // Large events, and enough small ones for more than one slice.
       const changes = (n: number) => (n < 16 ? { references: references(n) } : { house_bill: `HB-${n}` });
       const updates = Array.from({ length: 40 }, (_, n) => patch(id, changes(n)));
       for (const update of updates) await first.patchShipment(update);

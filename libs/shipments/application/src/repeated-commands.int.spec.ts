@@ -18,7 +18,7 @@ import {
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 import type { ShipmentsService } from './shipments.ts';
 
-describe('a command that comes again', () => {
+describe('a repeated command', () => {
   let engine: TestEngine;
   let shipments: ShipmentsService;
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe('a command that comes again', () => {
         return replica(engine.store);
       },
     ],
-  ])('changes nothing and is answered the same: %s', async (_, again) => {
+  ])('changes nothing and gets the same answer: %s', async (_, again) => {
     const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
     const created = await shipments.upsertShipment(create);
     const { id } = created.answer.shipment;
@@ -114,7 +114,7 @@ describe('a command that comes again', () => {
     expect(await length(id)).toBe(before);
   });
 
-  it('is one command when it comes twice at the same time', async () => {
+  it('is one command if it arrives twice concurrently', async () => {
     const create = upsert({ house_bill: 'HB-1' });
     const others = [replica(engine.store), replica(engine.store)];
     const created = await Promise.all([shipments, shipments, ...others].map((each) => each.upsertShipment(create)));
@@ -134,7 +134,7 @@ describe('a command that comes again', () => {
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(20);
   });
 
-  it('is answered as it would have been when the process died between storing and answering', async () => {
+  it('gets its answer if the process died between storing and answering', async () => {
     const create = upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] });
     const store = new InterceptedStore(engine.store);
     store.intercept = async (append) => {
@@ -154,7 +154,7 @@ describe('a command that comes again', () => {
     await replica(engine.store).recordMilestone(milestone(answer.shipment.id, { code: 'vessel_arrived' }));
     const recorded = await replica(engine.store).recordMilestone(record);
 
-    // Elsewhere all goes well with the same commands.
+    // Other processes succeed with the same commands.
     const elsewhere = await TestEngine.open();
     const healthy = replica(elsewhere.store);
     expect((await healthy.upsertShipment(create)).answer).toEqual(answer);
@@ -162,7 +162,7 @@ describe('a command that comes again', () => {
     await elsewhere.close();
   });
 
-  it('that changed nothing the first time is answered again as it was', async () => {
+  it('that changed nothing gets the same answer again', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const record = milestone(answer.shipment.id, {});
     const recorded = await shipments.recordMilestone(record);
@@ -175,7 +175,7 @@ describe('a command that comes again', () => {
     expect(await replica(engine.store).recordMilestone(duplicate)).toEqual(first);
   });
 
-  it('is answered as it was whatever version it expected, and whatever came later', async () => {
+  it('gets the same answer regardless of its expected version and later changes', async () => {
     const create = upsert({ external_id: 'PO-1' }, { expected_versions: 'none' });
     const created = await shipments.upsertShipment(create);
     const { id, version } = created.answer.shipment;
@@ -195,11 +195,11 @@ describe('a command that comes again', () => {
     }
   });
 
-  it('keeps its first answer when its rules have changed since', async () => {
+  it('keeps its first answer if rules have changed since', async () => {
     const create = upsert({ external_id: 'PO-1', origin_port: 'CNSHA' });
     const created = await shipments.upsertShipment(create);
     expect(created.answer.warnings).toEqual([]);
-    // A command that would be refused by now is still the one that was accepted.
+    // A command that new rules would refuse is still the accepted one.
     const refusedNow = { ...create, fields: { ...create.fields, origin_port: 'nowhere at all' } };
     expect(places.isUnknown('CNSHA')).toBe(false);
     expect(await shipments.upsertShipment(refusedNow)).toEqual(created);

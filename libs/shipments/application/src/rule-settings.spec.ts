@@ -4,7 +4,7 @@ import { cachedRuleSettings } from './decide-batch.ts';
 
 const away = new Unavailable('document store', 'gone');
 
-describe('settings that are remembered', () => {
+describe('cached settings', () => {
   let isAway: boolean;
   let settings: RuleSettings;
   const reader = {
@@ -18,7 +18,7 @@ describe('settings that are remembered', () => {
     settings = { ...DEFAULT_RULE_SETTINGS };
   });
 
-  it('are those of the reader, and the last known while it is away', async () => {
+  it('are those of the reader, and the last known ones while it is unavailable', async () => {
     const { of } = cachedRuleSettings(reader);
     expect(await of('wsp_1')).toBe(settings);
     const last = (settings = { ...DEFAULT_RULE_SETTINGS });
@@ -30,14 +30,14 @@ describe('settings that are remembered', () => {
     expect(await of('wsp_1')).toBe(settings);
   });
 
-  it('are none of a workspace that was never read', async () => {
+  it('do not exist for a workspace that was never read', async () => {
     const { of } = cachedRuleSettings(reader);
     await of('wsp_1');
     isAway = true;
     await expect(of('wsp_2')).rejects.toBe(away);
   });
 
-  it('are of so many workspaces at most: of those in use', async () => {
+  it('are limited to the workspaces used last', async () => {
     const { of } = cachedRuleSettings(reader, 2);
     for (const id of ['wsp_1', 'wsp_2', 'wsp_1', 'wsp_3']) await of(id);
     isAway = true;

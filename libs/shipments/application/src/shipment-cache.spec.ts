@@ -12,7 +12,7 @@ import {
   ShipmentCache,
 } from './shipment-cache.ts';
 
-/** A shipment with so many milestones, each with such a note. */
+/** A shipment with this many milestones with this note. */
 function shipment(count = 0, note = ''): LoadedShipment {
   const create = upsert({ external_id: 'PO-1' });
   const shipment_id = shipmentIdFor(create, 'PO-1', create.id);
@@ -45,7 +45,7 @@ const newCache = (shipments: number, bytes = Number.MAX_SAFE_INTEGER) => {
 };
 
 describe('ShipmentCache', () => {
-  it('keeps what was used last, within the number of shipments', () => {
+  it('keeps the shipments used last, up to their maximum number', () => {
     const { cache } = newCache(10);
     for (let n = 0; n < 100; n++) {
       cache.put(String(n), small);
@@ -56,7 +56,7 @@ describe('ShipmentCache', () => {
     expect(cache.get('50')).toBeUndefined();
   });
 
-  it('holds fewer of the large ones', () => {
+  it('holds fewer large shipments', () => {
     const large = shipment(20, 'x'.repeat(900));
     expect(roughBytes(large)).toBeGreaterThan(roughBytes(small) + 20 * 900);
     const { cache } = newCache(1_000, 10 * roughBytes(large));
@@ -71,7 +71,7 @@ describe('ShipmentCache', () => {
     expect(roughBytes(busy)).toBeGreaterThan(roughBytes(small) + 1_000_000);
   });
 
-  it('never goes back to an older state', () => {
+  it('never returns to an older state', () => {
     const { cache } = newCache(10);
     const newer = shipment(1);
     cache.put('a', newer);
@@ -79,7 +79,7 @@ describe('ShipmentCache', () => {
     expect(cache.get('a')).toBe(newer);
   });
 
-  it('forgets what is dropped, from wherever it is', () => {
+  it('removes dropped shipments', () => {
     const { cache } = newCache(10);
     for (let n = 0; n < 8; n++) cache.put(String(n), small);
     for (let n = 0; n < 8; n++) {

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => engine.close());
 
-describe('what is stored', () => {
-  it('carries who did what, when and why, in every event', async () => {
+describe('stored events', () => {
+  it('contain actor, time, command and request', async () => {
     const shipments = replica(engine.store);
     const command = upsert(
       { external_id: 'PO-1', container_numbers: ['MSCU6639871'] },
@@ -24,7 +24,7 @@ describe('what is stored', () => {
     );
     const { answer, position } = await shipments.upsertShipment(command);
     const events = await engine.store.read(streamOf(answer.shipment.id));
-    // The container's check digit is wrong: an exception opens with the shipment.
+    // The container's check digit is wrong, so an exception opens with the shipment.
     expect(events.map(({ type }) => type)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
     for (const [index, event] of events.entries()) {
       expect(event.id).toBe(v5(String(index), command.id));
@@ -44,7 +44,7 @@ describe('what is stored', () => {
     expect(exception['id']).toMatch(new RegExp(`^exc_${answer.shipment.id.slice(4)}[a-z2-7]{16}$`));
   });
 
-  it('without an external_id is a shipment for each command', async () => {
+  it('create a shipment for each command without an external_id', async () => {
     const shipments = replica(engine.store);
     const answers = await Promise.all([1, 2, 3].map(() => shipments.upsertShipment(upsert({ house_bill: 'HB-1' }))));
     expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(3);
@@ -55,7 +55,7 @@ describe('scopes', () => {
   it.each([
     ['another workspace', { workspace_id: 'wsp_2', environment: 'live' }],
     ['the other environment', { workspace_id: 'wsp_1', environment: 'test' }],
-  ] as const)('%s neither sees nor touches a shipment', async (_, foreign) => {
+  ] as const)('%s neither reads nor changes a shipment', async (_, foreign) => {
     const shipments = replica(engine.store);
     const mine = await shipments.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     const { id } = mine.answer.shipment;
@@ -77,7 +77,7 @@ describe('scopes', () => {
     expect((await shipments.getShipment({ ...scope, shipment_id: id }))?.record).toEqual(mine.answer.shipment);
   });
 
-  it('refuses a foreign command also when it waits together with own ones', async () => {
+  it('refuse a foreign command also in a batch with others', async () => {
     const shipments = replica(engine.store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const own = milestones(answer.shipment.id, 4);
@@ -90,7 +90,7 @@ describe('scopes', () => {
     );
   });
 
-  it('hostile ids name no shipment, and write nothing', async () => {
+  it('find no shipment with hostile ids, and write nothing', async () => {
     const shipments = replica(engine.store);
     const unknown = 'shp_aaaaaaaaaaaaaaaaaaaaaaaaaa';
     const hostile = ['', 'shp_', 'shp_x', unknown.replace('shp', 'mst'), 'shp_../../etc/passwd', `${unknown}b`];
@@ -102,8 +102,8 @@ describe('scopes', () => {
   });
 });
 
-describe('bounds', () => {
-  it('says busy when too many commands are queued, for one shipment and in all, and goes on afterwards', async () => {
+describe('limits', () => {
+  it('return busy if too many commands are queued, for one shipment and in total, and recover', async () => {
     const store = new InterceptedStore(engine.store);
     const metrics = new RecordedMetrics();
     const shipments = replica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
@@ -129,7 +129,7 @@ describe('bounds', () => {
     await shipments.recordMilestone(milestone(answer.shipment.id));
   });
 
-  it('does nothing for a command whose time went by in the queue', async () => {
+  it('expire a command in the queue without executing it', async () => {
     const store = new InterceptedStore(engine.store);
     const shipments = replica(store, { deadlineMs: 50 });
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
@@ -150,7 +150,7 @@ describe('bounds', () => {
     ['one shipment', { shipments: 1, bytes: 1_000_000 }],
     ['next to nothing', { shipments: 100, bytes: 1 }],
     ['all', { shipments: 100, bytes: 1_000_000 }],
-  ])('answers the same when %s fits into the cache', async (_, cache) => {
+  ])('give the same answers if %s fits into the cache', async (_, cache) => {
     const metrics = new RecordedMetrics();
     const shipments = replica(engine.store, { cache }, metrics);
     const ids: string[] = [];
@@ -180,7 +180,7 @@ describe('bounds', () => {
   });
 });
 
-describe('between processes', () => {
+describe('the service of another process', () => {
   let service: ShipmentsService;
   let client: ShipmentsService;
   let events: EventOperations;
@@ -190,7 +190,7 @@ describe('between processes', () => {
     events = throughJson(eventOperations(engine.store, ADDRESSES));
   });
 
-  it('is the same service', async () => {
+  it('behaves the same', async () => {
     const elsewhere = await TestEngine.open();
     const direct = replica(elsewhere.store);
 
@@ -223,7 +223,7 @@ describe('between processes', () => {
     await elsewhere.close();
   });
 
-  it('does what it is asked for, whatever type is sent along', async () => {
+  it('executes the called operation, regardless of a sent type', async () => {
     const { answer } = await client.upsertShipment(upsert({ external_id: 'PO-1' }));
     const command = cancel(answer.shipment.id);
     for (const type of ['ReopenShipment', 'UpsertShipment', 'constructor', undefined]) {
@@ -244,7 +244,7 @@ describe('between processes', () => {
     expect(await service.recordMilestone(record)).toStrictEqual(recorded);
   });
 
-  it('tells of the log, and takes events from it', async () => {
+  it('reads the log, and accepts events from it', async () => {
     expect(await events.head()).toBeUndefined();
     await client.upsertShipment(upsert({ external_id: 'PO-1' }));
     expect(await events.head()).toBe(await engine.store.head());

@@ -4,7 +4,7 @@ import { streamOf } from '@tracking/shipments-domain';
 import { milestone, milestones, scope, upsert } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, replica } from '../test/engine.ts';
 
-describe('an engine that does not answer', () => {
+describe('an engine that does not respond', () => {
   let engine: TestEngine;
   let store: InterceptedStore;
   beforeEach(async () => {
@@ -18,7 +18,7 @@ describe('an engine that does not answer', () => {
   it.each([
     ['had stored the events', true],
     ['had stored nothing', false],
-  ])('but %s: the command is carried out once', async (_, stores) => {
+  ])('but %s: the command is executed once', async (_, stores) => {
     const shipments = replica(store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     let failures = 0;
@@ -38,7 +38,7 @@ describe('an engine that does not answer', () => {
     expect(await shipments.getShipment({ ...scope, shipment_id: answer.shipment.id })).toEqual(fresh);
   });
 
-  it('but says that it takes no writes: that is answered at once, and nothing is tried again', async () => {
+  it('but refuses writes: the caller gets that immediately, without retries', async () => {
     const shipments = replica(store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     let appends = 0;
@@ -50,7 +50,7 @@ describe('an engine that does not answer', () => {
     expect(appends).toBe(1);
   });
 
-  it('at all is given up in the end; the command was carried out once the engine answers, and is not a second time', async () => {
+  it('at all times out; the command is executed once when the engine responds', async () => {
     const shipments = replica(store, { silenceMs: 20 });
     const { answer } = await replica(engine.store).upsertShipment(upsert({ external_id: 'PO-1' }));
     const hanging = Promise.withResolvers<void>();
@@ -66,7 +66,7 @@ describe('an engine that does not answer', () => {
     expect((await types(answer.shipment.id)).filter((type) => type === 'milestone.recorded.v1')).toHaveLength(1);
   });
 
-  it('is told in a line for each command, by its request, trace and shipment', async () => {
+  it('is logged in a line for each command, with its request, trace and shipment', async () => {
     const lines: LogLine[] = [];
     const shipments = replica(store, {}, undefined, recordingLogger(lines));
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
@@ -85,7 +85,7 @@ describe('an engine that does not answer', () => {
     ]);
   });
 
-  it('and stored the events just before another replica wrote: still once, and both are there', async () => {
+  it('and stored the events just before another replica wrote: both are stored once', async () => {
     const shipments = replica(store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
@@ -105,7 +105,7 @@ describe('an engine that does not answer', () => {
     expect(later.answer.shipment.version).toBe((await types(id)).length);
   });
 
-  it('and lets another replica write first: the command is decided on what that made', async () => {
+  it('and lets another replica write first: the command is decided on its result', async () => {
     const shipments = replica(store);
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
@@ -121,7 +121,7 @@ describe('an engine that does not answer', () => {
     expect(await types(id)).toHaveLength(updated.shipment.version);
   });
 
-  it('until the deadline: the outcome is unknown, and repeating the command later finds it out', async () => {
+  it('until the deadline: the outcome is unknown, and repeating the command later returns it', async () => {
     const shipments = replica(store, { deadlineMs: 60 });
     const create = upsert({ external_id: 'PO-1' });
     store.intercept = async (append) => {
@@ -137,7 +137,7 @@ describe('an engine that does not answer', () => {
     expect(await types(answer.shipment.id)).toEqual(['shipment.created.v1']);
   });
 
-  it('and is busy when asked again: the outcome stays unknown', async () => {
+  it('and is busy on the retry: the outcome stays unknown', async () => {
     const shipments = replica(store, { deadlineMs: 60 });
     let isFirst = true;
     store.intercept = async () => {
@@ -150,7 +150,7 @@ describe('an engine that does not answer', () => {
     expect(failure).not.toBeInstanceOf(Busy);
   });
 
-  it('since it is busy: nothing was done, and the caller is told at once', async () => {
+  it('because it is busy: nothing was done, and the caller gets that immediately', async () => {
     const shipments = replica(store);
     store.intercept = () => Promise.reject(new Busy('event store', 'full'));
     const create = upsert({ external_id: 'PO-1' });
@@ -160,14 +160,14 @@ describe('an engine that does not answer', () => {
   });
 });
 
-describe('what a replica remembers of a shipment while another writes to it', () => {
+describe('a cached shipment while another replica writes to it', () => {
   let engine: TestEngine;
   beforeEach(async () => {
     engine = await TestEngine.open();
   });
   afterEach(() => engine.close());
 
-  it('decides no upsert to be without effect, on what is no more', async () => {
+  it('does not make an upsert ineffective with a stale state', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
     await one.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
@@ -176,7 +176,7 @@ describe('what a replica remembers of a shipment while another writes to it', ()
     expect(answer.shipment).toMatchObject({ house_bill: 'HB-1', version: 3 });
   });
 
-  it('refuses nothing on what is no more', async () => {
+  it('does not refuse a command with a stale state', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
     const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1' }));
     await other.upsertShipment(upsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
@@ -184,7 +184,7 @@ describe('what a replica remembers of a shipment while another writes to it', ()
     expect(recorded.answer.outcome).toBe('recorded');
   });
 
-  it('answers a command that writes nothing with the position of the last event, whoever appended it', async () => {
+  it('answers a command without events with the position of the last event of any replica', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
     await one.upsertShipment(upsert({ external_id: 'PO-1' }));
     const written = await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
@@ -193,7 +193,7 @@ describe('what a replica remembers of a shipment while another writes to it', ()
     expect(unchanged.position).toBe(written.position);
   });
 
-  it('shows by id at least what was acknowledged anywhere before', async () => {
+  it('shows at least everything acknowledged before by any replica', async () => {
     const [one, other] = [replica(engine.store), replica(engine.store)];
     const { answer } = await one.upsertShipment(upsert({ external_id: 'PO-1' }));
     const written = await other.upsertShipment(upsert({ external_id: 'PO-1', house_bill: 'HB-1' }));

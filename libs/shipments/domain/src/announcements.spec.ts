@@ -14,7 +14,7 @@ import {
 
 const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 
-/** The public events of a stream, in its order; stored events count as their ids. */
+/** Returns the public events of a stream in order. The ids of stored events are numbers. */
 function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
   let state: ShipmentState | undefined;
   return events.flatMap((event) => {
@@ -23,7 +23,7 @@ function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
   });
 }
 
-/** What the last command of the scenario announces. */
+/** Returns the announcements of the scenario's last command. */
 function announcedLast(scenario: Scenario): PublishedEvent[] {
   const last = scenario.events.at(-1)?.metadata.command_id;
   const own = scenario.events
@@ -33,8 +33,8 @@ function announcedLast(scenario: Scenario): PublishedEvent[] {
 }
 const typesAnnounced = (scenario: Scenario) => announcedLast(scenario).map(({ type }) => type);
 
-describe('what is announced', () => {
-  it('a new shipment', () => {
+describe('announcements', () => {
+  it('announce announce a new shipment', () => {
     const scenario = voyage({ container_numbers: [A] });
     expect(announcedLast(scenario)).toEqual([
       {
@@ -54,7 +54,7 @@ describe('what is announced', () => {
     ]);
   });
 
-  it('a real difference made by a client, and nothing else of an upsert', () => {
+  it('announce the actual changes of an upsert and nothing else', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.upsert({ house_bill: 'HB-1', eta: day(22) });
     const [updated, ...others] = announcedLast(scenario);
@@ -73,7 +73,7 @@ describe('what is announced', () => {
     expect(scenario.events).toHaveLength(before);
   });
 
-  it('nothing of what an upsert only remembers', () => {
+  it('do not announce what an upsert only remembers', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(25), { location: 'USLAX' });
     scenario.upsert({ eta: day(25) });
@@ -81,7 +81,7 @@ describe('what is announced', () => {
     expect(announcedLast(scenario)).toEqual([]);
   });
 
-  it('an actual milestone, and the shipment where it moved', () => {
+  it('announce an actual milestone, and the shipment if it changes', () => {
     const scenario = voyage();
     const { milestone } = scenario.post('vessel_departed', day(2), { location: 'CNSHA', source: 'carrier' });
     const [recorded, updated] = announcedLast(scenario);
@@ -106,14 +106,14 @@ describe('what is announced', () => {
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded']);
   });
 
-  it.each(['estimated', 'planned'] as const)('not an %s milestone', (classifier) => {
+  it.each(['estimated', 'planned'] as const)('do not announce an %s milestone', (classifier) => {
     const scenario = voyage();
     scenario.post('gated_in', day(2), { classifier });
     expect(scenario.events.at(-1)?.type).toBe('milestone.recorded.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
-  it('the ETA that an estimate moves', () => {
+  it('announce the ETA that an estimate changes', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(20, 18));
     expect(announcedLast(scenario)).toMatchObject([
@@ -121,7 +121,7 @@ describe('what is announced', () => {
     ]);
   });
 
-  it('an estimate that becomes actual, as a milestone and not as a correction', () => {
+  it('announce an estimate that becomes actual as a milestone, not as a correction', () => {
     const scenario = voyage();
     scenario.estimate('vessel_departed', day(2), { external_id: 'EV-1' });
     const { milestone } = scenario.post('vessel_departed', day(3), { external_id: 'EV-1', source: 'carrier' });
@@ -135,7 +135,7 @@ describe('what is announced', () => {
   it.each([
     ['time', { occurred_at: day(3) }],
     ['classifier', { classifier: 'estimated' }],
-  ] as const)('a corrected %s of an actual milestone, as a change of the shipment alone', (_, fields) => {
+  ] as const)('announce a corrected %s of an actual milestone only as a change of the shipment', (_, fields) => {
     const scenario = voyage();
     const sent = { external_id: 'EV-1', source: 'carrier' } as const;
     const { milestone: from } = scenario.post('vessel_departed', day(2), sent);
@@ -145,7 +145,7 @@ describe('what is announced', () => {
     ]);
   });
 
-  it('not the correction of an estimate that stays one', () => {
+  it('do not announce the correction of an estimate', () => {
     const scenario = voyage();
     scenario.estimate('gated_in', day(2), { external_id: 'EV-1' });
     scenario.estimate('gated_in', day(3), { external_id: 'EV-1' });
@@ -153,7 +153,7 @@ describe('what is announced', () => {
     expect(announcedLast(scenario)).toEqual([]);
   });
 
-  it('an exception opened and resolved', () => {
+  it('announce an opened and a resolved exception', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('customs_hold', day(5), { container_number: A });
     const opened = scenario.state?.exceptions[0];
@@ -169,7 +169,7 @@ describe('what is announced', () => {
     expect(announcedLast(scenario)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
   });
 
-  it('an exception that was acknowledged, each time, with what it is then', () => {
+  it('announce each acknowledgement of an exception, with its present state', () => {
     const scenario = voyage();
     const { exception } = scenario.openByHand('lost');
     for (const said of [{ assignee: 'Kim' }, { note: 'Asked again.' }]) {
@@ -184,14 +184,14 @@ describe('what is announced', () => {
     }
   });
 
-  it('a cancellation, with what it resolves', () => {
+  it('announce a cancellation with the exceptions that it resolves', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(5));
     scenario.post('booking_cancelled', day(6));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'shipment.updated', 'exception.resolved']);
   });
 
-  it('whatever the shipment lacks, null', () => {
+  it('contain null for fields that the shipment lacks', () => {
     const scenario = shipment({ external_id: null, house_bill: 'HB-1' });
     expect(announcedLast(scenario)[0]?.data).toMatchObject({
       external_id: null,
@@ -199,7 +199,7 @@ describe('what is announced', () => {
     });
   });
 
-  it('at most one public event for a stored one, by its id, as told without the shipment too', () => {
+  it('contain at most one public event per stored event, with its id, also without the shipment', () => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.post('customs_hold', day(5));
     scenario.estimate('vessel_arrived', day(21));
@@ -213,9 +213,8 @@ describe('what is announced', () => {
 });
 
 describe('golden file of public events', () => {
-  // Lines are only ever added, for new versions of stored events: what was published is never published otherwise. They are
-  // in the first payload version, and from before it was said.
-  it('stored events of every version are announced as the same bytes as ever', () => {
+  // Only new lines may be added, for new versions of stored events, because published events never change.
+  it('announces stored events of every version with unchanged bytes', () => {
     const folder = new URL('./golden/', import.meta.url);
     const stored = readdirSync(folder)
       .filter((name) => name !== 'outcome.json')

@@ -7,7 +7,7 @@ const check = (fields: Partial<MilestoneInput>) =>
   checkMilestone(milestoneInput({ code: 'delivered', occurred_at: day(3), ...fields }), places, AT);
 
 describe('checkMilestone', () => {
-  it('names every faulty field at once', () => {
+  it('reports every invalid field at once', () => {
     const { errors } = check({
       code: 'teleported',
       reason_code: 'because',
@@ -22,18 +22,18 @@ describe('checkMilestone', () => {
     ]);
   });
 
-  it.each(['constructor', '__proto__', 'toString', ''])('a code is only what the catalog lists: %j', (code) => {
+  it.each(['constructor', '__proto__', 'toString', ''])('accepts only codes of the catalog: %j', (code) => {
     expect(check({ code }).errors).toMatchObject([{ code: 'unknown_code' }]);
   });
 
-  it('an actual milestone is at most 15 minutes ahead', () => {
+  it('accepts an actual milestone at most 15 minutes in the future', () => {
     expect(check({ occurred_at: '2026-02-01T12:15:00.000Z' }).errors).toEqual([]);
     expect(check({ occurred_at: '2026-02-01T12:15:00.001Z' }).errors).toMatchObject([
       { param: 'occurred_at', code: 'timestamp_in_future' },
     ]);
   });
 
-  it.each(['estimated', 'planned'] as const)('one that is %s may lie ahead', (classifier) => {
+  it.each(['estimated', 'planned'] as const)('accepts a milestone with classifier %s in the future', (classifier) => {
     expect(check({ occurred_at: '2027-01-01T00:00:00.000Z', classifier }).errors).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ describe('checkMilestone', () => {
     expect(check({ location: '  ' }).milestone.location).toBeNull();
   });
 
-  it('the timezone is the one given, else the place’s, else null', () => {
+  it('uses the given time zone, otherwise that of the place, otherwise null', () => {
     expect(check({ location: 'USLAX', timezone: 'Europe/Berlin' }).milestone.timezone).toBe('Europe/Berlin');
     expect(check({ location: 'USLAX' }).milestone.timezone).toBe('America/Los_Angeles');
     expect(check({ location: 'FRA' }).milestone.timezone).toBe('Europe/Berlin');

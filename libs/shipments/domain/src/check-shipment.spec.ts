@@ -9,7 +9,7 @@ const codes = (checked: CheckedShipment) => checked.errors.map(({ param, code })
 const faults = (input: ShipmentInput, mode: KnownMode = 'ocean') => codes(check(input, mode));
 
 describe('normalising', () => {
-  it('brings containers, carriers and ports into their form', () => {
+  it('normalises containers, carriers and ports', () => {
     const { fields, errors } = check({
       container_numbers: [' mscu 123456-6 '],
       carrier_scac: ' maeu ',
@@ -25,11 +25,11 @@ describe('normalising', () => {
     });
   });
 
-  it('keeps a container that is listed twice once, where it stood first', () => {
+  it('keeps the first of two equal containers', () => {
     expect(check({ container_numbers: [A, B, 'mscu1234566', A] }).fields.container_numbers).toEqual([A, B]);
   });
 
-  it('answers only what was sent, and null as empty', () => {
+  it('returns only sent fields, and empty values for null', () => {
     expect(check({}).fields).toEqual({});
     const cleared = { container_numbers: null, references: null, legs: null, metadata: null, shipper: null, eta: null };
     expect(check({ ...cleared, house_bill: null }).fields).toEqual({
@@ -43,7 +43,7 @@ describe('normalising', () => {
     });
   });
 
-  it('completes parties and legs', () => {
+  it('adds missing members of parties and legs', () => {
     const { fields } = check({ shipper: { name: 'Acme' }, consignee: {}, legs: [{ vessel: 'EVER GIVEN' }] });
     expect(fields.shipper).toEqual({ name: 'Acme', external_id: null });
     expect(fields.consignee).toBeNull();
@@ -60,7 +60,7 @@ describe('normalising', () => {
     expect(fields.legs).toEqual([leg]);
   });
 
-  it('comes to the same when done twice', () => {
+  it('is idempotent', () => {
     const once = check({
       container_numbers: ['mscu 123456 6'],
       legs: [{ origin_port: 'cn sha' }],
@@ -70,8 +70,8 @@ describe('normalising', () => {
   });
 });
 
-describe('faults', () => {
-  it('names every faulty field at once, by its path', () => {
+describe('errors', () => {
+  it('report every invalid field at once, by its path', () => {
     expect(
       faults({
         container_numbers: [A, 'NOPE', B, 'AKE12345LH'],
@@ -94,7 +94,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('goes by the mode of the leg, else by the shipment’s', () => {
+  it('depend on the mode of the leg, otherwise on that of the shipment', () => {
     const legs = [{ mode: 'air', carrier_scac: 'LH', origin_port: 'FRA' }, { origin_port: 'FRA' }] as const;
     expect(faults({ legs }, 'ocean')).toEqual(['legs[1].origin_port invalid_port']);
     expect(faults({ legs }, 'air')).toEqual([]);
@@ -103,7 +103,7 @@ describe('faults', () => {
     ]);
   });
 
-  it('lets everything pass that any mode accepts where the mode is not known', () => {
+  it('accept values of any mode if the mode is unknown', () => {
     const input = {
       container_numbers: ['AKE12345LH'],
       carrier_scac: '5X',
@@ -130,24 +130,24 @@ describe('faults', () => {
     ['legs', legs, 50],
     ['references', references, 50],
     ['metadata', metadata, 50],
-  ] as const)('at most so many %s', (param, make, most) => {
+  ] as const)('limit the number of %s', (param, make, most) => {
     expect(faults(make(most))).toEqual([]);
     expect(faults(make(most + 1))).toEqual([`${param} limit_exceeded`]);
   });
 
-  it('names a container listed twice once', () => {
+  it('report a repeated container once', () => {
     expect(faults({ container_numbers: ['NOPE', 'nope'] })).toEqual(['container_numbers[0] invalid_container_number']);
     expect(check({ container_numbers: [WRONG_DIGIT, WRONG_DIGIT] }).warnings).toHaveLength(1);
   });
 
-  it('counts a container listed twice once', () => {
+  it('count a repeated container once', () => {
     const { container_numbers } = containers(200);
     expect(faults({ container_numbers: [...(container_numbers ?? []), 'ABCU1000000'] })).toEqual([]);
   });
 });
 
 describe('warnings', () => {
-  it('accepts a wrong check digit with a warning, under strict handling it refuses it', () => {
+  it('report a wrong check digit; strict handling refuses it', () => {
     const input = { container_numbers: [A, WRONG_DIGIT] };
     expect(check(input)).toMatchObject({
       errors: [],
@@ -159,7 +159,7 @@ describe('warnings', () => {
     });
   });
 
-  it('of ports that are not known', () => {
+  it('report unknown ports', () => {
     const { errors, warnings } = check({
       origin_port: 'XXABC',
       destination_port: 'USZZZ',
@@ -172,7 +172,7 @@ describe('warnings', () => {
     ]);
   });
 
-  it('of eta before etd, also of legs', () => {
+  it('report an eta before the etd, also of legs', () => {
     const late = { etd: day(5), eta: day(4) };
     expect(check({ ...late, legs: [{ etd: day(4), eta: day(4) }, late] }).warnings).toMatchObject([
       { code: 'eta_before_etd', param: 'legs[1].eta' },

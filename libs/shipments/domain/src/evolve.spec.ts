@@ -24,14 +24,14 @@ function busy(): Scenario {
 }
 
 describe('evolve', () => {
-  it('is pure: no state and no event is touched', () => {
+  it('is pure: changes neither state nor event', () => {
     const scenario = busy();
     let state = freeze(evolve(undefined, freeze(scenario.events[0] as ShipmentEvent)));
     for (const event of scenario.events.slice(1)) state = freeze(evolve(state, freeze(event)));
     expect(state).toEqual(scenario.state);
   });
 
-  it('one state may go on in two ways', () => {
+  it('can continue one state in two ways', () => {
     const scenario = voyage();
     const { state } = scenario;
     const [one, other] = ['vessel_departed', 'gated_in'].map((code) => {
@@ -45,7 +45,7 @@ describe('evolve', () => {
     expect(state?.commands).toHaveLength(1);
   });
 
-  it('copies and derives nothing: what an event says holds, even where it contradicts the rest', () => {
+  it('only copies: data of an event counts even if it contradicts other data', () => {
     const scenario = voyage();
     const [changed] = stamp(
       { ...scenario.context(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
@@ -55,7 +55,7 @@ describe('evolve', () => {
     expect(evolve(scenario.state, changed as ShipmentEvent).record.status).toBe('delivered');
   });
 
-  it('a shipment that was created before there was a field has it empty', () => {
+  it('sets missing fields of an old shipment to empty values', () => {
     const [created] = voyage().events;
     if (created?.type !== 'shipment.created.v1') throw new Error('it begins with something else');
     const { legs: _, metadata: __, ...shipment } = created.data.shipment;
@@ -63,7 +63,7 @@ describe('evolve', () => {
     expect(evolve(undefined, former).record).toEqual({ ...created.data.shipment, legs: [], metadata: null });
   });
 
-  it('a stream that does not begin with the creation is refused', () => {
+  it('refuses a stream that does not begin with the creation', () => {
     const scenario = busy();
     expect(() => fold(scenario.events.slice(1))).toThrow('does not create a shipment');
     expect(() => evolveRecord(undefined, scenario.events[1] as ShipmentEvent)).toThrow('does not create a shipment');
@@ -71,7 +71,7 @@ describe('evolve', () => {
 });
 
 describe('fold', () => {
-  it('comes to what evolve comes to, also from a state in the middle', () => {
+  it('equals repeated evolve, also from a later state', () => {
     const scenario = busy();
     expect(fold(scenario.events)).toEqual(scenario.state);
     for (let middle = 1; middle < scenario.events.length; middle++) {
@@ -84,7 +84,7 @@ describe('fold', () => {
 });
 
 describe('commands seen', () => {
-  it('each stands with the revision of its first event; what appended nothing is not there', () => {
+  it('have the revision of their first event; commands without events are absent', () => {
     const scenario = voyage();
     const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
     scenario.post('vessel_departed', day(2));
@@ -103,7 +103,7 @@ describe('commands seen', () => {
 });
 
 describe('the timeline', () => {
-  it('stands in the order of occurred_at, catalog sequence, recorded_at', () => {
+  it('is sorted by occurred_at, catalog sequence, recorded_at', () => {
     const scenario = voyage();
     scenario.post('vessel_departed', day(2));
     scenario.post('delivered', day(20));
@@ -121,7 +121,7 @@ describe('the timeline', () => {
 });
 
 describe('milestoneChanges', () => {
-  it('folded, they are the timeline', () => {
+  it('add up to the timeline', () => {
     const scenario = busy();
     const rows = new Map<string, unknown>();
     for (const event of scenario.events) {

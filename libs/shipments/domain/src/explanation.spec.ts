@@ -25,7 +25,7 @@ function explained(scenario: Scenario): ShipmentExplanation {
 const ruleOf = (scenario: Scenario, { id }: { readonly id: string }) =>
   explained(scenario).milestones.find(({ milestone_id }) => milestone_id === id);
 
-describe('of each milestone it is told what it counts as, and by which rule', () => {
+describe('explains the effect and rule of each milestone', () => {
   const location = 'USLAX';
   const LEGS = [
     ['CNSHA', 'SGSIN'],
@@ -169,7 +169,7 @@ describe('of each milestone it is told what it counts as, and by which rule', ()
     expect(ruleOf(scenario, { id })).toMatchObject({ rule, counts_as, result: MILESTONE_RULES[rule], containers: [] });
   });
 
-  it('by the mode, and of part loads', () => {
+  it('by the mode, and for part loads', () => {
     const truck = shipment({ mode: 'road' });
     const pickUp = truck.post('picked_up', day(1)).milestone;
     expect(ruleOf(truck, pickUp)).toMatchObject({
@@ -184,7 +184,7 @@ describe('of each milestone it is told what it counts as, and by which rule', ()
     expect(ruleOf(part, returned)).toMatchObject({ rule: 'part_load', result: 'demoted', counts_as: null });
   });
 
-  it('with the containers for which it is something else', () => {
+  it('with the containers that have a different effect', () => {
     const scenario = voyage({ container_numbers: [A, B, C] });
     const arrival = scenario.post('vessel_arrived', day(7)).milestone;
     scenario.post('vessel_departed', day(8), { container_number: B });
@@ -201,7 +201,7 @@ describe('of each milestone it is told what it counts as, and by which rule', ()
     ]);
   });
 
-  it('and of an estimate, which times of the shipment and its legs have it', () => {
+  it('with the times that an estimate sets', () => {
     const scenario = voyage({ legs: LEGS, eta: day(19) });
     const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
     expect(ruleOf(scenario, first)?.sets.toSorted()).toEqual(['eta', 'legs[1].eta']);
@@ -210,7 +210,7 @@ describe('of each milestone it is told what it counts as, and by which rule', ()
     expect(explained(scenario).eta).toEqual({ value: day(18), rule: 'set_by_client', milestone_id: null });
   });
 
-  it('which is told of it although for another time another estimate is later', () => {
+  it('with a rule for one time although another estimate sets another time', () => {
     const scenario = voyage({ legs: LEGS, container_numbers: [A, B] });
     const there = { location: 'USLAX' };
     scenario.patch({ eta: day(19) });
@@ -222,7 +222,7 @@ describe('of each milestone it is told what it counts as, and by which rule', ()
   });
 });
 
-describe('of the shipment it is told what set', () => {
+describe('explains the shipment', () => {
   it('its status', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     expect(explained(scenario).status).toEqual({ value: 'pending', rule: 'no_milestone', milestone_id: null });
@@ -263,7 +263,7 @@ describe('of the shipment it is told what set', () => {
     expect(explained(scenario).atd).toEqual({ value: day(2), rule: 'earliest', milestone_id: left.id });
   });
 
-  it('and what stands as rules of before had it', () => {
+  it('values decided by earlier rules', () => {
     const scenario = voyage({ eta: day(20), container_numbers: [A] });
     const { state } = scenario;
     if (state === undefined) throw new Error('there is no shipment');
@@ -279,8 +279,8 @@ describe('of the shipment it is told what set', () => {
 
 const openIn = (scenario: Scenario) => explained(scenario).exceptions.filter(({ status }) => status === 'open');
 
-describe('of each open exception it is told', () => {
-  it('why it is open and what resolves it', () => {
+describe('explains each open exception', () => {
+  it('with the reason and the ways to resolve it', () => {
     const scenario = voyage({ container_numbers: [A, WRONG_DIGIT] });
     const hold = scenario.post('customs_hold', day(3), { container_number: A }).milestone;
     const exceptions = openIn(scenario);
@@ -325,7 +325,7 @@ describe('of each open exception it is told', () => {
     expect(openIn(scenario).map(({ type }) => type)).toEqual(['invalid_container_number']);
   });
 
-  it('and of those that time will open, when, and what prevents it', () => {
+  it('with exceptions that will open, when, and how to prevent them', () => {
     const scenario = voyage({ etd: '2026-06-04T00:00:00.000Z' });
     expect(explained(scenario).exceptions).toEqual([
       {
@@ -365,7 +365,7 @@ describe('of each open exception it is told', () => {
     ]);
   });
 
-  it('and that none will open where the shipment has all that it can have', () => {
+  it('without future exceptions if the shipment has the maximum number', () => {
     const scenario = voyage({ etd: '2026-06-04T00:00:00.000Z' });
     scenario.post('customs_hold', day(3));
     const { state } = scenario;
@@ -381,7 +381,7 @@ describe('of each open exception it is told', () => {
     expect(toldOf(500)).toEqual(['open']);
   });
 
-  it('and of one that a person resolved, that it is so still, until it has ended once', () => {
+  it('with an exception that a person resolved, until its condition has ended', () => {
     const scenario = voyage();
     const hold = scenario.post('customs_hold', day(3)).milestone;
     const [exception] = scenario.state?.exceptions ?? [];
@@ -404,7 +404,7 @@ describe('of each open exception it is told', () => {
     expect(toldOfHold()).toEqual([expect.objectContaining({ status: 'open' })]);
   });
 
-  it('but not of one that a person has opened again', () => {
+  it('without it if a person opened another one', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(3));
     const [exception] = scenario.state?.exceptions ?? [];
@@ -476,7 +476,7 @@ const other: fc.Arbitrary<Step> = fc.oneof(
     ),
 );
 
-/** What is refused leaves no trace. */
+/** Refused commands have no effect. */
 function took(steps: readonly Step[], scenario = voyage({ container_numbers: [A, B], eta: day(11) })): Scenario {
   for (const step of steps) {
     try {
@@ -489,7 +489,7 @@ function took(steps: readonly Step[], scenario = voyage({ container_numbers: [A,
 }
 const journeys = fc.array(fc.oneof({ weight: 4, arbitrary: post }, { weight: 1, arbitrary: other }), { maxLength: 16 });
 
-/** What milestones count as for a container, by the entries of the explanation alone. */
+/** Returns the effects of milestones on a container, only from the entries of the explanation. */
 function countedFor(milestones: readonly ExplainedMilestone[], number: string | null): readonly ShipmentStatus[] {
   return milestones.flatMap((entry) => {
     if (entry.container_number !== null && entry.container_number !== number) return [];
@@ -523,8 +523,8 @@ function statusBy({ status, containers, milestones }: ShipmentExplanation): Ship
 }
 
 /**
- * A time by the rule that is told of it: what the milestone that sets it says, or what the client is known to have said. What was
- * expected before it happened only the model knows: test/model/reasons.ts.
+ * Returns a time from its explained rule: that of its milestone, or the client's value. Values from before an actual
+ * time are checked by the model: test/model/reasons.ts.
  */
 function timeBy(
   { milestones, ...told }: ShipmentExplanation,
@@ -553,8 +553,8 @@ function timeBy(
   }
 }
 
-describe('what it names is what the shipment is', () => {
-  it('its status, containers and times follow from the rules it names alone', () => {
+describe('agrees with the shipment', () => {
+  it('in status, containers and times', () => {
     const seen = new Set<MilestoneRule>();
     fc.assert(
       fc.property(journeys, (steps) => {
@@ -595,11 +595,11 @@ describe('what it names is what the shipment is', () => {
       }),
       { numRuns: 400 },
     );
-    // Random journeys come across nearly all of them; each has its own example above.
+    // Random journeys cover nearly all rules; each has its own example above.
     expect(seen.size).toBeGreaterThan(12);
   });
 
-  it('every open exception stands in it, and what it says resolves it does', () => {
+  it('in open exceptions, which its remedies resolve', () => {
     let resolved = 0;
     fc.assert(
       fc.property(journeys, (steps) => {

@@ -4,7 +4,7 @@ import { type EventMetadata, type ShipmentEvent, UnknownEventType, evolveRecord,
 import { storedEvents } from './events/stored-events.ts';
 import { storedEventTypes, upcasterOf } from './stored-event.ts';
 
-/** An event as it lies in a store. These files are never edited: a new version gets a file of its own. */
+/** An event as stored. Never edit these files; add a new file for a new version. */
 interface Stored {
   readonly revision: number;
   readonly type: string;
@@ -13,7 +13,7 @@ interface Stored {
 }
 
 const FOLDER = new URL('./golden/', import.meta.url);
-/** The record, the milestones, the exceptions, the documents and what is remembered besides, after all of them. */
+/** Record, milestones, exceptions, documents and internal state after all events. */
 const FOLDED = 'outcome.json';
 const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8'));
 const files = readdirSync(FOLDER).filter((name) => name !== FOLDED);
@@ -23,21 +23,21 @@ const events = files
   .map(({ revision, type, data, metadata }): ShipmentEvent => ({ ...upcast(type, data), revision, metadata }));
 
 describe('golden files of stored events', () => {
-  it('there is one for every wire name', () => {
+  it('exist for every stored type', () => {
     expect(files.map((name) => name.replace(/\.json$/, '')).sort()).toEqual([...storedEventTypes].sort());
   });
 
-  it.each(files)('%s holds events of that name alone', (name) => {
+  it.each(files)('%s contains only events of that type', (name) => {
     const stored = read(name) as Stored[];
     expect(stored.length).toBeGreaterThan(0);
     for (const { type } of stored) expect(`${type}.json`).toBe(name);
   });
 
-  it('are one whole stream', () => {
+  it('form one complete stream', () => {
     expect(events.map(({ revision }) => revision)).toEqual(events.map((_, place) => place));
   });
 
-  it('fold to what they always folded to', () => {
+  it('fold to the stored outcome', () => {
     const state = fold(events);
     const milestones = state?.timeline.map(({ milestone }) => milestone);
     const { record, exceptions, documents, ports, cancelled, lastNewsAt, nextCheckAt } = state ?? {};
@@ -56,13 +56,13 @@ describe('golden files of stored events', () => {
     expect(folded).toEqual(read(FOLDED));
   });
 
-  it('the record alone comes to the same', () => {
+  it('give the same record with evolveRecord', () => {
     const record = events.reduce<ReturnType<typeof evolveRecord> | undefined>(evolveRecord, undefined);
     expect(read(FOLDED)).toMatchObject({ record });
   });
 });
 
-it('the table of stored events in ARCHITECTURE.md has them all', () => {
+it('are all listed in the table of stored events in ARCHITECTURE.md', () => {
   const page = readFileSync(new URL('../../../../ARCHITECTURE.md', import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => /^\| `[a-z_]+\.[a-z_]+\.v\d+`/.test(line));
   const named = rows.flatMap((row) => row.split('|')[1]?.match(/[a-z_]+\.[a-z_]+\.v\d+/g) ?? []);
@@ -71,13 +71,13 @@ it('the table of stored events in ARCHITECTURE.md has them all', () => {
 
 describe('upcast', () => {
   it.each(['shipment.created.v0', 'shipment.created', 'constructor', ''])(
-    'refuses what no shipment stores: %j',
+    'refuses data that no shipment stores: %j',
     (type) => {
       expect(() => upcast(type, {})).toThrow(UnknownEventType);
     },
   );
 
-  it('takes a former version through each one after it', () => {
+  it('converts a former version through each following one', () => {
     const upcastMadeUp = upcasterOf([
       {
         type: 'thing.done.v3',

@@ -6,7 +6,7 @@ import type { MilestoneInput } from './check-milestone.ts';
 import { derive } from './derive.ts';
 import { type ShipmentEventBody, decide, evolve, evolveRecord, fold } from './index.ts';
 
-/** As `rounds` of the testing library does, which the domain does not know. */
+/** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
 interface Post {
@@ -67,7 +67,7 @@ function announcedLast(fields: Parameters<Scenario['upsert']>[0], posts: readonl
   return scenario;
 }
 
-/** Milestone ids are given in the order of arrival: a milestone is told by what it says. */
+/** Ids depend on the order of arrival, so milestones are identified by their content. */
 function nameOf(scenario: Scenario, id: string | null): string | null {
   const entry = scenario.state?.timeline.find(({ milestone }) => milestone.id === id);
   if (entry === undefined) return null;
@@ -75,7 +75,7 @@ function nameOf(scenario: Scenario, id: string | null): string | null {
   return `${code} ${occurred_at} ${container_number}`;
 }
 
-/** Everything that may not depend on the order in which milestones came. */
+/** Returns the data that must not depend on the order of arrival. */
 function outcome(scenario: Scenario): unknown {
   const { record } = scenario;
   return {
@@ -97,7 +97,7 @@ function outcome(scenario: Scenario): unknown {
   };
 }
 
-/** A cancellation is an act: what it finds, and what comes after it, is told by the order in which they come. */
+/** Cancellations are excluded, because the order of arrival decides their effect. */
 const orderProof = codes.filter((code) => code !== 'booking_cancelled');
 const inTwoOrders = fc
   .uniqueArray(postOf(['actual', 'planned'], orderProof), { selector: (post) => JSON.stringify(post), maxLength: 14 })
@@ -115,7 +115,7 @@ describe('status, times, containers and open exceptions', () => {
     );
   });
 
-  it('nor on what arrives twice', () => {
+  it('do not depend on repetitions', () => {
     fc.assert(
       fc.property(fieldsOf, inTwoOrders, (fields, [one, other]) => {
         const twice = announcedLast(fields, [...one, ...other]);
@@ -127,7 +127,7 @@ describe('status, times, containers and open exceptions', () => {
     );
   });
 
-  it('nor on when the containers came, and are the same again once they are put back', () => {
+  it('do not depend on when containers were added, and return when containers are added again', () => {
     fc.assert(
       fc.property(fieldsOf, inTwoOrders, (fields, [posts]) => {
         const scenario = announcedLast(fields, posts);
@@ -141,7 +141,7 @@ describe('status, times, containers and open exceptions', () => {
     );
   });
 
-  it('a cancellation that nothing delivered comes before holds in every order', () => {
+  it('stay cancelled in any order if no delivery came before the cancellation', () => {
     const undelivered = orderProof.filter((code) => !/delivered|stripped|returned|booking_confirmed/.test(code));
     const posts = fc.array(postOf(['actual'], undelivered), { maxLength: 8 });
     fc.assert(
@@ -156,7 +156,7 @@ describe('status, times, containers and open exceptions', () => {
   });
 });
 
-/** A scenario in which the client cancels and reopens in between; a refusal leaves no trace. */
+/** Creates a scenario with cancellations and reopenings in between. Refused ones have no effect. */
 type Act = Post | 'cancel' | 'reopen';
 function acted(fields: Parameters<Scenario['upsert']>[0], acts: readonly Act[]): Scenario {
   const scenario = announcedLast(fields, []);
@@ -168,7 +168,7 @@ function acted(fields: Parameters<Scenario['upsert']>[0], acts: readonly Act[]):
   return scenario;
 }
 
-/** Undefined when it is refused for what the shipment is. */
+/** Returns undefined if the command is refused. */
 function attempt<T>(act: () => T): T | undefined {
   try {
     return act();
@@ -185,7 +185,7 @@ const withActs = (posts: fc.Arbitrary<readonly Post[]>, ...acts: Act[]) =>
       .map((places) => ({ some, all: inserted(some, acts, places) })),
   );
 
-/** Each act at its place, in their order where they share one. */
+/** Inserts each action at its index; actions with the same index keep their order. */
 function inserted(posts: readonly Post[], acts: readonly Act[], places: readonly number[]): readonly Act[] {
   const sorted = places.toSorted((a, b) => a - b);
   return [...posts, undefined].flatMap((post, index) => [
@@ -197,7 +197,7 @@ function inserted(posts: readonly Post[], acts: readonly Act[], places: readonly
 describe('cancelling and reopening by the client', () => {
   const posts = inTwoOrders.map(([one]) => one);
 
-  it('leaves no trace in what is derived, wherever among the milestones it happens', () => {
+  it('leaves no trace in derived fields, at any point between milestones', () => {
     fc.assert(
       fc.property(fieldsOf, withActs(posts, 'cancel', 'reopen', 'cancel', 'reopen'), (fields, { some, all }) => {
         expect(outcome(acted(fields, all))).toEqual(outcome(announcedLast(fields, some)));
@@ -206,7 +206,7 @@ describe('cancelling and reopening by the client', () => {
     );
   });
 
-  it('cancelled, it is so whatever arrives and whenever; only movements after it are wrong, and containers go on', () => {
+  it('keeps the shipment cancelled with any later milestone; only movements open an exception, and containers continue', () => {
     const undelivered = orderProof.filter((code) => !/delivered|stripped|returned/.test(code));
     const some = fc.array(postOf(['actual'], undelivered), { maxLength: 10 });
     fc.assert(
@@ -221,7 +221,7 @@ describe('cancelling and reopening by the client', () => {
     );
   });
 
-  it('together with a milestone that cancels it comes to the same, whichever is first', () => {
+  it('gives the same result with a cancellation by a milestone, in either order', () => {
     const undelivered = orderProof.filter((code) => !/delivered|stripped|returned|booking_confirmed/.test(code));
     const some = fc.array(postOf(['actual'], undelivered), { maxLength: 8 });
     const cancellation: Post = { code: 'booking_cancelled', occurred_at: day(5), rest: {} };
@@ -287,7 +287,7 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Answers the events; none for what is refused. */
+/** Returns the events; none if refused. */
 function take(scenario: Scenario, step: Step): readonly ShipmentEventBody[] {
   switch (step.kind) {
     case 'upsert':
@@ -302,13 +302,13 @@ function take(scenario: Scenario, step: Step): readonly ShipmentEventBody[] {
   }
 }
 
-/** What stands in an answer, without what every event moves. */
+/** Returns the announced fields without those that change with every event. */
 const shown = ({ version: _v, updated_at: _u, open_exceptions_count: _o, ...rest }: ShipmentRecord) => rest;
 
 describe('events', () => {
   const steps = fc.array(stepOf, { maxLength: 12 });
 
-  it('fold to what was derived when they were decided', () => {
+  it('fold to the values derived when decided', () => {
     fc.assert(
       fc.property(fieldsOf, steps, (fields, many) => {
         const scenario = announcedLast(fields, []);
@@ -330,7 +330,7 @@ describe('events', () => {
     );
   });
 
-  it('announce exactly what a command moved', () => {
+  it('announce exactly the changes of a command', () => {
     fc.assert(
       fc.property(fieldsOf, steps, (fields, many) => {
         const scenario = announcedLast(fields, []);
@@ -349,7 +349,7 @@ describe('events', () => {
     );
   });
 
-  it('a command decided twice on the same state is decided alike, and sent again it finds its work done', () => {
+  it('decide a repeated command equally, and recognise a stored one', () => {
     fc.assert(
       fc.property(fieldsOf, steps, stepOf, (fields, many, last) => {
         const scenario = announcedLast(fields, []);

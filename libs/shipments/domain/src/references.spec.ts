@@ -29,26 +29,26 @@ describe('container numbers', () => {
   );
 
   it.each(['', 'CSQ3054383', 'CSQX3054383', 'CSQU305438', 'CSQU30543833', 'CSQU305438A', 'C5QU3054383', 'INVALID'])(
-    'nothing else: %j',
+    'refuses other text: %j',
     (number) => {
       expect(isContainerNumber(number, 'ocean')).toBe(false);
     },
   );
 
-  it.each(['AKE12345LH', 'AKE1234LH', 'PMC12345R7', 'A1B123456X'])('a ULD for air only: %s', (number) => {
+  it.each(['AKE12345LH', 'AKE1234LH', 'PMC12345R7', 'A1B123456X'])('accepts a ULD only for air: %s', (number) => {
     expect(isContainerNumber(number, 'air')).toBe(true);
     expect(isContainerNumber(number, 'ocean')).toBe(false);
     expect(isContainerNumber(number, 'road')).toBe(false);
   });
 
-  it('a ULD passes for air and multimodal, and where the mode is not known here; without one it is none', () => {
+  it('accepts a ULD for air and multimodal, and for an unknown mode, but not without a mode', () => {
     expect(isContainerNumber('AKE12345LH', undefined)).toBe(true);
     expect(isContainerNumber('AKE12345LH', null)).toBe(false);
     expect(isContainerNumber('ABC1234567', null)).toBe(false);
     expect(isContainerNumber('AKE12345LH', 'multimodal')).toBe(true);
   });
 
-  it.each(['AKE123LH', 'AKE123456LH', '1KE12345LH'])('no ULD: %s', (number) => {
+  it.each(['AKE123LH', 'AKE123456LH', '1KE12345LH'])('refuses an invalid ULD: %s', (number) => {
     expect(isContainerNumber(number, 'air')).toBe(false);
   });
 
@@ -70,7 +70,7 @@ describe('container numbers', () => {
     expect(hasValidCheckDigit('TGHU1000051')).toBe(false);
   });
 
-  it('a swap body has the same check digit, a ULD none', () => {
+  it('applies to a swap body, not to a ULD', () => {
     const right = [...'0123456789'].filter((digit) => hasValidCheckDigit(`ABCK123456${digit}`));
     expect(right).toHaveLength(1);
     expect(hasValidCheckDigit('AKE12345LH')).toBeNull();
@@ -78,22 +78,22 @@ describe('container numbers', () => {
 });
 
 describe('carriers', () => {
-  it.each(['MAEU', 'UPS', 'CP'])('a SCAC: %s', (code) => {
+  it.each(['MAEU', 'UPS', 'CP'])('accepts a SCAC: %s', (code) => {
     expect(isCarrierCode(code, 'ocean')).toBe(true);
   });
 
-  it.each(['M', 'MAEUX', 'MA1U', ''])('no carrier: %j', (code) => {
+  it.each(['M', 'MAEUX', 'MA1U', ''])('refuses other text as a carrier: %j', (code) => {
     expect(isCarrierCode(code, 'air')).toBe(false);
     expect(isCarrierCode(code, 'ocean')).toBe(false);
   });
 
-  it.each(['5X', 'U2', 'LH'])('an airline for air and courier: %s', (code) => {
+  it.each(['5X', 'U2', 'LH'])('accepts accepts an airline for air and courier: %s', (code) => {
     expect(isCarrierCode(code, 'air')).toBe(true);
     expect(isCarrierCode(code, 'courier')).toBe(true);
     expect(isCarrierCode(code, undefined)).toBe(true);
   });
 
-  it('no airline with a digit elsewhere, and no two digits', () => {
+  it('refuses an airline with a digit elsewhere, and two digits', () => {
     expect(isCarrierCode('5X', 'ocean')).toBe(false);
     expect(isCarrierCode('5X', null)).toBe(false);
     expect(isCarrierCode('55', 'air')).toBe(false);
@@ -101,25 +101,28 @@ describe('carriers', () => {
 });
 
 describe('ports', () => {
-  it.each(['CNSHA', 'USLAX', 'GBF2T'])('a UN/LOCODE for every mode: %s', (code) => {
+  it.each(['CNSHA', 'USLAX', 'GBF2T'])('accepts accepts a UN/LOCODE for every mode: %s', (code) => {
     expect(isPortCode(code, 'ocean')).toBe(true);
     expect(isPortCode(code, 'air')).toBe(true);
     expect(isPortCode(code, null)).toBe(true);
   });
 
-  it.each(['CNSH', 'CNSHAA', 'C1SHA', 'CNSH1', 'CNSH0', ''])('none: %j', (code) => {
+  it.each(['CNSH', 'CNSHAA', 'C1SHA', 'CNSH1', 'CNSH0', ''])('refuses other text as a port: %j', (code) => {
     expect(isPortCode(code, 'air')).toBe(false);
   });
 
-  it.each(['air', 'courier', 'multimodal', null, undefined] as const)('an airport where the mode is %s', (mode) => {
-    expect(isPortCode('FRA', mode)).toBe(true);
-  });
+  it.each(['air', 'courier', 'multimodal', null, undefined] as const)(
+    'accepts an airport if the mode is %s',
+    (mode) => {
+      expect(isPortCode('FRA', mode)).toBe(true);
+    },
+  );
 
-  it.each(['ocean', 'road', 'rail', 'barge'] as const)('no airport for %s', (mode) => {
+  it.each(['ocean', 'road', 'rail', 'barge'] as const)('refuses an airport for %s', (mode) => {
     expect(isPortCode('FRA', mode)).toBe(false);
   });
 
-  it('a code of no country is unknown; an airport never is', () => {
+  it('reports a code of an unknown country, but never an airport', () => {
     expect(isUnknownPort('XXABC', places)).toBe(true);
     expect(isUnknownPort('USLAX', places)).toBe(false);
     expect(isUnknownPort('XXX', places)).toBe(false);
@@ -133,7 +136,7 @@ describe('locations', () => {
     ['cn-sha', 'CNSHA'],
     ['USZZZ', 'USZZZ'],
     ['US ZZZ', 'USZZZ'],
-  ])('what is a UN/LOCODE is normalised as one: %j', (text, code) => {
+  ])('normalises a UN/LOCODE: %j', (text, code) => {
     expect(normaliseLocation(text, places, [])).toBe(code);
   });
 
@@ -144,16 +147,16 @@ describe('locations', () => {
     ['Terminal 5, Los Angeles', 'Terminal 5, Los Angeles'],
     ['fra', 'fra'],
     ['ITALY', 'ITALY'],
-  ])('free text stays as it is: %j', (text, plain) => {
+  ])('keeps free text: %j', (text, plain) => {
     expect(normaliseLocation(text, places, [])).toBe(plain);
   });
 
-  it('one of the shipment’s own ports is one in whatever way it is written', () => {
+  it('normalises the shipment’s own ports in any spelling', () => {
     expect(normaliseLocation('fra', places, ['FRA', null])).toBe('FRA');
     expect(normaliseLocation('us zzz', places, ['USZZZ'])).toBe('USZZZ');
   });
 
-  it('has a country when it is a UN/LOCODE or a known airport', () => {
+  it('have a country if they are a UN/LOCODE or a known airport', () => {
     expect(countryOf('CNSHA', places)).toBe('CN');
     expect(countryOf('USZZZ', places)).toBe('US');
     expect(countryOf('FRA', places)).toBe('DE');

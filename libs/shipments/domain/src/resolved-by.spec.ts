@@ -6,14 +6,14 @@ import { outcomeAfter, copyOf, expectResolved, explainedOpen } from '../test/rem
 import { A, B, type Scenario, WRONG_DIGIT } from '../test/scenario.ts';
 import { beginShipment, jan, leg, REQUIRED } from '../test/time-driven.ts';
 
-/** As `rounds` of the testing library does, which the domain does not know. */
+/** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
 const box = { container_number: A };
 const viaSingapore = { legs: [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', jan(9))] };
 const boxes = { container_numbers: [A, B] };
 
-/** What is open, by what it is said to resolve, and how it came to be so. */
+/** Open exceptions, their remedies, and the scenario that causes them. */
 type Example = readonly [what: string, by: readonly string[], given: () => Scenario];
 const EXAMPLES: readonly Example[] = [
   [
@@ -25,8 +25,16 @@ const EXAMPLES: readonly Example[] = [
       return scenario;
     },
   ],
-  ['no departure', ['milestone', 'field_changed etd'], () => beginShipment('departure_overdue', { etd: jan(2) }).at(jan(5))],
-  ['no arrival', ['milestone', 'field_changed eta'], () => beginShipment('arrival_overdue', { eta: jan(5) }).at(jan(8))],
+  [
+    'no departure',
+    ['milestone', 'field_changed etd'],
+    () => beginShipment('departure_overdue', { etd: jan(2) }).at(jan(5)),
+  ],
+  [
+    'no arrival',
+    ['milestone', 'field_changed eta'],
+    () => beginShipment('arrival_overdue', { eta: jan(5) }).at(jan(8)),
+  ],
   [
     'no arrival since it departed',
     ['milestone', 'field_changed eta'],
@@ -182,18 +190,18 @@ const EXAMPLES: readonly Example[] = [
   ],
 ];
 
-/** By what, and of that which fields, types of documents or milestones, by their codes. */
+/** Returns the kind of the remedy, with its fields, document types or milestone codes. */
 function nameOf({ by, fields, document_types, milestone_ids }: ResolvedBy, scenario: Scenario): string {
   return [by, ...fields, ...document_types, ...milestone_ids.map((id) => scenario.milestone(id).code)].join(' ');
 }
 
-/** No later departure takes from these what they say. */
+/** No later departure demotes these milestones. */
 const BEYOND = [
   ...['available_for_pickup', 'gated_out', 'out_for_delivery', 'delivery_attempted', 'delivered', 'cargo_stripped'],
   ...['empty_returned', 'returned_to_shipper'],
 ];
 
-describe('what is said to resolve an exception does, each alone, and nothing but that', () => {
+describe('explained remedies resolve their exception, each alone, and nothing else does', () => {
   const tried = new Set<string>();
 
   it.each(EXAMPLES)('%s', (_what, by, given) => {
@@ -204,16 +212,16 @@ describe('what is said to resolve an exception does, each alone, and nothing but
     expect(told?.resolved_by.map((each) => nameOf(each, scenario)).sort()).toEqual([...by].sort());
     expectResolved(scenario, (remedy) => {
       tried.add(remedy.by);
-      // Each alone.
+      // Each remedy alone.
       if (remedy.by === 'correction') expect(remedy.act(copyOf(scenario))).toHaveLength(1);
     });
   });
 
-  it('of everything that can resolve one there was an example', () => {
+  it('cover every kind of remedy', () => {
     expect([...tried].sort()).toEqual([...RESOLVED_BY].sort());
   });
 
-  it.each(EXAMPLES)('%s: not by what is dated before it, but for what lies beyond all that', (_what, _by, given) => {
+  it.each(EXAMPLES)('%s: not resolved by earlier dates, only by dates after everything else', (_what, _by, given) => {
     const scenario = given();
     scenario.check();
     for (const told of explainedOpen(scenario)) {
@@ -232,7 +240,7 @@ describe('what is said to resolve an exception does, each alone, and nothing but
     }
   });
 
-  it('on random journeys over time too', () => {
+  it('holds on random journeys over time', () => {
     let resolved = 0;
     fc.assert(
       fc.property(timedJourneys, (journey) => {

@@ -14,7 +14,7 @@ const leg = (fields: Partial<LegFields>): LegFields => ({
   ...fields,
 });
 const box = (container_number: string) => ({ container_number });
-/** Shanghai, Singapore, Los Angeles, Chicago; the last by rail. */
+/** Ports: Shanghai, Singapore, Los Angeles, Chicago; the last leg goes by rail. */
 const inland = (fields: Partial<ShipmentFields> = {}) =>
   voyage({
     destination_port: 'USCHI',
@@ -27,14 +27,14 @@ const inland = (fields: Partial<ShipmentFields> = {}) =>
   });
 
 describe('atd', () => {
-  it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('%s departs', (code) => {
+  it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('is set by %s', (code) => {
     const scenario = shipment();
     scenario.post(code, day(3));
     expect(scenario.record.atd).toBe(day(3));
   });
 
   it.each(['gated_in', 'loaded_on_vessel', 'in_transit_checkpoint', 'gated_out', 'out_for_delivery'])(
-    '%s does not',
+    'is not set by %s',
     (code) => {
       const scenario = shipment({ mode: 'road' });
       scenario.post(code, day(3));
@@ -47,13 +47,13 @@ describe('atd', () => {
     ['courier', day(3)],
     ['ocean', null],
     [null, null],
-  ] as const)('by %s picked_up gives %s', (mode, atd) => {
+  ] as const)('picked_up by %s gives %s', (mode, atd) => {
     const scenario = shipment({ mode });
     scenario.post('picked_up', day(3));
     expect(scenario.record.atd).toBe(atd);
   });
 
-  it('is the earliest located at origin_port, else the earliest', () => {
+  it('is the earliest at origin_port, otherwise the earliest', () => {
     const scenario = voyage();
     scenario.post('vessel_departed', day(6), { location: 'SGSIN' });
     scenario.post('vessel_departed', day(4), { location: 'Yangshan' });
@@ -63,7 +63,7 @@ describe('atd', () => {
     expect(scenario.record.atd).toBe(day(7));
   });
 
-  it('estimates are none', () => {
+  it('is not set by estimates', () => {
     const scenario = voyage();
     scenario.estimate('vessel_departed', day(3));
     expect(scenario.record.atd).toBeNull();
@@ -78,14 +78,14 @@ describe('ata', () => {
     'discharged',
     'rail_unloaded',
     'arrived_at_destination',
-  ])('%s arrives', (code) => {
+  ])('is set by %s', (code) => {
     const scenario = shipment();
     scenario.post(code, day(3));
     expect(scenario.record.ata).toBe(day(3));
   });
 
   it.each(['unavailable_for_pickup', 'rail_arrived', 'transshipment_arrived', 'available_for_pickup', 'delivered'])(
-    '%s does not',
+    'is not set by %s',
     (code) => {
       const scenario = shipment();
       scenario.post(code, day(3));
@@ -93,7 +93,7 @@ describe('ata', () => {
     },
   );
 
-  it('is the earliest located at destination_port', () => {
+  it('is the earliest at destination_port', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(19), { location: 'USNYC' });
     scenario.post('discharged', day(22), { location: 'USLAX' });
@@ -101,7 +101,7 @@ describe('ata', () => {
     expect(scenario.record.ata).toBe(day(21));
   });
 
-  it('else the earliest after the last departure', () => {
+  it('otherwise is the earliest after the last departure', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(10));
     scenario.post('vessel_departed', day(12));
@@ -111,21 +111,21 @@ describe('ata', () => {
     expect(scenario.record.ata).toBe(day(21));
   });
 
-  it('one at the time of the last departure is after it', () => {
+  it('may be at the time of the last departure', () => {
     const scenario = voyage();
     scenario.post('vessel_departed', day(12));
     scenario.post('vessel_arrived', day(12));
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(12) });
   });
 
-  it('one known not to be the end is none', () => {
+  it('ignores an arrival known not to be the end', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(10), { location: 'SGSIN' });
     expect(scenario.record.ata).toBeNull();
   });
 });
 
-describe('legs answer their own atd and ata', () => {
+describe('legs have their own atd and ata', () => {
   it('from the milestones at their ports', () => {
     const scenario = inland();
     scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
@@ -142,7 +142,7 @@ describe('legs answer their own atd and ata', () => {
     expect(scenario.record).toMatchObject({ atd: day(1), ata: null, status: 'in_transit' });
   });
 
-  it('without a place the first one departs and the last one arrives', () => {
+  it('from milestones without a place for the first departure and last arrival', () => {
     const scenario = inland();
     scenario.post('vessel_departed', day(1));
     scenario.post('arrived_at_destination', day(25), { location: 'Chicago, door' });
@@ -153,21 +153,21 @@ describe('legs answer their own atd and ata', () => {
     ]);
   });
 
-  it('a departure elsewhere is not the first leg’s, though it is the earliest known', () => {
+  it('but the first leg has no departure from elsewhere, even if it is the earliest', () => {
     const scenario = inland();
     scenario.post('transshipment_departed', day(7), { location: 'SGSIN' });
     expect(scenario.record.atd).toBe(day(7));
     expect(scenario.record.legs[0]?.atd).toBeNull();
   });
 
-  it('a pick-up departs the only leg where that goes by road, though the shipment does not', () => {
+  it('including a pick-up of the only leg by road, although the shipment goes by another mode', () => {
     const legs = [leg({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
     const scenario = shipment({ mode: 'multimodal', legs });
     scenario.post('picked_up', day(3), { location: 'DEHAM' });
     expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, day(3)]);
   });
 
-  it('a pick-up departs a leg by road', () => {
+  it('including a pick-up of a leg by road', () => {
     const scenario = voyage({
       legs: [
         leg({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
@@ -179,8 +179,8 @@ describe('legs answer their own atd and ata', () => {
     expect(scenario.record.legs[1]?.atd).toBeNull();
   });
 
-  describe('that go through a port twice', () => {
-    /** There, back, and on to somewhere else. */
+  describe('through the same port twice', () => {
+    /** Legs there, back, and on to another port. */
     const roundTrip = () =>
       shipment({
         mode: 'road',
@@ -202,7 +202,7 @@ describe('legs answer their own atd and ata', () => {
     ];
     const times = (scenario: Scenario) => scenario.record.legs.map(({ atd, ata }) => [atd, ata]);
 
-    it('each has its own times, in whatever order these come', () => {
+    it('have their own times, in any order of arrival', () => {
       for (const inOrder of [moves, moves.toReversed()]) {
         const scenario = roundTrip();
         for (const [code, when, location] of inOrder) scenario.post(code, day(when), { location });
@@ -215,14 +215,14 @@ describe('legs answer their own atd and ata', () => {
       }
     });
 
-    it('the later one has none before the one between them began, and its plan is not frozen', () => {
+    it('have none before the leg between them began, and keep their plan', () => {
       const scenario = roundTrip();
       scenario.post('picked_up', day(1), { location: 'CNSHA' });
       scenario.post('arrived_at_destination', day(2), { location: 'CNNGB' });
       expect(times(scenario)).toEqual([[day(1), day(2)], ...Array<null[]>(3).fill([null, null])]);
       scenario.estimate('picked_up', day(9), { location: 'CNSHA' });
       expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(5), day(7)]);
-      // Known as the third one's as soon as the second one is on its way, or there.
+      // Belongs to the third leg as soon as the second one has departed or arrived.
       scenario.post('picked_up', day(3), { location: 'CNNGB' });
       expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(9), day(7)]);
       scenario.post('picked_up', day(10), { location: 'CNSHA' });
@@ -230,13 +230,13 @@ describe('legs answer their own atd and ata', () => {
     });
   });
 
-  it('a single leg set by the client does so whatever its ports', () => {
+  it('a single leg set by the client has them regardless of its ports', () => {
     const scenario = voyage({ legs: [leg({ vessel: 'EVER GIVEN' })] });
     scenario.post('vessel_departed', day(3), { location: 'SGSIN' });
     expect(scenario.record).toMatchObject({ atd: day(3), legs: [{ atd: day(3) }] });
   });
 
-  it('a single leg answers the shipment’s', () => {
+  it('a single leg has the shipment’s', () => {
     const scenario = voyage();
     scenario.post('vessel_departed', day(1));
     scenario.post('vessel_arrived', day(20));
@@ -257,20 +257,20 @@ describe('an estimated arrival sets the eta', () => {
     expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(21) }] });
   });
 
-  it('located elsewhere it sets that leg’s', () => {
+  it('located elsewhere sets that leg’s', () => {
     const scenario = inland({ eta: day(30) });
     scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(day(30));
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, day(21), null]);
   });
 
-  it('located where no leg ends it sets none', () => {
+  it('located where no leg ends sets none', () => {
     const scenario = inland({ eta: day(30) });
     const { events } = scenario.estimate('vessel_arrived', day(21), { location: 'USNYC' });
     expect(events.map(({ type }) => type)).toEqual(['milestone.recorded.v1']);
   });
 
-  it.each(['vessel_arrived', 'flight_arrived', 'arrived_at_destination'])('by %s, whatever the mode', (code) => {
+  it.each(['vessel_arrived', 'flight_arrived', 'arrived_at_destination'])('by %s, regardless of the mode', (code) => {
     for (const mode of ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal', null] as const) {
       const scenario = shipment({ mode });
       scenario.estimate(code, day(21));
@@ -293,19 +293,19 @@ describe('an estimated arrival sets the eta', () => {
     expect(scenario.record.eta).toBe(eta);
   });
 
-  it('rail_arrived does so also where the last leg goes by rail', () => {
+  it('by rail_arrived also if the last leg goes by rail', () => {
     const scenario = inland();
     scenario.estimate('rail_arrived', day(26), { location: 'USCHI' });
     expect(scenario.record.eta).toBe(day(26));
   });
 
-  it('a planned one does not', () => {
+  it('but but a planned one does not', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
     expect(scenario.record.eta).toBeNull();
   });
 
-  it('the newest counts, whatever it says and whoever says it', () => {
+  it('the newest counts, regardless of its value and source', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(23));
     scenario.estimate('vessel_arrived', day(21), { source: 'ais' });
@@ -324,7 +324,7 @@ describe('an estimated arrival sets the eta', () => {
     expect(scenario.record.eta).toBe(day(25));
   });
 
-  it('one at a stop on the way does not silence them', () => {
+  it('but not if it is at a stop on the way', () => {
     const scenario = inland();
     scenario.estimate('arrived_at_destination', day(5), { location: 'SGSIN' });
     scenario.estimate('vessel_arrived', day(30), { location: 'USCHI' });
@@ -332,14 +332,14 @@ describe('an estimated arrival sets the eta', () => {
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(5), null, day(30)]);
   });
 
-  it('nor do those of legs fall silent by one for the shipment', () => {
+  it('nor for legs', () => {
     const scenario = inland();
     scenario.estimate('arrived_at_destination', day(30));
     scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, day(20), day(30)]);
   });
 
-  it('correcting the newest moves it along', () => {
+  it('a correction of the newest changes it', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     scenario.estimate('vessel_arrived', day(22), { source: 'ais' });
@@ -347,7 +347,7 @@ describe('an estimated arrival sets the eta', () => {
     expect(scenario.record.eta).toBe(day(21));
   });
 
-  it('original_eta stays the first one known', () => {
+  it('original_eta stays the first known one', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20));
     scenario.estimate('vessel_arrived', day(25));
@@ -356,7 +356,7 @@ describe('an estimated arrival sets the eta', () => {
 });
 
 describe('where estimates name containers', () => {
-  it('the latest of each container’s newest one counts', () => {
+  it('uses the latest of each container’s newest one', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.estimate('vessel_arrived', day(20), box(A));
     scenario.estimate('vessel_arrived', day(24), box(B));
@@ -369,7 +369,7 @@ describe('where estimates name containers', () => {
     expect(scenario.record.eta).toBe(day(19));
   });
 
-  it('one that names none is each container’s', () => {
+  it('one that names none applies to each container', () => {
     const scenario = voyage({ container_numbers: [A, B, C] });
     scenario.estimate('vessel_arrived', day(24), box(B));
     scenario.estimate('vessel_arrived', day(22));
@@ -378,7 +378,7 @@ describe('where estimates name containers', () => {
     expect(scenario.record.eta).toBe(day(22));
   });
 
-  it('those of a container taken off no longer count', () => {
+  it('ignores those of a removed container', () => {
     const scenario = voyage({ container_numbers: [A, B], eta: day(15) });
     scenario.estimate('vessel_arrived', day(20), box(A));
     scenario.estimate('vessel_arrived', day(24), box(B));
@@ -390,7 +390,7 @@ describe('where estimates name containers', () => {
 });
 
 describe('a port of a leg that no table knows', () => {
-  /** A city code of IATA, of which tables of airports know nothing. */
+  /** An IATA city code, which tables of airports do not contain. */
   const viaLondon = () =>
     shipment({
       mode: 'air',
@@ -400,7 +400,7 @@ describe('a port of a leg that no table knows', () => {
       ],
     });
 
-  it('is a place: estimates there are for its legs alone', () => {
+  it('counts as a place: its estimates are only for its legs', () => {
     const scenario = viaLondon();
     scenario.estimate('flight_arrived', day(6), { location: 'LON' });
     scenario.estimate('flight_departed', day(7), { location: 'LON' });
@@ -414,7 +414,7 @@ describe('a port of a leg that no table knows', () => {
     });
   });
 
-  it('is not where the first leg departs and the last one arrives', () => {
+  it('is not where the first leg departs or the last one arrives', () => {
     const scenario = viaLondon();
     scenario.post('flight_departed', day(3), { location: 'LON' });
     scenario.post('flight_arrived', day(4), { location: 'LON' });
@@ -425,15 +425,15 @@ describe('a port of a leg that no table knows', () => {
   });
 });
 
-describe('nothing moves eta after ata', () => {
-  it('no estimate does', () => {
+describe('nothing changes eta after ata', () => {
+  it('not an estimate', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.estimate('vessel_arrived', day(23));
     expect(scenario.record).toMatchObject({ eta: day(20), ata: day(21), legs: [{ eta: day(20) }] });
   });
 
-  it('nor does a change of containers', () => {
+  it('nor a change of containers', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.estimate('vessel_arrived', day(20), box(A));
     scenario.estimate('vessel_arrived', day(24), box(B));
@@ -442,7 +442,7 @@ describe('nothing moves eta after ata', () => {
     expect(scenario.record.eta).toBe(day(24));
   });
 
-  it('an arrival that turns out to be none lets them move it again', () => {
+  it('until the arrival is retracted', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
     scenario.estimate('vessel_arrived', day(23));
@@ -458,7 +458,7 @@ describe('nothing moves eta after ata', () => {
     expect(scenario.record.legs[1]).toMatchObject({ eta: day(20), ata: day(21) });
   });
 
-  it('nor does an upsert, which is remembered all the same', () => {
+  it('nor an upsert, which is still remembered', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(types(scenario.upsert({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
@@ -468,21 +468,21 @@ describe('nothing moves eta after ata', () => {
     expect(scenario.record).toMatchObject({ ata: null, eta: day(22) });
   });
 
-  it('the first one ever is no exception', () => {
+  it('also if there was none before', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(21));
     scenario.upsert({ eta: day(22) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
   });
 
-  it('nor do legs', () => {
+  it('nor legs', () => {
     const scenario = voyage({ legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.upsert({ legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
     expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
   });
 
-  it('etd is the client’s to set also after the departure', () => {
+  it('but the client may set etd after the departure', () => {
     const scenario = voyage({ etd: day(1) });
     scenario.post('vessel_departed', day(2));
     scenario.upsert({ etd: day(3) });
@@ -492,7 +492,7 @@ describe('nothing moves eta after ata', () => {
   });
 });
 
-describe('upserts, legs and estimates are statements of eta: the newest that stands wins', () => {
+describe('upserts, legs and estimates are statements of eta: the newest valid one wins', () => {
   const ends = (eta: string) => [leg({ origin_port: 'CNSHA', destination_port: 'USLAX', eta })];
   const upsert = { eta: day(20) };
   const legs = { legs: ends(day(21)) };
@@ -528,7 +528,7 @@ describe('upserts, legs and estimates are statements of eta: the newest that sta
     expect(scenario.record.eta).toBe(eta);
   });
 
-  it('a correction that leaves its time alone is no new statement', () => {
+  it('a correction that keeps its time is not a new statement', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
     scenario.upsert({ eta: day(20) });
@@ -540,7 +540,7 @@ describe('upserts, legs and estimates are statements of eta: the newest that sta
     expect(scenario.record.eta).toBe(day(23));
   });
 
-  it('nor does it make a superseded one the current one', () => {
+  it('nor does it make a superseded one current', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
     scenario.estimate('vessel_arrived', day(24), { external_id: 'EV-2' });
@@ -558,7 +558,7 @@ describe('an estimated departure sets etd likewise', () => {
     expect(scenario.record).toMatchObject({ etd: day(3), legs: [{ etd: day(3) }] });
   });
 
-  it('located elsewhere it sets that leg’s', () => {
+  it('located elsewhere sets that leg’s', () => {
     const scenario = inland({ etd: day(1) });
     scenario.estimate('transshipment_departed', day(8), { location: 'SGSIN' });
     expect(scenario.record.etd).toBe(day(1));
@@ -581,7 +581,7 @@ describe('an estimated departure sets etd likewise', () => {
     expect(scenario.record.etd).toBe(etd);
   });
 
-  it('the latest of each container’s newest one counts', () => {
+  it('uses the latest of each container’s newest one', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.estimate('vessel_departed', day(3), box(A));
     scenario.estimate('vessel_departed', day(5), box(B));
@@ -591,7 +591,7 @@ describe('an estimated departure sets etd likewise', () => {
 });
 
 describe('legs set by the client', () => {
-  it('start over: estimates from before no longer count for them', () => {
+  it('restart: earlier estimates no longer count for them', () => {
     const scenario = inland();
     scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.upsert({
@@ -614,7 +614,7 @@ describe('legs set by the client', () => {
     expect(scenario.record.legs[0]?.atd).toBe(day(1));
   });
 
-  it('emptied, the shipment has the one from origin to destination again', () => {
+  it('when removed, leave the leg from origin to destination', () => {
     const scenario = inland({ eta: day(30) });
     scenario.upsert({ legs: [] });
     expect(scenario.record.legs).toMatchObject([{ origin_port: 'CNSHA', destination_port: 'USCHI', eta: day(30) }]);
@@ -654,7 +654,7 @@ describe('legs set by the client', () => {
     expect(scenario.upsert({ legs: ends() })).toMatchObject({ outcome: 'unchanged', events: [] });
   });
 
-  it('move them along; those given themselves stay', () => {
+  it('change these, but not those that were given', () => {
     const scenario = shipment({ legs: ends(), origin_port: 'CNSHA' });
     scenario.upsert({ legs: [leg({ origin_port: 'CNNGB', destination_port: 'USNYC', etd: day(3), eta: day(25) })] });
     expect(scenario.record).toMatchObject({
@@ -668,7 +668,7 @@ describe('legs set by the client', () => {
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: null, etd: null, eta: null });
   });
 
-  it('given later what the legs say already, it is given: remembered, and not announced', () => {
+  it('given later with the values of the legs are stored but not announced', () => {
     const scenario = shipment({ legs: ends() });
     const decision = scenario.upsert({ destination_port: 'USLAX', origin_port: 'CNSHA' });
     expect(types(decision)).toEqual(['shipment.ports_given.v1']);
@@ -678,7 +678,7 @@ describe('legs set by the client', () => {
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: 'USLAX' });
   });
 
-  it('a departure and an arrival estimated at their ends move both the leg and the shipment', () => {
+  it('share estimates of departure and arrival at their ends with the shipment', () => {
     const scenario = shipment({ legs: ends() });
     scenario.estimate('vessel_departed', day(2), { location: 'CNSHA' });
     scenario.estimate('vessel_arrived', day(6), { location: 'SGSIN' });
@@ -690,7 +690,7 @@ describe('legs set by the client', () => {
     ]);
   });
 
-  it('after the departure they move its etd as the client’s own would', () => {
+  it('change its etd after the departure like the client’s own', () => {
     const scenario = shipment({ legs: ends() });
     scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
     scenario.estimate('vessel_departed', day(4), { location: 'CNSHA' });
@@ -701,13 +701,13 @@ describe('legs set by the client', () => {
     expect(scenario.record.etd).toBe(day(3));
   });
 
-  it('warn when the shipment arrives before it departs', () => {
+  it('warn if the shipment arrives before it departs', () => {
     const scenario = shipment();
     const crossed = [leg({ etd: day(9) }), leg({ eta: day(8) })];
     expect(scenario.upsert({ legs: crossed }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
   });
 
-  it('of a shipment from before ports followed legs count from the next upsert on', () => {
+  it('count from the next upsert on for shipments stored before ports followed legs', () => {
     const scenario = shipment({ house_bill: 'HB', legs: ends() });
     const [created] = scenario.events;
     if (created?.type !== 'shipment.created.v1') throw new Error('no creation');
@@ -724,7 +724,7 @@ describe('legs set by the client', () => {
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: null });
   });
 
-  it('give the shipment its ends where it names none itself', () => {
+  it('give the shipment its ports if it has none', () => {
     const scenario = shipment({
       legs: [
         leg({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),

@@ -16,14 +16,14 @@ const leg = (origin_port: string, destination_port: string, mode: Mode | null = 
 });
 
 describe('the highest rank among actual milestones', () => {
-  it.each(MILESTONE_CATALOG.map(({ code, status }) => [code, status ?? 'pending']))('%s makes %s', (code, status) => {
+  it.each(MILESTONE_CATALOG.map(({ code, status }) => [code, status ?? 'pending']))('%s gives %s', (code, status) => {
     const scenario = shipment();
     scenario.post(code, day(5));
     expect(scenario.record.status).toBe(status);
     expect(setter(scenario)).toBe(status === 'pending' ? undefined : code);
   });
 
-  it('whatever the order in which they arrive', () => {
+  it('in any order of arrival', () => {
     const scenario = voyage();
     scenario.post('discharged', day(20));
     scenario.post('vessel_departed', day(2));
@@ -31,13 +31,13 @@ describe('the highest rank among actual milestones', () => {
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it.each(['estimated', 'planned'] as const)('those that are %s do not move it', (classifier) => {
+  it.each(['estimated', 'planned'] as const)('does not count milestones that are %s', (classifier) => {
     const scenario = voyage();
     scenario.post('delivered', day(20), { classifier });
     expect(scenario.record).toMatchObject({ status: 'pending', status_milestone_id: null, last_milestone: null });
   });
 
-  it('status_milestone_id is the first that reached it', () => {
+  it('sets status_milestone_id to the first that reached it', () => {
     const scenario = voyage();
     scenario.post('discharged', day(20));
     expect(setter(scenario)).toBe('discharged');
@@ -47,7 +47,7 @@ describe('the highest rank among actual milestones', () => {
     expect(setter(scenario)).toBe('vessel_arrived');
   });
 
-  it('returned is above completed', () => {
+  it('ranks returned above completed', () => {
     const scenario = voyage();
     scenario.post('empty_returned', day(9));
     scenario.post('returned_to_shipper', day(8));
@@ -55,7 +55,7 @@ describe('the highest rank among actual milestones', () => {
   });
 });
 
-describe('a departure dated after arrivals makes those intermediate', () => {
+describe('a departure dated after arrivals makes them intermediate', () => {
   it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('by %s', (code) => {
     const scenario = shipment();
     scenario.post('vessel_arrived', day(10));
@@ -68,7 +68,7 @@ describe('a departure dated after arrivals makes those intermediate', () => {
     expect(setter(scenario)).toBe('arrived_at_destination');
   });
 
-  it('not by one at the same time, and not by other movements', () => {
+  it('but not one at the same time, nor other movements', () => {
     const scenario = shipment({ mode: 'road' });
     scenario.post('discharged', day(11));
     scenario.post('vessel_departed', day(11));
@@ -77,7 +77,7 @@ describe('a departure dated after arrivals makes those intermediate', () => {
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it('those of higher rank are not demoted', () => {
+  it('and higher ranks are not demoted', () => {
     const scenario = shipment();
     scenario.post('available_for_pickup', day(10));
     scenario.post('vessel_departed', day(12));
@@ -105,18 +105,15 @@ describe('a departure dated after arrivals makes those intermediate', () => {
     },
   );
 
-  it.each(['available_for_pickup', 'gated_out', 'out_for_delivery'])(
-    '%s is then what put the shipment in transit',
-    (code) => {
-      const scenario = shipment();
-      scenario.post(code, day(10));
-      scenario.post('rail_departed', day(11));
-      expect(setter(scenario)).toBe(code);
-    },
-  );
+  it.each(['available_for_pickup', 'gated_out', 'out_for_delivery'])('and %s then set in_transit', (code) => {
+    const scenario = shipment();
+    scenario.post(code, day(10));
+    scenario.post('rail_departed', day(11));
+    expect(setter(scenario)).toBe(code);
+  });
 
   it.each(['delivered', 'cargo_stripped', 'empty_returned', 'returned_to_shipper'])(
-    'a rail_departed demotes no %s',
+    'a rail_departed does not demote %s',
     (code) => {
       const scenario = shipment();
       scenario.post(code, day(10));
@@ -126,7 +123,7 @@ describe('a departure dated after arrivals makes those intermediate', () => {
     },
   );
 
-  it('a vessel_departed located at destination_port is the ship sailing on and counts for nothing', () => {
+  it('a vessel_departed located at destination_port is the ship sailing on and does not count', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(20));
     scenario.post('vessel_departed', day(22), { location: 'USLAX' });
@@ -136,13 +133,13 @@ describe('a departure dated after arrivals makes those intermediate', () => {
     expect(alone.record).toMatchObject({ status: 'pending', atd: null });
   });
 
-  it('but on a round trip it is the departure', () => {
+  it('but is the departure on a round trip', () => {
     const scenario = voyage({ destination_port: 'CNSHA' });
     scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
     expect(scenario.record).toMatchObject({ status: 'in_transit', atd: day(2) });
   });
 
-  it('only a vessel does: a train leaves from there with the goods', () => {
+  it('but a train leaves from there with the goods', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(20));
     scenario.post('rail_departed', day(22), { location: 'USLAX' });
@@ -161,7 +158,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it('unless the shipment ends at that port as well', () => {
+  it('unless the shipment also ends at that port', () => {
     const scenario = voyage({ legs: [leg('CNSHA', 'USLAX'), leg('USLAX', 'USLAX')] });
     scenario.post('vessel_arrived', day(20), { location: 'USLAX' });
     expect(scenario.record.status).toBe('arrived');
@@ -190,7 +187,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it('a port of the shipment is one in whatever way it is written, also before it was one', () => {
+  it('a port of the shipment counts in any spelling, also before it was set', () => {
     const scenario = shipment({ mode: 'air', origin_port: 'ICN' });
     scenario.post('flight_arrived', day(10), { location: 'fra' });
     scenario.upsert({ legs: [leg('ICN', 'FRA'), leg('FRA', 'LAX')] });
@@ -198,7 +195,7 @@ describe('an arrival known not to be the end counts as in_transit', () => {
     expect(scenario.record.legs[0]?.ata).toBe(day(10));
   });
 
-  it('free text and places unknown are no other country', () => {
+  it('but free text and unknown places are no other country', () => {
     for (const location of ['Singapore, PSA', null, 'XXABC', 'ZZZ', 'ITALY']) {
       const scenario = voyage();
       scenario.post('vessel_arrived', day(10), { location });
@@ -206,19 +203,19 @@ describe('an arrival known not to be the end counts as in_transit', () => {
     }
   });
 
-  it('without a destination no country is another one', () => {
+  it('but not without a destination', () => {
     const scenario = shipment({ mode: 'ocean' });
     scenario.post('vessel_arrived', day(10), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it('unavailable_for_pickup is no arrival', () => {
+  it('unavailable_for_pickup is not an arrival', () => {
     const scenario = voyage();
     scenario.post('unavailable_for_pickup', day(10), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it('is told again when the route changes', () => {
+  it('the status follows a changed route', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(10), { location: 'SGSIN' });
     scenario.upsert({ destination_port: 'SGSIN' });
@@ -241,14 +238,14 @@ describe('load_type lcl', () => {
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it('empty_returned leaves the status alone', () => {
+  it('empty_returned does not affect the status', () => {
     const scenario = lcl();
     scenario.post('discharged', day(10));
     scenario.post('empty_returned', day(12));
     expect(scenario.record.status).toBe('arrived');
   });
 
-  it('what is delivered is delivered', () => {
+  it('delivered counts as delivered', () => {
     const scenario = lcl();
     scenario.post('delivered', day(12));
     expect(scenario.record.status).toBe('delivered');
@@ -262,8 +259,8 @@ describe('load_type lcl', () => {
   });
 });
 
-describe('between available and unavailable the later one wins', () => {
-  it('the latter counts as arrived', () => {
+describe('the later of available and unavailable counts', () => {
+  it('unavailable counts as arrived', () => {
     const scenario = voyage();
     scenario.post('available_for_pickup', day(10));
     scenario.post('unavailable_for_pickup', day(11));
@@ -274,14 +271,14 @@ describe('between available and unavailable the later one wins', () => {
     expect(scenario.record.status_milestone_id).toBe(scenario.state?.timeline.at(-1)?.milestone.id);
   });
 
-  it('whatever the order in which they arrive', () => {
+  it('in any order of arrival', () => {
     const scenario = voyage();
     scenario.post('available_for_pickup', day(12));
     scenario.post('unavailable_for_pickup', day(11));
     expect(scenario.record.status).toBe('available_for_pickup');
   });
 
-  it('does not touch higher ranks', () => {
+  it('higher ranks stay', () => {
     const scenario = voyage();
     scenario.post('gated_out', day(10));
     scenario.post('unavailable_for_pickup', day(11));
@@ -300,7 +297,7 @@ describe('between available and unavailable the later one wins', () => {
 describe('containers', () => {
   const box = (container_number: string) => ({ container_number });
 
-  it('the rank of each is that of the milestones that name it plus those that name none', () => {
+  it('have the rank of the milestones that name them and of those that name none', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('vessel_departed', day(2));
     scenario.post('discharged', day(20), box(A));
@@ -309,7 +306,7 @@ describe('containers', () => {
     expect(scenario.container(B).status_milestone_id).toBe(scenario.state?.timeline[0]?.milestone.id);
   });
 
-  it('the shipment has the highest, but at most out_for_delivery', () => {
+  it('give the shipment the highest rank, but at most out_for_delivery', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('discharged', day(20), box(A));
     expect(scenario.record.status).toBe('arrived');
@@ -323,7 +320,7 @@ describe('containers', () => {
     expect(scenario.container(A).status).toBe('completed');
   });
 
-  it('if all are at delivered or beyond it has the lowest of them, set by the last to get there', () => {
+  it('give the shipment the lowest rank if all are delivered or beyond, set by the last to get there', () => {
     const scenario = voyage({ container_numbers: [A, B, C] });
     scenario.post('empty_returned', day(30), box(A));
     scenario.post('delivered', day(22), box(B));
@@ -336,13 +333,13 @@ describe('containers', () => {
     expect(scenario.record.status_milestone_id).toBe(scenario.container(A).status_milestone_id);
   });
 
-  it('a milestone that names none counts for all of them', () => {
+  it('share milestones that name no container', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('delivered', day(22));
     expect(scenario.record.status).toBe('delivered');
   });
 
-  it('a departure of one makes only its own arrival intermediate', () => {
+  it('have only their own arrivals made intermediate by their departure', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('discharged', day(20));
     scenario.post('rail_departed', day(22), box(A));
@@ -350,7 +347,7 @@ describe('containers', () => {
     expect(scenario.container(B).status).toBe('arrived');
   });
 
-  it('its own unavailability outdoes the availability of all', () => {
+  it('prefer their own unavailability to the availability of all', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('available_for_pickup', day(20));
     scenario.post('unavailable_for_pickup', day(22), box(A));
@@ -358,7 +355,7 @@ describe('containers', () => {
     expect(scenario.container(B)).toMatchObject({ status: 'available_for_pickup', available_at: day(20) });
   });
 
-  it('one taken off keeps its milestones in the list, but they no longer count; put back, they count again', () => {
+  it('that are removed keep their milestones in the list without effect, until added again', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('vessel_departed', day(2));
     scenario.post('delivered', day(22), box(A));
@@ -375,7 +372,7 @@ describe('containers', () => {
     });
   });
 
-  it('taking off the one that held the others back delivers the shipment', () => {
+  it('the shipment is delivered when the only undelivered one is removed', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('delivered', day(22), box(A));
     const decision = scenario.upsert({ container_numbers: [A] });
@@ -383,7 +380,7 @@ describe('containers', () => {
     expect(decision.events.map(({ type }) => type)).toEqual(['shipment.changed.v1']);
   });
 
-  it('when the last container goes, milestones that name none carry the shipment', () => {
+  it('milestones that name none count for the shipment after the last one is removed', () => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.post('booking_confirmed', day(1));
     scenario.post('delivered', day(22), box(A));
@@ -391,7 +388,7 @@ describe('containers', () => {
     expect(scenario.record.status).toBe('booked');
   });
 
-  it('a discharge on the way is not the container’s', () => {
+  it('ignore a discharge on the way', () => {
     const abroad = voyage({ container_numbers: [A] });
     abroad.post('discharged', day(18), { location: 'SGSIN' });
     expect(abroad.container(A).discharged_at).toBeNull();
@@ -401,7 +398,7 @@ describe('containers', () => {
     expect(before.container(A).discharged_at).toBeNull();
   });
 
-  it('a discharge from the last vessel is, also where a train takes it from there', () => {
+  it('use a discharge from the last vessel, also if a train continues from there', () => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.post('discharged', day(18));
     scenario.post('rail_departed', day(19));
@@ -410,7 +407,7 @@ describe('containers', () => {
     expect(scenario.container(A)).toMatchObject({ discharged_at: day(18), status: 'arrived' });
   });
 
-  it('a discharge abroad is, once a train takes it from there, until a vessel does', () => {
+  it('use a discharge abroad once a train continues from there, until a vessel does', () => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.post('discharged', day(18), { location: 'SGSIN' });
     expect(scenario.container(A).discharged_at).toBeNull();
@@ -427,14 +424,14 @@ describe('containers', () => {
     ['road', day(18)],
     ['barge', null],
     [null, null],
-  ] as const)('a discharge where it goes on by %s: %s', (mode, discharged_at) => {
+  ] as const)('a discharge where the goods continue by %s: %s', (mode, discharged_at) => {
     const legs = [leg('CNSHA', 'USLAX', 'ocean'), leg('USLAX', 'USCHI', mode)];
     const scenario = voyage({ container_numbers: [A], destination_port: 'USCHI', legs });
     scenario.post('discharged', day(18), { location: 'USLAX' });
     expect(scenario.container(A)).toMatchObject({ discharged_at, status: 'in_transit' });
   });
 
-  it('a gate-out to the train is not the container’s', () => {
+  it('ignore a gate-out to the train', () => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.post('gated_out', day(18));
     expect(scenario.container(A).gated_out_at).toBe(day(18));
@@ -442,7 +439,7 @@ describe('containers', () => {
     expect(scenario.container(A).gated_out_at).toBeNull();
   });
 
-  it('answers its own course', () => {
+  it('return their own times', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('discharged', day(18), { location: 'SGSIN' });
     scenario.post('transshipment_departed', day(19));
@@ -485,7 +482,7 @@ describe('picked_up', () => {
 });
 
 describe('cancelling by the client', () => {
-  it('is possible before delivered, sets no status_milestone_id, and repeated changes nothing', () => {
+  it('is possible before delivered, sets no status_milestone_id, and changes nothing when repeated', () => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.post('gated_out', day(20));
     const decision = scenario.cancel();
@@ -499,13 +496,13 @@ describe('cancelling by the client', () => {
     expect(scenario.cancel()).toMatchObject({ outcome: 'unchanged', events: [], warnings: [] });
   });
 
-  it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('not after %s', (code) => {
+  it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('is refused after %s', (code) => {
     const scenario = voyage();
     scenario.post(code, day(20));
     expect(refusal(() => scenario.cancel()).code).toBe('already_delivered');
   });
 
-  it('reopened, the shipment is what its milestones make of it, those from meanwhile too', () => {
+  it('is revoked by reopening, which applies all milestones including later ones', () => {
     const scenario = voyage();
     scenario.cancel();
     scenario.post('vessel_departed', day(2));
@@ -518,7 +515,7 @@ describe('cancelling by the client', () => {
     expect(scenario.reopen()).toMatchObject({ outcome: 'unchanged', events: [] });
   });
 
-  it('a pending one is pending again', () => {
+  it('returns a pending shipment to pending', () => {
     const scenario = voyage();
     scenario.cancel();
     scenario.reopen();
@@ -527,7 +524,7 @@ describe('cancelling by the client', () => {
     expect(scenario.record.status).toBe('cancelled');
   });
 
-  it('one that was never cancelled is reopened without an event, a delivered one too', () => {
+  it('stores nothing when reopening a shipment that is not cancelled, also a delivered one', () => {
     const scenario = voyage();
     expect(scenario.reopen()).toMatchObject({ outcome: 'unchanged', events: [] });
     scenario.post('delivered', day(20));
@@ -535,7 +532,7 @@ describe('cancelling by the client', () => {
     expect(scenario.reopen()).toMatchObject({ outcome: 'unchanged', events: [] });
   });
 
-  it('while a milestone cancels it, reopening is refused', () => {
+  it('reopening is refused while a milestone cancels it', () => {
     const scenario = voyage();
     const { milestone } = scenario.post('booking_cancelled', day(3));
     const error = refusal(() => scenario.reopen());
@@ -543,23 +540,20 @@ describe('cancelling by the client', () => {
     expect(error.message).toContain(milestone.id);
   });
 
-  it.each(['first', 'last'])(
-    'with a milestone that does so as well, the client being %s, each is taken back alone',
-    (n) => {
-      const scenario = voyage();
-      if (n === 'first') scenario.cancel();
-      const { milestone } = scenario.post('booking_cancelled', day(3));
-      if (n === 'last') expect(scenario.cancel().outcome).toBe('cancelled');
-      expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: milestone.id });
-      expect(refusal(() => scenario.reopen()).code).toBe('cancelled_by_milestone');
-      scenario.post('booking_confirmed', day(4));
-      expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
-      scenario.reopen();
-      expect(scenario.record.status).toBe('booked');
-    },
-  );
+  it.each(['first', 'last'])('together with a milestone, the client being %s, needs both to be revoked', (n) => {
+    const scenario = voyage();
+    if (n === 'first') scenario.cancel();
+    const { milestone } = scenario.post('booking_cancelled', day(3));
+    if (n === 'last') expect(scenario.cancel().outcome).toBe('cancelled');
+    expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: milestone.id });
+    expect(refusal(() => scenario.reopen()).code).toBe('cancelled_by_milestone');
+    scenario.post('booking_confirmed', day(4));
+    expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
+    scenario.reopen();
+    expect(scenario.record.status).toBe('booked');
+  });
 
-  it('milestones arriving later leave the status alone, a delivery too; cancelling again is no conflict', () => {
+  it('later milestones do not affect the status, not even a delivery; cancelling again is accepted', () => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.cancel();
     const decision = scenario.post('delivered', day(20));
@@ -572,7 +566,7 @@ describe('cancelling by the client', () => {
     expect(refusal(() => scenario.cancel()).code).toBe('already_delivered');
   });
 
-  it('a booking_cancelled that comes after the delivery has no effect when reopened', () => {
+  it('ignores a booking_cancelled after the delivery when reopened', () => {
     const scenario = voyage();
     scenario.cancel();
     scenario.post('delivered', day(20));
@@ -582,14 +576,14 @@ describe('cancelling by the client', () => {
     expect(scenario.open).toEqual(['milestone_conflict']);
   });
 
-  it('containers keep their status', () => {
+  it('keeps the status of containers', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('discharged', day(20), { container_number: A });
     scenario.cancel();
     expect(scenario.record.containers.map(({ status }) => status)).toEqual(['arrived', 'pending']);
   });
 
-  it('there is nothing to cancel or reopen without a shipment', () => {
+  it('is not found without a shipment', () => {
     expect(refusal(() => new Scenario().cancel()).code).toBe('not_found');
     expect(refusal(() => new Scenario().reopen()).code).toBe('not_found');
   });
@@ -603,7 +597,7 @@ describe('cancelling by booking_cancelled', () => {
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: milestone.id });
   });
 
-  it('a later-dated booking_confirmed takes it back', () => {
+  it('is revoked by a later-dated booking_confirmed', () => {
     const scenario = voyage();
     scenario.post('vessel_departed', day(2));
     scenario.post('booking_cancelled', day(3));
@@ -614,7 +608,7 @@ describe('cancelling by booking_cancelled', () => {
     expect(decision.warnings).toEqual([]);
   });
 
-  it('whichever of them arrives first', () => {
+  it('in any order of arrival', () => {
     const scenario = voyage();
     scenario.post('booking_confirmed', day(4));
     scenario.post('booking_cancelled', day(3));
@@ -623,7 +617,7 @@ describe('cancelling by booking_cancelled', () => {
     expect(scenario.record.status).toBe('cancelled');
   });
 
-  it('arriving after delivery it is stored and leaves the status alone', () => {
+  it('is stored without effect after delivery', () => {
     const scenario = voyage();
     scenario.post('delivered', day(20));
     expect(scenario.post('booking_cancelled', day(21)).outcome).toBe('recorded');
@@ -632,7 +626,7 @@ describe('cancelling by booking_cancelled', () => {
     expect(scenario.record.status).toBe('completed');
   });
 
-  it('takes effect once the delivery turns out to be none', () => {
+  it('takes effect when the delivery is retracted', () => {
     const scenario = voyage();
     scenario.post('delivered', day(20), { external_id: 'EV-1' });
     scenario.post('booking_cancelled', day(21));
@@ -640,7 +634,7 @@ describe('cancelling by booking_cancelled', () => {
     expect(scenario.record.status).toBe('cancelled');
   });
 
-  it('milestones arriving later are stored and leave the status alone, a delivery too', () => {
+  it('ignores later milestones, also a delivery', () => {
     const scenario = voyage();
     scenario.post('booking_cancelled', day(3));
     const decision = scenario.post('delivered', day(20));
@@ -657,7 +651,7 @@ describe('cancelling by booking_cancelled', () => {
     expect(scenario.record.status).toBe('cancelled');
   });
 
-  it('writes to it are stored and warn', () => {
+  it('stores further writes with a warning', () => {
     const scenario = voyage();
     expect(scenario.post('booking_cancelled', day(3)).warnings).toEqual([]);
     expect(scenario.upsert({ house_bill: 'HB' })).toMatchObject({

@@ -1,4 +1,4 @@
 import { describeProperties } from './model/properties.ts';
 
-// More of them: model.faults.spec.ts.
+// More random journeys: model.faults.spec.ts.
 describe('a shipment on random journeys', () => describeProperties(40));

@@ -1,4 +1,4 @@
 import { describePropertiesOverTime } from './model/timed-properties.ts';
 
-// More of them: over-time.faults.spec.ts.
+// More random journeys: over-time.faults.spec.ts.
 describe('exceptions on random journeys over time', () => describePropertiesOverTime(60));

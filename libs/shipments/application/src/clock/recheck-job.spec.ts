@@ -8,7 +8,7 @@ import { RecheckStage } from '../../test/recheck-stage.ts';
 const away = new Unavailable('event store', 'away');
 const shipments = (count: number, from = 0) => Array.from({ length: count }, (_, n) => shipmentOf(from + n));
 
-describe('when a re-check begins', () => {
+describe('a re-check begins', () => {
   let stage: RecheckStage;
   beforeEach(() => {
     stage = new RecheckStage();
@@ -24,7 +24,7 @@ describe('when a re-check begins', () => {
     expect(stage.checked()).toEqual(shipments(2));
   };
 
-  it('is six seconds after the change was noticed', async () => {
+  it('six seconds after the change was noticed', async () => {
     await stage.round();
     stage.elapsed = 5_999;
     await stage.round();
@@ -34,7 +34,7 @@ describe('when a re-check begins', () => {
     isDone();
   });
 
-  it('is six seconds after the last of several changes', async () => {
+  it('six seconds after the last of several changes', async () => {
     await stage.round();
     stage.elapsed = 5_000;
     stage.rechecks.change('wsp_1');
@@ -47,7 +47,7 @@ describe('when a re-check begins', () => {
     isDone();
   });
 
-  it('is six seconds after another process noticed it that takes over', async () => {
+  it('six seconds after the process that takes over noticed it', async () => {
     await stage.round();
     const other = new RecheckStage(undefined, {}, stage.rechecks);
     other.addShipments('wsp_1', 2);
@@ -59,7 +59,7 @@ describe('when a re-check begins', () => {
     expect(other.checked()).toEqual(shipments(2));
   });
 
-  it('is when the read models show all that was stored until every replica knew the settings', async () => {
+  it('when the read models contain all events from before every replica had the settings', async () => {
     await stage.round();
     stage.head = '7';
     stage.elapsed = 6_000;
@@ -73,13 +73,13 @@ describe('when a re-check begins', () => {
     isDone();
   });
 
-  it('is at once where nothing was ever stored', async () => {
+  it('immediately if nothing was ever stored', async () => {
     stage.head = undefined;
     await stage.roundsUntilBegun();
     isDone();
   });
 
-  it('is not before this process goes by the settings itself, and shows what it stored until then', async () => {
+  it('when this process has the settings, and the read models contain its earlier events', async () => {
     stage.knows = 1;
     await stage.roundsUntilBegun();
     isPending();
@@ -94,7 +94,7 @@ describe('when a re-check begins', () => {
 });
 
 describe('a re-check', () => {
-  it('checks each open shipment once, in the order of their ids, a few at once', async () => {
+  it('checks each open shipment once, sorted by id, a few concurrently', async () => {
     const stage = new RecheckStage(undefined, { page: 20 });
     stage.addShipments('wsp_1', 50);
     stage.rechecks.change('wsp_1');
@@ -113,7 +113,7 @@ describe('a re-check', () => {
     expect(stage.checked()).toEqual([]);
   });
 
-  it('asks for no shipment twice, and stores its place after each page', async () => {
+  it('reads no shipment twice, and stores its position after each page', async () => {
     const stage = new RecheckStage();
     stage.addShipments('wsp_1', 10);
     stage.rechecks.change('wsp_1');
@@ -132,14 +132,14 @@ describe('a re-check', () => {
     ]);
   });
 
-  it('is done at once where no shipment is open', async () => {
+  it('is done immediately if no shipment is open', async () => {
     const stage = new RecheckStage();
     stage.rechecks.change('wsp_1');
     await stage.roundsUntilBegun();
     expect(stage.rechecks.stored).toEqual(['wsp_1 - 0', 'wsp_1 - 0 done']);
   });
 
-  it('goes on from its place in another process, without waiting', async () => {
+  it('continues from its position in another process without waiting', async () => {
     const first = new RecheckStage(({ shipment_id }) => (shipment_id >= shipmentOf(6) ? away : undefined));
     first.addShipments('wsp_1', 10);
     first.rechecks.change('wsp_1');
@@ -151,7 +151,7 @@ describe('a re-check', () => {
     expect(next.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
 
-  it('rests three times as long as it works', async () => {
+  it('pauses three times as long as it works', async () => {
     const stage = new RecheckStage(undefined, { page: 20 });
     stage.takes = 10;
     stage.addShipments('wsp_1', 19);
@@ -160,7 +160,7 @@ describe('a re-check', () => {
     expect(stage.rests).toEqual([0, 30, 30, 30]);
   });
 
-  it('of many workspaces takes turns: a large one holds none up', async () => {
+  it('takes turns between many workspaces, so that a large one delays none', async () => {
     const stage = new RecheckStage();
     const sizes = { wsp_1: 40, wsp_2: 3, wsp_3: 5 };
     for (const [id, size] of Object.entries(sizes)) {
@@ -177,7 +177,7 @@ describe('a re-check', () => {
     expect(before.filter((line) => line.startsWith('wsp_1')).length).toBe(3);
   });
 
-  it('is of more workspaces than are read at once', async () => {
+  it('covers more workspaces than one read returns', async () => {
     const stage = new RecheckStage();
     const ids = Array.from({ length: 250 }, (_, n) => `wsp_${n}`);
     for (const id of ids) stage.rechecks.change(id);
@@ -185,7 +185,7 @@ describe('a re-check', () => {
     expect(ids.filter((id) => stage.rechecks.of(id)?.isDone !== true)).toEqual([]);
   });
 
-  it('begins anew when the settings change amid a page, and stores nothing of before', async () => {
+  it('restarts when the settings change within a page, and stores no former progress', async () => {
     let isFirst = true;
     const stage: RecheckStage = new RecheckStage(({ shipment_id }) => {
       if (isFirst && shipment_id === shipmentOf(5)) {
@@ -204,7 +204,7 @@ describe('a re-check', () => {
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ version: 3, isDone: true, checked: 10 });
   });
 
-  it('by two jobs at once is counted once', async () => {
+  it('by two jobs concurrently is counted once', async () => {
     const stage = new RecheckStage();
     const other = new RecheckStage(undefined, {}, stage.rechecks);
     for (const each of [stage, other]) each.addShipments('wsp_1', 30);
@@ -214,7 +214,7 @@ describe('a re-check', () => {
     expect(new Set([...stage.checked(), ...other.checked()])).toEqual(new Set(shipments(30)));
   });
 
-  it('ends with the process, and goes on from its place', async () => {
+  it('ends with the process, and continues from its position', async () => {
     const ending = new AbortController();
     const stage = new RecheckStage(({ shipment_id }) => {
       if (shipment_id === shipmentOf(5)) ending.abort();
@@ -236,7 +236,7 @@ describe('a shipment that cannot be checked', () => {
   it.each([
     ['that is refused', new DomainError('limit_exceeded', 'too many exceptions')],
     ['at which code of ours fails', new TypeError('no such thing')],
-  ])('%s is counted, told and passed over', async (_, error) => {
+  ])('%s is counted, logged and skipped', async (_, error) => {
     const stage = new RecheckStage(({ shipment_id }) => (shipment_id === shipmentOf(5) ? error : undefined));
     stage.addShipments('wsp_1', 10);
     stage.rechecks.change('wsp_1');
@@ -248,7 +248,7 @@ describe('a shipment that cannot be checked', () => {
     expect(told).toMatchObject([{ fields: { shipment_id: shipmentOf(5), error: String(error) } }]);
   });
 
-  it('since its engine is busy is tried again at once, as the same command', async () => {
+  it('because its engine is busy is retried immediately as the same command', async () => {
     let refusals = 3;
     const isBusy = ({ shipment_id }: { shipment_id: string }) =>
       shipment_id === shipmentOf(5) && (refusals -= 1) >= 0 ? away : undefined;
@@ -262,7 +262,7 @@ describe('a shipment that cannot be checked', () => {
     expect(stage.rechecks.of('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
 
-  it('since its engine is away keeps its page waiting, and no other workspace', async () => {
+  it('because its engine is unavailable delays its page, but no other workspace', async () => {
     let isAway = true;
     const stage = new RecheckStage(({ shipment_id }) => (isAway && shipment_id === shipmentOf(1) ? away : undefined));
     stage.addShipments('wsp_1', 10);
@@ -283,10 +283,10 @@ describe.each([
   ['before it has its effect', true],
   ['after it had its effect', false],
 ])('a process that dies at a call, %s', (_, before) => {
-  /** One to begin with, seven checks, and one for each of four pages. */
+  /** One to begin, seven checks, and one for each of four pages. */
   const CALLS = 12;
   it.each(Array.from({ length: CALLS }, (_, n) => n + 1))(
-    'the %d., is followed by one that checks the rest',
+    'at call %d is followed by one that checks the rest',
     async (dieAt) => {
       const process = new MortalProcess(dieAt, before);
       const first = new RecheckStage(undefined, { page: 2 }, undefined, process);
@@ -311,7 +311,7 @@ describe.each([
 });
 
 describe('the job', () => {
-  it('looks for changes by itself, and ends when told', async () => {
+  it('polls for changes, and ends when stopped', async () => {
     const stage = new RecheckStage(undefined, { everyMs: 1, beginsAfterMs: 0 });
     stage.addShipments('wsp_1', 10);
     stage.job.job.start();

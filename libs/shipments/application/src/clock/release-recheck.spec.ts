@@ -1,7 +1,7 @@
 import { Unavailable } from '@tracking/ports';
 import { ReleaseRecheck } from './rechecks.ts';
 
-/** Three workspaces, and what is stored about the rules of their last checks. */
+/** Three workspaces, and the stored rules version of their last re-checks. */
 class Stage {
   rules: string | undefined;
   shown = '5';
@@ -34,7 +34,7 @@ const ALL = ['wsp_1', 'wsp_2', 'wsp_3'];
 const never = new AbortController().signal;
 
 describe('the re-check after a release', () => {
-  it.each([undefined, 'old'])('is requested for all workspaces where the last rules were %s, once', async (before) => {
+  it.each([undefined, 'old'])('is requested once for all workspaces if the last rules were %s', async (before) => {
     const stage = new Stage();
     stage.rules = before;
     const recheck = stage.recheck();
@@ -46,7 +46,7 @@ describe('the re-check after a release', () => {
     expect(stage.requested).toEqual([...ALL, ...ALL]);
   });
 
-  it('waits until the read model shows what was stored before', async () => {
+  it('waits until the read model contains all earlier events', async () => {
     const stage = new Stage();
     stage.shown = '4';
     const recheck = stage.recheck();
@@ -57,7 +57,7 @@ describe('the re-check after a release', () => {
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 
-  it('waits until no replica runs the release before', async () => {
+  it('waits until no replica runs the previous release', async () => {
     const stage = new Stage();
     stage.upgradeMs = 1_000;
     const recheck = stage.recheck();
@@ -71,7 +71,7 @@ describe('the re-check after a release', () => {
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 
-  it('is repeated whole where it was cut off', async () => {
+  it('is repeated completely after an interruption', async () => {
     const stage = new Stage();
     stage.isAway = true;
     const recheck = stage.recheck();

@@ -8,13 +8,13 @@ import { StoredDeadlines } from '../../test/stored-deadlines.ts';
 import { RuleClock } from './rule-clock.ts';
 
 const HOUR_MS = 3_600_000;
-/** When departures that were to be at midnight are overdue. */
+/** The time at which departures planned for midnight are overdue. */
 const NOON = Date.parse('2026-03-02T12:00:00.000Z');
 
 describe('the clock over the embedded engines', () => {
   let engine: TestEngine;
   let deadlines: StoredDeadlines;
-  /** What every machine takes for the time, in epoch milliseconds. */
+  /** The time on every machine, in epoch milliseconds. */
   let now: number;
   let elapsed: number;
   beforeEach(async () => {
@@ -27,7 +27,7 @@ describe('the clock over the embedded engines', () => {
 
   const at = () => new Date(now).toISOString();
 
-  /** A shipment whose departure is overdue so many milliseconds after noon. */
+  /** Creates a shipment whose departure is overdue this many milliseconds after noon. */
   async function create(ms = 0): Promise<string> {
     const etd = new Date(NOON - 12 * HOUR_MS + ms).toISOString();
     const { answer } = await replica(engine.store).upsertShipment(
@@ -37,7 +37,7 @@ describe('the clock over the embedded engines', () => {
     return answer.shipment.id;
   }
 
-  /** One replica, with a cache and a clock of its own; answers what lets its clock go once through what is due. */
+  /** Creates a replica with its own cache and clock. Returns a function that runs one round of its clock. */
   function sweeper(store: EventStore = engine.store): () => Promise<void> {
     const clock = new RuleClock({
       shipments: replica(store),
@@ -69,7 +69,7 @@ describe('the clock over the embedded engines', () => {
     return answer.outcome;
   };
 
-  it('opens an exception at its moment, not before, and once', async () => {
+  it('opens an exception when due, not before, and once', async () => {
     const id = await create();
     const sweep = sweeper();
     now = NOON - 1;
@@ -88,12 +88,13 @@ describe('the clock over the embedded engines', () => {
     ]);
   });
 
-  it('comes back at the moment that a check found, until there is none', async () => {
+  it('checks again at each time that a check found, until there is none', async () => {
     const id = await create();
     const sweep = sweeper();
     for (now = NOON; now < NOON + 40 * 24 * HOUR_MS; now += 6 * HOUR_MS) await sweep();
     const told = await eventsOf(id);
-    // Overdue, graver after two days, and nothing heard for seven: each once, however often it was looked.
+    // Overdue, a higher severity after two days, and no news for seven days: each once, regardless of the number of
+    // checks.
     expect(told.map(({ type, metadata }) => [type, metadata['next_check_at']])).toEqual([
       ['shipment.created.v1', '2026-03-02T12:00:00.000Z'],
       ['exception.opened.v1', '2026-03-04T00:00:00.000Z'],
@@ -102,7 +103,7 @@ describe('the clock over the embedded engines', () => {
     ]);
   });
 
-  it('opens after a downtime what became due in it, in order of its moments', async () => {
+  it('opens after a downtime what became due meanwhile, sorted by due time', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 40; n += 1) ids.push(await create(((n * 17) % 40) * 1_000));
     await engine.reopen();
@@ -112,11 +113,11 @@ describe('the clock over the embedded engines', () => {
     const positions = new Map(await Promise.all(ids.map(async (id) => [id, (await opened(id))[0]!.position] as const)));
     const inOrder = ids.toSorted((one, other) => (positions.get(one)! < positions.get(other)! ? -1 : 1));
     const turns = inOrder.map((id) => Math.floor(((ids.indexOf(id) * 17) % 40) / 4));
-    // Four go side by side.
+    // Four checks run concurrently.
     expect(turns).toEqual(turns.toSorted((one, other) => one - other));
   });
 
-  it('opens each once where two sweep at once', async () => {
+  it('opens each exception once with two concurrent clocks', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 40; n += 1) ids.push(await create(n));
     now = NOON + HOUR_MS;
@@ -125,7 +126,7 @@ describe('the clock over the embedded engines', () => {
     expect(await timesOpened(ids)).toEqual([1]);
   });
 
-  it('opens each once where one that stood still goes on after another has swept', async () => {
+  it('opens each exception once if a paused clock continues after another has checked', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 12; n += 1) ids.push(await create(n));
     now = NOON + HOUR_MS;
@@ -146,7 +147,7 @@ describe('the clock over the embedded engines', () => {
     expect(await timesOpened(ids)).toEqual([1]);
   });
 
-  it('does nothing twice where the work list is behind', async () => {
+  it('does nothing twice with a stale work list', async () => {
     const id = await create();
     await deadlines.fallBehind();
     now = NOON + HOUR_MS;
@@ -158,7 +159,8 @@ describe('the clock over the embedded engines', () => {
       await sweep();
     }
     expect(await eventsOf(id)).toEqual(after);
-    // What came meanwhile resolved it: nothing opens it again, although the list still says that it is due.
+    // A milestone resolved the exception in the meantime. Nothing opens it again, although the stale list still
+    // contains the shipment.
     await replica(engine.store).recordMilestone(
       milestone(id, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
@@ -168,7 +170,7 @@ describe('the clock over the embedded engines', () => {
     expect(await eventsOf(id, 'exception.resolved.v2')).toHaveLength(1);
   });
 
-  it('keeps what it did while the time was an hour ahead, and does it no second time', async () => {
+  it('does not repeat what it did while the time was an hour ahead', async () => {
     const [early, later] = [await create(30 * 60_000), await create(3 * HOUR_MS)];
     const sweep = sweeper();
     now = NOON + HOUR_MS;
@@ -186,7 +188,7 @@ describe('the clock over the embedded engines', () => {
     expect(await eventsOf(early, 'exception.resolved.v2')).toHaveLength(1);
   });
 
-  it('opens on time what an hour behind made late, once the time is right again', async () => {
+  it('opens on time after a clock an hour behind is corrected', async () => {
     const id = await create();
     const sweep = sweeper();
     now = NOON - HOUR_MS;

@@ -6,7 +6,7 @@ const SECOND = 1_000;
 const away = new Unavailable('event store', 'away');
 
 describe('the clock', () => {
-  it('checks a shipment at its moment, and not before', async () => {
+  it('checks a shipment when due, and not before', async () => {
     const stage = new ClockStage();
     stage.setDue(1, 60);
     stage.now = 59.999;
@@ -29,7 +29,7 @@ describe('the clock', () => {
     expect(stage.metrics.value('clock_checks_total{outcome="checked"}')).toBe(1);
   });
 
-  it('gives each check an id and a request of its own', async () => {
+  it('gives each check its own id and request id', async () => {
     const stage = new ClockStage();
     for (let n = 0; n < 3; n += 1) stage.setDue(n, 1);
     stage.now = 1;
@@ -38,7 +38,7 @@ describe('the clock', () => {
     expect(new Set(stage.commands.map(({ request_id }) => request_id)).size).toBe(3);
   });
 
-  it('goes through what is due in order of its moments, a few at once, and looks at nothing else', async () => {
+  it('checks due shipments sorted by due time, a few concurrently, and reads nothing else', async () => {
     const stage = new ClockStage();
     const due = Array.from({ length: 250 }, (_, n) => (n * 7) % 250);
     for (const n of due) stage.setDue(n, n);
@@ -50,7 +50,7 @@ describe('the clock', () => {
     expect(stage.looks).toEqual([100, 100, 50]);
   });
 
-  it('rests three times as long as it works', async () => {
+  it('pauses three times as long as it works', async () => {
     const stage = new ClockStage();
     stage.takes = 10;
     for (let n = 0; n < 20; n += 1) stage.setDue(n, 1);
@@ -59,7 +59,7 @@ describe('the clock', () => {
     expect(stage.rests).toEqual([0, 30, 30, 30, 30, 30]);
   });
 
-  it('leaves alone what the list shows as before, for longer each time', async () => {
+  it('holds shipments that a stale list still contains, longer each time', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
     stage.setDue(1, 1);
@@ -73,7 +73,7 @@ describe('the clock', () => {
     }
   });
 
-  it('checks at its next moment at once what it checked just now', async () => {
+  it('checks a held shipment immediately at its next due time', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
     stage.setDue(1, 1);
@@ -84,7 +84,7 @@ describe('the clock', () => {
     expect(stage.checked()).toEqual([shipmentOf(1), shipmentOf(1)]);
   });
 
-  it('goes past more than a page of what the list shows as before', async () => {
+  it('reads beyond more than a page of held shipments', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
     for (let n = 0; n < 150; n += 1) stage.setDue(n, 1);
@@ -99,7 +99,7 @@ describe('the clock', () => {
   it.each([
     ['is refused', new DomainError('not_found', 'gone')],
     ['fails', new Error('poison')],
-  ])('goes on where one %s, tells it and tries again later', async (_, error) => {
+  ])('continues if a check %s, logs it and retries later', async (_, error) => {
     const stage = new ClockStage(({ shipment_id }) => (shipment_id === shipmentOf(1) ? error : undefined));
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
@@ -114,7 +114,7 @@ describe('the clock', () => {
     expect(stage.checked()).toEqual([shipmentOf(1)]);
   });
 
-  it('waits for an engine that is away, and then goes on where it was', async () => {
+  it('waits for an unavailable engine, then continues from the same shipment', async () => {
     let isAway = true;
     const stage = new ClockStage(() => (isAway ? away : undefined));
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
@@ -133,7 +133,7 @@ describe('the clock', () => {
     expect(stage.metrics.value('clock_lag_seconds')).toBe(0);
   });
 
-  it('goes on past a shipment to which others write all the time', async () => {
+  it('continues with the next shipments if others keep writing to one', async () => {
     const busy = new Busy('shipments', 'other replicas keep writing to this shipment');
     const stage = new ClockStage(({ shipment_id }) => (shipment_id === shipmentOf(0) ? busy : undefined));
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
@@ -141,14 +141,14 @@ describe('the clock', () => {
     await stage.round();
     expect(stage.checked()).toHaveLength(20);
     stage.elapsed += 5 * SECOND;
-    // Alone it cannot be told from an engine that is away.
+    // A single failure cannot be distinguished from an unavailable engine.
     await expect(stage.round()).rejects.toBe(busy);
     stage.setDue(30, 30);
     await stage.round();
     expect(stage.checked()).toEqual([0, 30].map(shipmentOf));
   });
 
-  it('begins nothing more when it holds its lease no longer, or is to end', async () => {
+  it('starts nothing after losing its lease or being stopped', async () => {
     const ending = new AbortController();
     const stages = [
       new ClockStage(() => {
@@ -169,7 +169,7 @@ describe('the clock', () => {
     }
   });
 
-  it('checks nothing for a process that wakes when its lease is another’s', async () => {
+  it('checks nothing if the process was paused until the lease was taken over', async () => {
     const stage = new ClockStage();
     stage.setDue(1, 1);
     stage.now = 2;

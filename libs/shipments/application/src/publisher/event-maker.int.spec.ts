@@ -2,7 +2,7 @@ import { type MakeEvents, type EventReference, publicEventId } from '@tracking/s
 import { ADDRESSES, PublishingStage } from '../../test/publishing-stage.ts';
 import { eventMaker } from './event-maker.ts';
 
-describe('public events made again', () => {
+describe('recreated public events', () => {
   let stage: PublishingStage;
   let makeEvents: MakeEvents;
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('public events made again', () => {
   });
   afterAll(() => stage.close());
 
-  /** Of everything stored, whether it announces something or not. */
+  /** References of all stored events, including those without announcements. */
   const references = async (): Promise<EventReference[]> =>
     (await stage.stored()).map(({ id, stream, revision }) => ({ id: publicEventId(id), stream, revision }));
   const text = (events: readonly object[]) => events.map((event) => JSON.stringify(event));
@@ -25,13 +25,13 @@ describe('public events made again', () => {
     return events;
   };
 
-  it('are the bytes that were published', async () => {
+  it('have the bytes that were published', async () => {
     stage.start();
     const published = (await stage.published()).map(({ value }) => value);
     expect(text(await eventsOf(await references()))).toEqual(published);
   });
 
-  it('come in the order asked for, also page by page, back and forth, and hardly cached', async () => {
+  it('come in the requested order, also page by page, back and forth, and without a cache', async () => {
     const all = await references();
     const expected = text(await stage.announced());
     const backwards = text(await eventsOf([...all].reverse()));
@@ -44,7 +44,7 @@ describe('public events made again', () => {
     }
   });
 
-  it('are only those that there are', async () => {
+  it('do not include unknown references', async () => {
     const [first] = await references();
     if (first === undefined) throw new Error('nothing is stored');
     const nowhere = { ...first, id: 'evt_nowhere', stream: 'shipment-nowhere' };
@@ -55,7 +55,7 @@ describe('public events made again', () => {
     expect(await eventsOf([])).toEqual([]);
   });
 
-  it('end where more would exceed the bytes that are asked for, behind one at least', async () => {
+  it('end before the maximum number of bytes, with at least one event', async () => {
     const all = await references();
     const published = text(await stage.announced());
     for (const maxBytes of [1, 5_000, 40_000, Infinity]) {
@@ -72,7 +72,7 @@ describe('public events made again', () => {
     }
   });
 
-  it('leave out a stream that cannot be folded', async () => {
+  it('omit a stream that cannot be folded', async () => {
     const stream = 'shipment-broken';
     const event = { id: '5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11', type: 'shipment.changed.v1', data: {}, metadata: {} };
     await stage.eventStore.append(stream, 'no_stream', [event]);

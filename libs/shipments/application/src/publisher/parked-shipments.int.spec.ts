@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import { streamOf } from '@tracking/shipments-domain';
 import { PublishingStage } from '../../test/publishing-stage.ts';
 
-/** A store as a version of the code sees it that does not know some events: by shipment, from which revision on. */
+/** A store as an older release sees it that does not know some events: from a revision on, by shipment. */
 class FaultyStore implements EventStore {
   readonly faults = new Map<string, number>();
 
@@ -49,11 +49,11 @@ describe('a shipment with an event that cannot be published', () => {
     const all = await expected(sound);
     await eventually(async () => expect(await of(sound)).toEqual(all));
   };
-  /** What is published with it may be there before it is. */
+  /** Events published with it may arrive before it. */
   const isParked = ({ publisher }: ReturnType<typeof start>) =>
     eventually(async () => expect(await publisher.parked()).toHaveLength(1));
 
-  it('waits with what came before it published, and all others go on', async () => {
+  it('is parked after its earlier events are published, and all others continue', async () => {
     store.faults.set(broken, 1);
     const started = start();
     const { publisher, metrics } = started;
@@ -98,7 +98,7 @@ describe('a shipment with an event that cannot be published', () => {
     expect(await publisher.retryParked('nothing')).toBe('not_found');
   });
 
-  it('stays so over a restart, and is tried again then: other code may know better', async () => {
+  it('stays parked across a restart, and is then retried, because a new release may fix it', async () => {
     store.faults.set(broken, 1);
     const first = start();
     await stage.record(broken);
@@ -117,7 +117,7 @@ describe('a shipment with an event that cannot be published', () => {
     expect(await of(broken)).toEqual(await expected(broken));
   });
 
-  it('waits as well where the fault lies in what was published long ago', async () => {
+  it('is also parked if an already published event is faulty', async () => {
     const first = start();
     await soundIsPublished();
     await first.publisher.stop();

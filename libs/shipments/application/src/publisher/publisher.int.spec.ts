@@ -18,7 +18,7 @@ interface PublishedLog {
 describe('the publisher', () => {
   let stage: PublishingStage;
   beforeEach(async () => {
-    // One partition shows the order of all messages, and not of each shipment's alone.
+    // One partition shows the order of all messages, not only that of each shipment.
     stage = await PublishingStage.open(1);
   });
   afterEach(() => stage.close());
@@ -27,7 +27,7 @@ describe('the publisher', () => {
   const checkpoint = async (): Promise<CheckpointDocument | undefined> =>
     (await stage.documentStore.collection<CheckpointDocument>(CHECKPOINTS)).get('publisher/1/shipment-');
 
-  /** The broker, but for what it does otherwise. */
+  /** The broker with overridden methods. */
   const brokerThat = (otherwise: Partial<MessageBroker>): MessageBroker => ({
     ensureTopics: (topics) => stage.broker.ensureTopics(topics),
     consume: (options, handler) => stage.broker.consume(options, handler),
@@ -43,7 +43,7 @@ describe('the publisher', () => {
     return (await stage.documentStore.collection<PublishedLog>(spec)).get('shipment-events');
   };
 
-  /** A journey with every kind of event, and those that announce nothing. */
+  /** A journey with every kind of event, including those that announce nothing. */
   async function journey(): Promise<string> {
     const id = await stage.create(undefined, { destination_port: 'USLAX', eta: '2026-03-20T00:00:00.000Z' });
     await stage.record(id, { code: 'gated_in' });
@@ -55,7 +55,7 @@ describe('the publisher', () => {
     return id;
   }
 
-  it('publishes what is announced, in its order, once', async () => {
+  it('publishes announcements, in its order, once', async () => {
     await journey();
     const { metrics } = stage.start();
     await journey();
@@ -66,11 +66,11 @@ describe('the publisher', () => {
       events.map(({ id, type, data }) => ({ key: data['shipment_id'], 'event-id': id, 'event-type': type })),
     );
     expect(new Set(events.map(({ type }) => type)).size).toBe(5);
-    // It counts what is stored: messages are handed to consumers before that.
+    // Counts stored messages, because consumers receive messages earlier.
     await eventually(() => expect(metrics.value('publisher_events_published_total{type="exception.opened"}')).toBe(2));
   });
 
-  it('says where each event is in the log and what request it came from, the same each time, and not in the event', async () => {
+  it('sends position and request of each event in headers, the same each time, not in the event', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await stage.shipments.upsertShipment(upsert({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }));
     await stage.create();
@@ -95,14 +95,14 @@ describe('the publisher', () => {
     expect(again.slice(2).map(({ headers }) => headers)).toEqual([first?.headers, second?.headers]);
   });
 
-  it('keeps the order of each shipment while many are written at once', async () => {
+  it('keeps the order of each shipment while many are written concurrently', async () => {
     stage.start();
     const shipments = await Promise.all(Array.from({ length: 10 }, () => stage.create()));
     await Promise.all(shipments.flatMap((id) => Array.from({ length: 20 }, () => stage.record(id))));
     expect(texts(await stage.published())).toEqual(await announced());
   });
 
-  it('goes on where it stopped', async () => {
+  it('continues from its position', async () => {
     const { publisher } = stage.start();
     const id = await stage.create();
     const before = ids(await stage.published());
@@ -116,20 +116,20 @@ describe('the publisher', () => {
     ]);
   });
 
-  it('makes the same bytes again from the first event on', async () => {
+  it('recreates the same bytes from the first event on', async () => {
     const { publisher } = stage.start();
     await Promise.all([journey(), journey(), journey()]);
     const first = texts(await stage.published());
     await publisher.stop();
     await stage.documentStore.dropCollection(CHECKPOINTS.name);
     await stage.reopen();
-    // With hardly any memory, so that it must read shipments back in the middle.
+    // A tiny cache, so that shipments must be read again in between.
     stage.start({ cachedShipments: 1, addresses: ADDRESSES });
     await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
     expect(texts(await stage.messages()).slice(first.length)).toEqual(first);
   });
 
-  it('publishes nothing that the read models do not show', async () => {
+  it('publishes nothing that the read models do not contain', async () => {
     let shown: Position = '';
     const asked: Position[] = [];
     const { metrics } = stage.start({
@@ -168,7 +168,7 @@ describe('the publisher', () => {
     for (let n = 0; n < 5; n += 1) await stage.create();
     expect(texts(await stage.published())).toEqual(await announced());
     expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(5);
-    // Once lost, patience is not lost anew at every event.
+    // After one timeout, the publisher does not wait again at every event.
     asked.splice(0);
     await stage.create();
     await stage.published();
@@ -183,7 +183,7 @@ describe('the publisher', () => {
     expect(asked.every((timeoutMs) => timeoutMs > 0)).toBe(true);
   });
 
-  it('waits for a broker that is away or busy, the checkpoint unmoved', async () => {
+  it('waits for an unavailable or busy broker without moving the checkpoint', async () => {
     let failures = 0;
     let isAway = true;
     const { metrics } = stage.start({
@@ -191,7 +191,7 @@ describe('the publisher', () => {
         publish: async (topic, messages) => {
           if (!isAway) return stage.broker.publish(topic, messages);
           failures += 1;
-          // An outcome that nobody knows: the broker has it.
+          // An unknown outcome: the broker has accepted the message.
           if (failures % 3 === 0) await stage.broker.publish(topic, messages);
           throw failures % 2 === 0 ? new Busy('broker', 'too much waits') : new Unavailable('broker', 'away');
         },
@@ -200,7 +200,7 @@ describe('the publisher', () => {
     await eventually(async () => expect((await checkpoint())?.complete).toBe(true));
     await journey();
     await eventually(() => expect(failures).toBeGreaterThan(4));
-    // Of the empty log there may be a position or none, by how soon it was looked at.
+    // An empty log may have a position or none, depending on when it was checked.
     const [first] = await stage.stored();
     expect(((await checkpoint())?.position ?? '') < (first?.position ?? '')).toBe(true);
     expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(0);
@@ -212,7 +212,7 @@ describe('the publisher', () => {
     await eventually(async () => expect((await checkpoint())?.position).toBe(end));
   });
 
-  it('publishes all of it again for a broker whose log is shorter than it was, found at the start', async () => {
+  it('publishes everything again if the log of the broker became shorter before the start', async () => {
     const { publisher } = stage.start({ logCheckIntervalMs: 5 });
     await journey();
     const first = texts(await stage.published());
@@ -225,7 +225,7 @@ describe('the publisher', () => {
     expect([...new Set(texts(await stage.published()))]).toEqual(await announced());
   });
 
-  it('publishes all of it again, once, when the log became shorter meanwhile, whoever sees it first', async () => {
+  it('publishes everything again once if the log becomes shorter, whichever process notices it first', async () => {
     let lost = 0;
     const asked: number[] = [];
     const broker = brokerThat({
@@ -242,7 +242,7 @@ describe('the publisher', () => {
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     lost = first.length;
     await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
-    // The log is no shorter now than it was then: it is not published a third time.
+    // The log did not become shorter again, so it is not published a third time.
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 2, produced: [first.length] }));
     asked.splice(0);
     await eventually(() => expect(asked.length).toBeGreaterThan(4));
@@ -251,7 +251,7 @@ describe('the publisher', () => {
     await Promise.all(both.map(({ publisher }) => publisher.stop()));
   });
 
-  it('publishes on where the broker does not say how long its log is', async () => {
+  it('continues if the broker does not report the length of its log', async () => {
     const broker = brokerThat({ produced: () => Promise.reject(new Unavailable('broker', 'away')) });
     const { metrics } = stage.start({ broker, logCheckIntervalMs: 1 });
     await journey();
@@ -259,7 +259,7 @@ describe('the publisher', () => {
     await eventually(() => expect(metrics.value('retries_total{what="publishing"}')).toBeGreaterThan(1));
   });
 
-  it('parks a shipment of which the broker refuses a message for ever, and all others go on', async () => {
+  it('parks a shipment with a message that the broker always refuses, and all others continue', async () => {
     const [large, other] = [await stage.create(), await stage.create()];
     for (let n = 0; n < 3; n += 1) for (const id of [large, other]) await stage.record(id, { code: 'gated_in' });
     const own = (await stage.announced()).filter(({ data }) => data['shipment_id'] === large);
@@ -269,7 +269,7 @@ describe('the publisher', () => {
       publish: async (topic, messages) => {
         const index = messages.findIndex(isRefused);
         if (index === -1) return stage.broker.publish(topic, messages);
-        // Whether or not it takes the others.
+        // Whether or not the broker accepts the others.
         await stage.broker.publish(topic, messages.slice(0, 1));
         throw new MessageRefused(topic, index, 'too large');
       },
@@ -297,7 +297,7 @@ describe('the publisher', () => {
     await eventually(async () => expect(await of(large)).toEqual(allOfLarge));
   });
 
-  it('loses nothing and keeps the order over crashes at every step', async () => {
+  it('loses nothing and keeps the order across crashes at every step', async () => {
     for (let at = 1; at <= 24; at += 1) {
       const process = new MortalProcess((at >> 1) + 1, at % 2 === 0);
       stage.start({}, process);
@@ -313,7 +313,7 @@ describe('the publisher', () => {
     expect(messages.length).toBeGreaterThan(new Set(messages).size);
   }, 30_000);
 
-  it('is done by one process at a time, and taken over when that one ends', async () => {
+  it('runs in one process at a time, and another takes over', async () => {
     const leases = stage.nextLeases();
     const both = [stage.start({ leases }), stage.start({ leases })];
     const published =
@@ -332,7 +332,7 @@ describe('the publisher', () => {
     await eventually(() => expect(published('milestone.recorded')(other)).toBeGreaterThan(0));
   });
 
-  it('may be done by two that both believe to be alone', async () => {
+  it('tolerates two processes that both hold the lease', async () => {
     const older = stage.start();
     const id = await stage.create();
     await stage.published();
@@ -344,7 +344,7 @@ describe('the publisher', () => {
     await Promise.all([older.publisher.stop(), newer.publisher.stop()]);
   });
 
-  it('shares the shipments out by partitions', async () => {
+  it('distributes the shipments over partitions', async () => {
     const firsts = ['abcdefghijklmnop', 'qrstuvwxyz234567'];
     stage.start({ partitions: firsts.map((all) => [...all].map((first) => `shipment-${first}`)) });
     const shipments = await Promise.all(Array.from({ length: 30 }, () => stage.create()));

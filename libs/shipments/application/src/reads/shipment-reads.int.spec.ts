@@ -39,7 +39,7 @@ afterEach(() => engine.close());
 
 const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 12, minute)).toISOString();
 
-/** Counts the events that are read. */
+/** Counts the events read. */
 function countingReads(store: EventStore): { readonly store: EventStore; readonly read: () => number } {
   let count = 0;
   const counting = new Proxy(store, {
@@ -73,7 +73,7 @@ async function pagesOf<T>(
   return pages;
 }
 
-/** A shipment to which much happened, a minute between one and the next. */
+/** A shipment with many events, one minute apart. */
 async function eventful(): Promise<string> {
   const fields = { external_id: 'PO-1', mode: 'ocean' as const, eta: at(100), container_numbers: ['MSCU6639871'] };
   const { answer } = await shipments.upsertShipment(upsert(fields, { at: at(0) }));
@@ -98,7 +98,7 @@ async function recorded(id: string, occurred_at: string, when: string) {
 }
 
 describe('the past', () => {
-  it('at each revision is what was answered then', async () => {
+  it('equals the former answer at each revision', async () => {
     const id = await eventful();
     const events = (await engine.store.read(streamOf(id))).map(toShipmentEvent);
     for (let minute = 0; minute <= 9; minute++) {
@@ -122,7 +122,7 @@ describe('the past', () => {
     expect(await shipments.getShipmentAt(before)).toBeUndefined();
   });
 
-  it('is folded once, however many pages of it are read', async () => {
+  it('is folded once for any number of pages', async () => {
     const id = await eventful();
     const { store, read } = countingReads(engine.store);
     const reader = replica(store);
@@ -139,7 +139,7 @@ describe('the past', () => {
       expect(await pageAt(minute)).toEqual({ page: once.page, events: 0 });
       expect(await pageAt(minute, { workspace_id: 'wsp_2' })).toMatchObject({ page: undefined });
     }
-    // Time goes on where nothing was recorded later.
+    // The time is later, although nothing was recorded.
     const occurred_at = '2026-01-01T00:00:00.000Z';
     const { milestone_id } = await recorded(id, occurred_at, at(50));
     const { page, events } = await pageAt(60);
@@ -148,7 +148,7 @@ describe('the past', () => {
     expect((await pageAt(5)).events).toBe(0);
   });
 
-  it('shows nothing that was recorded behind what was not there yet, where clocks of replicas differ', async () => {
+  it('contains no event after a later one, if clocks of replicas differ', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }, { at: at(0) }));
     const { id } = answer.shipment;
     await shipments.recordMilestone(milestone(id, { code: 'gated_in' }, { at: at(5) }));
@@ -161,7 +161,7 @@ describe('the past', () => {
 });
 
 describe('a milestone', () => {
-  it('is told whatever became of it, as new as its last write by whatever replica', async () => {
+  it('is returned in any state, as new as its last write on any replica', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     const recorded = (await shipments.recordMilestone(milestone(shipment_id))).answer;
@@ -175,7 +175,7 @@ describe('a milestone', () => {
     }
   });
 
-  it('is nobody else’s, and no other shipment’s', async () => {
+  it('is not found in another scope or shipment', async () => {
     const [one, two] = [upsert({ external_id: 'PO-1' }), upsert({ external_id: 'PO-2' })];
     const [shipment_id, another] = [
       (await shipments.upsertShipment(one)).answer.shipment.id,
@@ -191,7 +191,7 @@ describe('a milestone', () => {
 });
 
 describe('an exception', () => {
-  it('is told by its id alone, as new as its last write by whatever replica', async () => {
+  it('is found by its id alone, as new as its last write on any replica', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const opened = await shipments.openException(open(id));
@@ -205,7 +205,7 @@ describe('an exception', () => {
     }
   });
 
-  it('is nobody else’s, and none of another form', async () => {
+  it('is not found in another scope, or with a malformed id', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const exception_id = (await shipments.openException(open(answer.shipment.id))).answer.exception.id;
     for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }]) {
@@ -228,7 +228,7 @@ describe('the objects that documents need', () => {
   const now = at(0);
   const expiry = '2026-03-02T12:00:00.000Z';
 
-  it('are those of documents that are there, and of uploads as long as they are waited for', async () => {
+  it('are those of complete documents, and of uploads until they expire', async () => {
     const id = (await shipments.upsertShipment(upsert({ external_id: 'PO-1' }))).answer.shipment.id;
     await shipments.addDocument(addDocument(id, 'object-added'));
     const deleted = (await shipments.addDocument(addDocument(id, 'object-deleted'))).answer.document.id;
@@ -245,7 +245,7 @@ describe('the objects that documents need', () => {
     expect(await shipments.documentObjects({ shipment_id: id, now: expiry })).toEqual(['object-added']);
   });
 
-  it('are none where there is no such shipment', async () => {
+  it('are none without a shipment', async () => {
     for (const shipment_id of [`shp_${'a'.repeat(26)}`, 'shp_', '']) {
       expect(await shipments.documentObjects({ shipment_id, now })).toEqual([]);
     }
@@ -253,7 +253,7 @@ describe('the objects that documents need', () => {
 });
 
 describe('the history', () => {
-  /** So few at a time that none waits too long on a slow machine. */
+  /** Few at a time, so that none times out on a slow machine. */
   async function record(commands: readonly RecordMilestone[]): Promise<void> {
     for (let from = 0; from < commands.length; from += 200) {
       const some = commands.slice(from, from + 200);
@@ -261,7 +261,7 @@ describe('the history', () => {
     }
   }
 
-  it('is the same in pages of any size', async () => {
+  it('is the same with any page size', async () => {
     const id = await eventful();
     const listHistory = (request: ReadHistory) => shipments.listHistory(request);
     const listEtaHistory = (request: ReadHistory) => shipments.listEtaHistory(request);
@@ -275,7 +275,7 @@ describe('the history', () => {
     }
   });
 
-  it('reads of a long stream only what its page is about', async () => {
+  it('reads only the part of a long stream that its page needs', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     await record(milestones(id, 300));
@@ -286,14 +286,14 @@ describe('the history', () => {
     expect(counting.read()).toBeLessThan(150);
   });
 
-  it('looks at so many events for one page, and goes on with the next', async () => {
+  it('reads a limited number of events per page, and continues with the next', async () => {
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1', eta: at(0) }));
     const { id } = answer.shipment;
     await shipments.recordMilestone(milestone(id, {}, { at: at(1) }));
     const [created, ...events] = await engine.store.read(`shipment-${id.slice(4)}`);
     const recorded = events.find(({ type }) => type === 'milestone.recorded.v1');
     if (created === undefined || recorded === undefined) throw new Error('nothing was recorded');
-    // As if it had been recorded again and again.
+    // A stream with many equal events.
     const last = 2_500;
     const long: Pick<EventStore, 'read' | 'lastRevision'> = {
       lastRevision: async () => last,

@@ -7,7 +7,7 @@ const warnings = (decision: Decision) => decision.warnings.map(({ code }) => cod
 const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.milestone(id).superseded_at !== null;
 
 describe('a correction by hand', () => {
-  it('sets the fields that it names, clears those that are null, and leaves the others', () => {
+  it('sets named fields, clears fields with null, and keeps all others', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     const first = scenario.post('vessel_departed', day(2), {
       source: 'carrier',
@@ -43,7 +43,7 @@ describe('a correction by hand', () => {
     expect(scenario.container(B).status).toBe('at_origin');
   });
 
-  it('is announced with what it was and is, and with all that it moves', () => {
+  it('announces the milestone before and after, and all changes', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_departed', day(2)).milestone;
     const decision = scenario.correct(first, { occurred_at: day(3) });
@@ -54,7 +54,7 @@ describe('a correction by hand', () => {
     });
   });
 
-  it('that makes an estimate an actual one records it', () => {
+  it('records an estimate that becomes actual', () => {
     const scenario = voyage();
     const estimate = scenario.estimate('vessel_arrived', day(20)).milestone;
     const decision = scenario.correct(estimate, { classifier: 'actual' });
@@ -62,7 +62,7 @@ describe('a correction by hand', () => {
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(20) });
   });
 
-  it('that changes nothing stores nothing', () => {
+  it('stores nothing without changes', () => {
     const scenario = voyage();
     const first = scenario.post('gated_in', day(2), { location: 'Pier 4' }).milestone;
     const decision = scenario.correct(first, { location: ' Pier 4', occurred_at: day(2), classifier: 'actual' });
@@ -70,7 +70,7 @@ describe('a correction by hand', () => {
     expect(scenario.correct(first, {}).events).toEqual([]);
   });
 
-  it('of the place takes its time zone along, unless that was given', () => {
+  it('of the location changes the time zone, unless a client gave that', () => {
     const scenario = voyage();
     const [known, given] = [
       scenario.post('gated_in', day(2), { location: 'CNSHA' }).milestone,
@@ -82,7 +82,7 @@ describe('a correction by hand', () => {
     expect(scenario.correct(given, { timezone: null }).milestone.timezone).toBe('Asia/Singapore');
   });
 
-  it('is checked as what is posted is, with every faulty field at once', () => {
+  it('checks the fields like those of a post, and reports every invalid field', () => {
     const scenario = voyage({ container_numbers: [A] });
     const estimate = scenario.estimate('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
     const faulty = { code: 'nonsense', classifier: 'actual', container_number: C, reason_code: 'because' } as const;
@@ -98,7 +98,7 @@ describe('a correction by hand', () => {
     expect(warnings(warned)).toEqual(['code_unusual_for_mode']);
   });
 
-  it('of one whose container was taken off the shipment needs no other container', () => {
+  it('works for a milestone whose container was removed', () => {
     const scenario = voyage({ container_numbers: [A] });
     const first = scenario.post('gated_in', day(2), { container_number: A }).milestone;
     scenario.upsert({ container_numbers: [B] });
@@ -108,7 +108,7 @@ describe('a correction by hand', () => {
     expect(scenario.record.status).toBe('at_origin');
   });
 
-  it('cannot give it the external_id of another one that stands', () => {
+  it('refuses the external_id of another unretracted milestone', () => {
     const scenario = voyage();
     const first = scenario.post('gated_in', day(2), { external_id: 'EV-1' }).milestone;
     const second = scenario.post('vessel_departed', day(3), { external_id: 'EV-2' }).milestone;
@@ -117,7 +117,7 @@ describe('a correction by hand', () => {
     expect(scenario.correct(second, { external_id: 'EV-1' }).milestone.external_id).toBe('EV-1');
   });
 
-  it('finds only milestones of the shipment that stand', () => {
+  it('finds only unretracted milestones of the shipment', () => {
     const scenario = voyage();
     const first = scenario.post('gated_in', day(2)).milestone;
     expect(refusal(() => scenario.correct({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
@@ -125,7 +125,7 @@ describe('a correction by hand', () => {
     expect(refusal(() => scenario.correct(first, { note: 'x' })).code).toBe('milestone_retracted');
   });
 
-  it('on a cancelled shipment is stored and warns', () => {
+  it('is stored with a warning on a cancelled shipment', () => {
     const scenario = voyage();
     const first = scenario.post('gated_in', day(2)).milestone;
     scenario.cancel();
@@ -133,7 +133,7 @@ describe('a correction by hand', () => {
     expect(scenario.record.status).toBe('cancelled');
   });
 
-  it('of what cancels a shipment reopens it', () => {
+  it('of the milestone that cancels a shipment reopens it', () => {
     const scenario = voyage();
     const cancelled = scenario.post('booking_cancelled', day(5)).milestone;
     expect(scenario.record.status).toBe('cancelled');
@@ -142,7 +142,7 @@ describe('a correction by hand', () => {
   });
 
   describe('of estimates', () => {
-    it('of the current one moves the eta, and of its note does not', () => {
+    it('of the current estimate changes the eta; of its note does not', () => {
       const scenario = voyage();
       const first = scenario.estimate('vessel_arrived', day(20)).milestone;
       scenario.upsert({ eta: day(18) });
@@ -152,7 +152,7 @@ describe('a correction by hand', () => {
       expect(scenario.record.eta).toBe(day(22));
     });
 
-    it('out of its series makes the one before current again, and supersedes in the new one', () => {
+    it('that leaves the series makes the previous estimate current again, and supersedes in the new series', () => {
       const scenario = voyage();
       const older = scenario.estimate('vessel_arrived', day(20)).milestone;
       const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
@@ -168,10 +168,10 @@ describe('a correction by hand', () => {
   });
 });
 
-describe('the word of a feed against that of a person', () => {
+describe('a feed after a correction by a person', () => {
   const arrival = { source: 'carrier', location: 'USLAX', external_id: 'EV-1' } as const;
 
-  /** An arrival as a feed sent it on the 20th and a person corrected it to the 21st. */
+  /** An arrival that a feed sent for the 20th and a person corrected to the 21st. */
   function disputed(rest: object = arrival) {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20), { source: 'carrier', ...rest }).milestone;
@@ -183,7 +183,7 @@ describe('the word of a feed against that of a person', () => {
   it.each([
     ['under its external_id', arrival],
     ['by its content', { source: 'carrier', location: 'USLAX' }],
-  ])('what it repeats %s changes nothing, however often', (_, rest) => {
+  ])('changes nothing when it repeats %s, however often', (_, rest) => {
     const { scenario, milestone } = disputed(rest);
     for (let turn = 0; turn < 3; turn += 1) {
       expect(scenario.post('vessel_arrived', day(20), rest as typeof arrival)).toMatchObject({ ...resent, milestone });
@@ -192,7 +192,7 @@ describe('the word of a feed against that of a person', () => {
     expect(scenario.state?.timeline).toHaveLength(1);
   });
 
-  it('what it repeats is warned about also where the correction was beside what happened', () => {
+  it('gets a warning for a repetition, also if the correction concerned other fields', () => {
     const scenario = voyage();
     const rest = { source: 'carrier', location: 'USLAX' } as const;
     const first = scenario.post('vessel_arrived', day(20), rest).milestone;
@@ -203,7 +203,7 @@ describe('the word of a feed against that of a person', () => {
     expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject(resent);
   });
 
-  it('what it repeats is told by what it sent last, also where its external_id was corrected', () => {
+  it('is recognised by what it sent last, also if the external_id was corrected', () => {
     const { scenario, milestone } = disputed();
     scenario.correct(milestone, { external_id: 'OURS-1' });
     const again = scenario.post('vessel_arrived', day(20), arrival);
@@ -212,7 +212,7 @@ describe('the word of a feed against that of a person', () => {
     expect(moved).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: day(23), external_id: 'OURS-1' } });
   });
 
-  it('what is new for it counts, and leaves what was corrected besides', () => {
+  it('changes fields with new values and keeps other corrections', () => {
     const { scenario, milestone } = disputed();
     scenario.correct(milestone, { location: 'USNYC', note: 'seen at the pier' });
     const moved = scenario.post('vessel_arrived', day(22), arrival);
@@ -221,29 +221,29 @@ describe('the word of a feed against that of a person', () => {
       warnings: [{ code: 'overridden_by_user', message: expect.stringContaining('location') }],
       milestone: { occurred_at: day(22), location: 'USNYC', note: 'seen at the pier', revision: 4 },
     });
-    // That is what it sent last now.
+    // The feed last sent the new value.
     expect(scenario.post('vessel_arrived', day(22), arrival)).toMatchObject({ ...resent, milestone: moved.milestone });
     expect(scenario.post('vessel_arrived', day(20), arrival).milestone.occurred_at).toBe(day(20));
   });
 
-  it('one that comes round to the correction is remembered, and told to nobody', () => {
+  it('that sends the corrected value is remembered without an announcement', () => {
     const { scenario, milestone } = disputed();
     const agreed = scenario.post('vessel_arrived', day(21), arrival);
     expect(agreed).toMatchObject({ outcome: 'existing', warnings: [], milestone });
     expect(types(agreed)).toEqual(['milestone.corrected.v1']);
     expect(announced(agreed)).toEqual([undefined]);
     expect(scenario.post('vessel_arrived', day(21), arrival)).toMatchObject({ events: [], warnings: [] });
-    // Which it had not said since.
+    // The feed had not sent this before.
     expect(scenario.post('vessel_arrived', day(20), arrival)).toMatchObject({ outcome: 'corrected', warnings: [] });
   });
 
-  it('a correction taken back by hand is none', () => {
+  it('has no correction left after a person reverted it', () => {
     const { scenario, milestone } = disputed();
     scenario.correct(milestone, { occurred_at: day(20) });
     expect(scenario.post('vessel_arrived', day(20), arrival)).toMatchObject({ events: [], warnings: [] });
   });
 
-  it('what a person says has happened stands, whatever the feed estimates, until it says itself that it has', () => {
+  it('does not replace an actual milestone of a person with estimates, only with an actual one', () => {
     const scenario = voyage();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
     const first = scenario.post('vessel_arrived', day(20), estimate).milestone;
@@ -266,7 +266,7 @@ describe('the word of a feed against that of a person', () => {
     });
   });
 
-  it('the same of a manual one under its external_id, and no longer once that is taken back', () => {
+  it('does not replace a manual milestone with its external_id, until that is reverted', () => {
     const scenario = voyage();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
     const { id } = scenario.post('vessel_arrived', day(20), estimate).milestone;
@@ -278,7 +278,7 @@ describe('the word of a feed against that of a person', () => {
     expect(moved.milestone).toMatchObject({ id, classifier: 'estimated', occurred_at: day(23), source: 'carrier' });
   });
 
-  it('what a person says is only estimated, and a feed says at another time has happened, has', () => {
+  it('that reports an actual time replaces a person’s estimate', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20), arrival).milestone;
     scenario.correct(first, { classifier: 'estimated', occurred_at: day(22) });
@@ -286,7 +286,7 @@ describe('the word of a feed against that of a person', () => {
     expect(moved.milestone).toMatchObject({ classifier: 'actual', occurred_at: day(21) });
   });
 
-  it('a person who posts under its external_id corrects it too', () => {
+  it('a person who posts with its external_id corrects its milestone too', () => {
     const scenario = voyage();
     const { id } = scenario.post('vessel_arrived', day(20), arrival).milestone;
     const byHand = { ...arrival, source: 'manual' } as const;
@@ -297,7 +297,7 @@ describe('the word of a feed against that of a person', () => {
     expect(moved.milestone).toMatchObject({ id, occurred_at: day(23), source: 'carrier' });
   });
 
-  it('a person who repeats what was corrected means it', () => {
+  it('a person who repeats the former values restores them', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
     scenario.correct(first, { occurred_at: day(21) });
@@ -305,7 +305,7 @@ describe('the word of a feed against that of a person', () => {
     expect(again).toMatchObject({ outcome: 'corrected', warnings: [], milestone: { occurred_at: day(20) } });
   });
 
-  it('another milestone of the feed is another one', () => {
+  it('adds another milestone independently', () => {
     const { scenario } = disputed();
     const other = { ...arrival, external_id: 'EV-2' } as const;
     expect(scenario.post('vessel_arrived', day(20), other).outcome).toBe('recorded');

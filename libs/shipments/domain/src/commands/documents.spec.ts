@@ -22,7 +22,7 @@ const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example
 const { pendingMs } = DOCUMENT_LIMITS;
 const inMs = (ms: number) => new Date(Date.parse(CREATED) + ms).toISOString();
 
-/** A shipment of which time alone changes nothing but what its documents wait for. */
+/** A shipment that time changes only through its documents. */
 const begin = () => beginWith('document_rejected', {}, CREATED);
 
 type Act = (scenario: Scenario, document: DocumentRecord) => { readonly outcome: string } & ReturnType<Scenario['add']>;
@@ -34,7 +34,7 @@ const ACTS = {
   delete: (scenario, document) => scenario.delete(document),
 } satisfies Readonly<Record<string, Act>>;
 
-/** A document that came to be so. */
+/** Returns a document with this status. */
 const AS: Readonly<Record<string, (scenario: Scenario) => DocumentRecord>> = {
   pending: (scenario) => scenario.requestUpload().document,
   received: (scenario) => scenario.receive(scenario.requestUpload().document).document,
@@ -50,7 +50,7 @@ const AS: Readonly<Record<string, (scenario: Scenario) => DocumentRecord>> = {
 };
 
 describe('a document', () => {
-  it('that is sent with its fields is whole at once', () => {
+  it('sent with its fields is complete immediately', () => {
     const scenario = begin();
     const object = { id: 'object-7', size_bytes: 7, sha256: 'cd'.repeat(32), content_type: 'image/png' } as const;
     const added = scenario.add({ type: 'photo', file_name: 'Foto – 写真.png' }, object);
@@ -79,7 +79,7 @@ describe('a document', () => {
     expect(scenario.record.documents_count).toBe(1);
   });
 
-  it('that is to come is pending, as it was told, and counts for nothing', () => {
+  it('with an upload URL is pending, as announced, and does not count', () => {
     const scenario = begin();
     const told = { content_type: 'text/csv', size_bytes: 12, checksum_sha256: 'ef'.repeat(32) } as const;
     const requested = scenario.requestUpload(told);
@@ -89,7 +89,7 @@ describe('a document', () => {
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
   });
 
-  it('whose bytes came is pending until its sender says that they are all there; the last ones count', () => {
+  it('is pending until its sender completes it; the last bytes count', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     const received = scenario.receive(document, { id: 'first', size_bytes: 3 });
@@ -129,7 +129,7 @@ describe('a document', () => {
   it.each([
     ['approved', null],
     ['rejected', 'Wrong consignee.'],
-  ] as const)('that is %s says who did it and when', (status, rejection_reason) => {
+  ] as const)('that is %s records the person and the time', (status, rejection_reason) => {
     const scenario = begin();
     const { document } = scenario.add();
     scenario.at(inMs(5));
@@ -152,7 +152,7 @@ describe('a document', () => {
     ['approved', 'object-1', -1],
     ['rejected', 'object-1', -1],
     ['expired', null, 0],
-  ])('that is deleted while %s keeps what is known of it, and names the bytes to destroy', (as, bytes, counted) => {
+  ])('deleted while %s keeps its record, and its bytes are to be destroyed', (as, bytes, counted) => {
     const scenario = begin();
     const document = AS[as]!(scenario);
     const { documents_count } = scenario.record;
@@ -195,7 +195,7 @@ describe('a document', () => {
       if (outcome === 'unchanged') expect(decided).toMatchObject({ events: [], document });
       else expect(decided.events.length).toBeGreaterThan(0);
     } catch {
-      // Nothing happened, so that it is refused once more.
+      // Nothing was stored, so the command is refused again.
       outcome = refusal(() => act(scenario, document)).code;
     }
     expect(outcome).toBe(expected);
@@ -204,7 +204,7 @@ describe('a document', () => {
     }
   });
 
-  it.each(Object.keys(ACTS))('%s of one that the shipment has not is refused', (name) => {
+  it.each(Object.keys(ACTS))('%s of an unknown document is refused', (name) => {
     const scenario = begin();
     scenario.add();
     const { document } = voyage().add();
@@ -216,7 +216,7 @@ describe('a document', () => {
     ['size_mismatch', { size_bytes: 999 }],
     ['checksum_mismatch', { sha256: 'AB'.repeat(32) }],
     ['size_mismatch', { size_bytes: 1_001, sha256: 'cd'.repeat(32) }],
-  ])('of other bytes than were told is not complete: %s', (code, bytes) => {
+  ])('is not completed with other bytes than announced: %s', (code, bytes) => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     scenario.receive(document, bytes);
@@ -226,7 +226,7 @@ describe('a document', () => {
     expect(scenario.complete(document).outcome).toBe('completed');
   });
 
-  it('whose bytes are lost is not complete, until they come again', () => {
+  it('with lost bytes is not completed until they arrive again', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
@@ -246,7 +246,7 @@ describe('a document', () => {
     expect(refusal(() => scenario.complete(document, 'object-1')).code).toBe('document_not_pending');
   });
 
-  it('is one of 500 at most, deleted and expired ones too', () => {
+  it('is limited to 500 per shipment, including deleted and expired ones', () => {
     const scenario = begin();
     const { document } = scenario.add();
     const { state } = scenario;
@@ -267,7 +267,7 @@ describe('a document', () => {
     }
   });
 
-  it('of a cancelled shipment is stored, and warned of', () => {
+  it('on a cancelled shipment is stored with a warning', () => {
     const scenario = begin();
     const { document } = scenario.add();
     const pending = scenario.requestUpload().document;
@@ -287,7 +287,7 @@ describe('a document', () => {
 });
 
 describe('a document that replaces another', () => {
-  it.each(['uploaded', 'approved', 'rejected'])('takes the place of one that is %s', (as) => {
+  it.each(['uploaded', 'approved', 'rejected'])('replaces one that is %s', (as) => {
     const scenario = begin();
     const former = AS[as]!(scenario);
     const added = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' });
@@ -311,7 +311,7 @@ describe('a document that replaces another', () => {
     }
   });
 
-  it('cannot replace one that the shipment has not, nor one that was replaced', () => {
+  it('cannot replace an unknown or replaced document', () => {
     const scenario = begin();
     const former = scenario.add().document;
     expect(refusal(() => scenario.add({ replaces_document_id: 'doc_x' })).code).toBe('validation_failed');
@@ -325,7 +325,7 @@ describe('a document that replaces another', () => {
     expect(scenario.add({ replaces_document_id: next.id }).outcome).toBe('added');
   });
 
-  it('does so when it is whole, not before', () => {
+  it('replaces it when complete, not before', () => {
     const scenario = begin();
     const former = scenario.add().document;
     const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
@@ -335,7 +335,7 @@ describe('a document that replaces another', () => {
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(pending.id);
   });
 
-  it('leaves one alone that was replaced or deleted meanwhile, and is whole all the same', () => {
+  it('does not replace one that was replaced or deleted in the meantime, and is still completed', () => {
     for (const meanwhile of [
       (scenario: Scenario, { id }: DocumentRecord) => scenario.add({ replaces_document_id: id }),
       (scenario: Scenario, document: DocumentRecord) => scenario.delete(document),
@@ -354,7 +354,7 @@ describe('a document that replaces another', () => {
 });
 
 describe('a replacement that is deleted', () => {
-  it.each(['uploaded', 'approved', 'rejected'])('gives its place back to one that is %s', (as) => {
+  it.each(['uploaded', 'approved', 'rejected'])('makes its predecessor current again if that is %s', (as) => {
     const scenario = begin();
     const former = AS[as]!(scenario);
     const wrong = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' }).document;
@@ -366,7 +366,7 @@ describe('a replacement that is deleted', () => {
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
   });
 
-  it('restores nothing where another one has replaced it, until that one is deleted too', () => {
+  it('restores nothing while another one has replaced its predecessor', () => {
     const scenario = begin();
     const first = scenario.add().document;
     const second = scenario.add({ replaces_document_id: first.id }).document;
@@ -379,7 +379,7 @@ describe('a replacement that is deleted', () => {
     expect(scenario.add({ replaces_document_id: first.id }).outcome).toBe('added');
   });
 
-  it('restores nothing where it never took a place, or what it replaced is deleted', () => {
+  it('restores nothing if it replaced nothing, or its predecessor is deleted', () => {
     const scenario = begin();
     const former = scenario.add().document;
     const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
@@ -389,7 +389,7 @@ describe('a replacement that is deleted', () => {
     expect(dataOf(scenario.delete(next), 'document.deleted.v1')).not.toHaveProperty('restored');
   });
 
-  it('is none any more in streams that do not say so', () => {
+  it('is not one in streams without that information', () => {
     const scenario = begin();
     const former = scenario.add().document;
     const wrong = scenario.add({ replaces_document_id: former.id }).document;
@@ -407,7 +407,7 @@ describe('a replacement that is deleted', () => {
 });
 
 describe('a document that is pending', () => {
-  it('expires after 24 hours, not a millisecond before, by the clock, once', () => {
+  it('expires after exactly 24 hours, by the clock, once', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     expect(types(scenario.at(inMs(pendingMs - 1)).check())).toEqual([]);
@@ -421,7 +421,7 @@ describe('a document that is pending', () => {
     expect(types(scenario.check())).toEqual([]);
   });
 
-  it('expires with whatever else is written then, on a cancelled shipment too', () => {
+  it('expires with any other write, also on a cancelled shipment', () => {
     const scenario = begin();
     scenario.requestUpload();
     expect(types(scenario.at(inMs(pendingMs)).upsert({ house_bill: 'HB-1' }))).toContain('document.expired.v1');
@@ -432,14 +432,14 @@ describe('a document that is pending', () => {
     expect(types(cancelled.at(inMs(pendingMs)).check())).toEqual(['document.expired.v1']);
   });
 
-  it('expires with what came of its bytes: those are to be destroyed', () => {
+  it('expires with its received bytes, which are to be destroyed', () => {
     const scenario = begin();
     scenario.receive(scenario.requestUpload().document, { id: 'object-3' });
     scenario.at(inMs(pendingMs)).check();
     expect(scenario.state?.documents).toMatchObject([{ object_id: 'object-3', received: null }]);
   });
 
-  it('is taken for expired by a command that comes before the clock', () => {
+  it('counts as expired for a command that comes before the clock', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     scenario.at(inMs(pendingMs - 1)).receive(document);
@@ -451,7 +451,7 @@ describe('a document that is pending', () => {
     expect(scenario.at(inMs(pendingMs - 1)).complete(document).outcome).toBe('completed');
   });
 
-  it('is one of several: the next one is waited for', () => {
+  it('determines the next check, one after another', () => {
     const scenario = begin();
     scenario.requestUpload();
     scenario.at(inMs(1_000)).requestUpload();
@@ -464,8 +464,8 @@ describe('a document that is pending', () => {
   });
 });
 
-describe('what is told of documents', () => {
-  it('is announced when they are whole and judged, with where they are fetched, and stands in the history', () => {
+describe('announcements and history of documents', () => {
+  it('contain completed and reviewed documents with their download URL', () => {
     const scenario = begin();
     const first = scenario.requestUpload().document;
     scenario.receive(first);
@@ -530,7 +530,7 @@ describe('what is told of documents', () => {
     expect(JSON.stringify(scenario.events.map((event) => historyNoteOf(event)))).not.toContain('object-1');
   });
 
-  it('moves nothing else of the shipment: that is not announced as changed', () => {
+  it('contain no other change of the shipment', () => {
     const scenario = begin();
     const { document } = scenario.add();
     scenario.approve(document);
@@ -539,7 +539,7 @@ describe('what is told of documents', () => {
   });
 });
 
-describe('a command about a document that comes again', () => {
+describe('a repeated command about a document', () => {
   const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
   const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
   const expected = { content_type, size_bytes, checksum_sha256 };
@@ -560,7 +560,7 @@ describe('a command about a document that comes again', () => {
     ];
   }
 
-  it('is decided the same, under the same id, and answered by what it stored', () => {
+  it('is decided equally, with the same id, and answered from its stored events', () => {
     const scenario = begin();
     for (const make of commandsOn(scenario)) {
       const [command, outcome] = make();
@@ -579,7 +579,7 @@ describe('a command about a document that comes again', () => {
         object_id: found?.object_id,
         shipment_version: scenario.record.version,
       });
-      // What expires with another command is not what came of it.
+      // The expired documents are not part of the command's result.
       expect(resultOf([], command)).toBeUndefined();
     }
   });

@@ -27,7 +27,7 @@ const ME = { type: 'user', id: 'usr_1' } as const;
 const box = (container_number: string) => ({ container_number });
 const loaded = () => voyage({ container_numbers: [A, B] });
 
-/** As the workspace has it while it wants to hear nothing of customs. */
+/** Settings of a workspace with the rule for customs holds disabled. */
 const SILENT: RuleSettings = {
   ...DEFAULT_RULE_SETTINGS,
   exceptions: {
@@ -36,7 +36,7 @@ const SILENT: RuleSettings = {
   },
 };
 
-/** Held by customs, about which its rule was not asked yet. */
+/** A shipment held by customs whose rule was disabled. */
 function heldUnseen(): Scenario {
   const scenario = voyage();
   scenario.settings = SILENT;
@@ -47,7 +47,7 @@ function heldUnseen(): Scenario {
 }
 
 describe('opening by hand', () => {
-  it('tells what a person said, and leaves the rest empty', () => {
+  it('stores what the person sent, and null for all other fields', () => {
     const scenario = loaded();
     const milestone = scenario.post('gated_in', day(2), box(A)).milestone;
     const opened = scenario.openByHand('seal_broken', {
@@ -85,14 +85,14 @@ describe('opening by hand', () => {
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
-  it('any type, called as such unless it has a title', () => {
+  it('accepts any type, with its title unless another one is given', () => {
     const scenario = voyage();
     for (const type of EXCEPTION_TYPES) expect(scenario.openByHand(type).exception.title).toBe(EXCEPTION_TITLES[type]);
     expect(scenario.open).toEqual(EXCEPTION_TYPES);
     expect(new Set(Object.values(EXCEPTION_TITLES)).size).toBe(EXCEPTION_TYPES.length);
   });
 
-  it('at most one of a type and container: again, it is the one there is, and nothing happens', () => {
+  it('returns the open exception of the same type and container and stores nothing', () => {
     const scenario = loaded();
     const first = scenario.openByHand('shortage', box(A));
     const again = scenario.openByHand('shortage', { ...box(A), title: 'Other words', severity: 'critical' });
@@ -102,14 +102,14 @@ describe('opening by hand', () => {
     expect(scenario.exceptions).toEqual([`shortage ${A} open`, `shortage ${B} open`, 'shortage open']);
   });
 
-  it('of what its rule opened already, it is the rule’s', () => {
+  it('returns the exception that its rule already opened', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     const again = scenario.openByHand('customs_hold');
     expect([again.outcome, again.events, again.exception.rule]).toEqual(['existing', [], 'customs_hold']);
   });
 
-  it('of what its rule would open at its next look, it is the rule’s too', () => {
+  it('lets the rule open the exception if the rule is due', () => {
     const scenario = heldUnseen();
     const opened = scenario.openByHand('customs_hold', { title: 'Mine' });
     expect([opened.outcome, types(opened)]).toEqual(['existing', ['exception.opened.v1']]);
@@ -117,7 +117,7 @@ describe('opening by hand', () => {
     expect(scenario.exceptions).toEqual(['customs_hold open']);
   });
 
-  it('opens with it what other rules find since, each under an id of its own', () => {
+  it('opens exceptions of other due rules with it, each with its own id', () => {
     const scenario = heldUnseen();
     const opened = scenario.openByHand('shortage');
     expect(types(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
@@ -127,7 +127,7 @@ describe('opening by hand', () => {
     expect(scenario.record.open_exceptions_count).toBe(2);
   });
 
-  it('again once it is resolved', () => {
+  it('opens a new one once it is resolved', () => {
     const scenario = voyage();
     const first = scenario.openByHand('other');
     scenario.resolve(first.exception);
@@ -135,7 +135,7 @@ describe('opening by hand', () => {
     expect(scenario.exceptions).toEqual(['other resolved fixed', 'other open']);
   });
 
-  it('names what is not of the shipment, all at once', () => {
+  it('reports every reference to other shipments at once', () => {
     const scenario = voyage({ container_numbers: [A] });
     const refused = refusal(() => scenario.openByHand('lost', { ...box(B), milestone_id: 'mst_x' }));
     expect(refused.code).toBe('validation_failed');
@@ -145,7 +145,7 @@ describe('opening by hand', () => {
     ]);
   });
 
-  it('at most 500, resolved ones too; the one there is answers all the same', () => {
+  it('is limited to 500, including resolved ones; an open one is still returned', () => {
     const scenario = voyage({ container_numbers: [A] });
     for (let n = 0; n < 499; n++) scenario.resolve(scenario.openByHand('other').exception);
     const last = scenario.openByHand('other').exception;
@@ -155,7 +155,7 @@ describe('opening by hand', () => {
     expect(scenario.state?.exceptions).toHaveLength(500);
   });
 
-  it('on a cancelled shipment warns, and stays', () => {
+  it('warns on a cancelled shipment, and stays open', () => {
     const scenario = voyage();
     scenario.cancel();
     const opened = scenario.openByHand('cargo_damage');
@@ -167,8 +167,8 @@ describe('opening by hand', () => {
   });
 });
 
-describe('what a person opened', () => {
-  it('keeps its rule from opening another, and is not resolved by it', () => {
+describe('an exception that a person opened', () => {
+  it('keeps its rule from opening another one, and the rule does not resolve it', () => {
     const scenario = voyage();
     scenario.openByHand('customs_hold');
     scenario.post('customs_hold', day(20));
@@ -178,7 +178,7 @@ describe('what a person opened', () => {
     expect(scenario.state?.exceptions[0]).toMatchObject({ rule: null, severity: 'medium', detail: null });
   });
 
-  it('outlives delivery, but neither cancellation nor its container', () => {
+  it('stays open after delivery, but not after cancellation or removal of its container', () => {
     const scenario = loaded();
     scenario.openByHand('freight_hold');
     scenario.openByHand('container_damage', box(A));
@@ -192,7 +192,7 @@ describe('what a person opened', () => {
     expect(cancelled.exceptions).toEqual(['freight_hold resolved shipment_cancelled']);
   });
 
-  it('only a person resolves, as is explained', () => {
+  it('is resolved only by a person, as explained', () => {
     const scenario = voyage();
     scenario.openByHand('customs_hold', { detail: 'By phone.' });
     scenario.post('customs_hold', day(20));
@@ -202,7 +202,7 @@ describe('what a person opened', () => {
 });
 
 describe('acknowledging', () => {
-  it('says who deals with it, and keeps what was said for the history', () => {
+  it('stores the assignee, and the note in the history', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     const previous = scenario.state!.exceptions[0]!;
@@ -215,13 +215,13 @@ describe('acknowledging', () => {
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
-  it('without an assignee leaves the one it has', () => {
+  it('keeps the assignee if none is given', () => {
     const scenario = voyage();
     const { exception } = scenario.openByHand('other', { assignee: 'Kim' });
     expect(scenario.acknowledge(exception).exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim' });
   });
 
-  it('again hands it on, or to nobody, as of when it was first acknowledged', () => {
+  it('again changes or removes the assignee, and keeps the time', () => {
     const scenario = voyage();
     const first = scenario.acknowledge(scenario.openByHand('other').exception, { assignee: 'Kim' }).exception;
     const handed = scenario.acknowledge(first, { assignee: 'Sam' });
@@ -230,7 +230,7 @@ describe('acknowledging', () => {
     expect([types(dropped), dropped.exception]).toEqual([['exception.updated.v1'], { ...first, assignee: null }]);
   });
 
-  it('again as it is, nothing happens; with a note alone that is told', () => {
+  it('again with the same values stores nothing; with only a note it is announced', () => {
     const scenario = voyage();
     const first = scenario.acknowledge(scenario.openByHand('other').exception, { assignee: 'Kim' }).exception;
     for (const same of [{}, { assignee: 'Kim' }]) {
@@ -242,7 +242,7 @@ describe('acknowledging', () => {
     expect(dataOf(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
   });
 
-  it('again with the last note, nothing happens; another note is told', () => {
+  it('again with the last note stores nothing; with another note it is announced', () => {
     const scenario = voyage();
     const { exception } = scenario.openByHand('other');
     const first = scenario.acknowledge(exception, { assignee: 'Kim', note: 'Broker called.' }).exception;
@@ -258,7 +258,7 @@ describe('acknowledging', () => {
     expect(scenario.acknowledge(exception, { assignee: 'Kim', note: 'Still waiting.' }).outcome).toBe('acknowledged');
   });
 
-  it('of a resolved one, or one that there is not, is refused', () => {
+  it('refuses resolved and unknown exceptions', () => {
     const scenario = voyage();
     const { exception } = scenario.openByHand('other');
     scenario.resolve(exception);
@@ -266,7 +266,7 @@ describe('acknowledging', () => {
     expect(refusal(() => scenario.acknowledge({ id: 'exc_x' })).code).toBe('not_found');
   });
 
-  it('leaves it with its rule, which resolves it', () => {
+  it('lets its rule still resolve it', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     scenario.acknowledge(scenario.state!.exceptions[0]!, { assignee: 'Kim' });
@@ -277,7 +277,7 @@ describe('acknowledging', () => {
     expect(scenario.state?.exceptions[0]).toMatchObject({ assignee: 'Kim', acknowledged_at: expect.any(String) });
   });
 
-  it('of one that is over meanwhile is carried out, and tells so', () => {
+  it('an exception whose condition has ended resolves it in the same command', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     scenario.settings = SILENT;
@@ -288,7 +288,7 @@ describe('acknowledging', () => {
 });
 
 describe('resolving by hand', () => {
-  it('tells who did, how, and what they said', () => {
+  it('stores the person, the code and the note', () => {
     const scenario = voyage();
     const previous = scenario.openByHand('shortage').exception;
     const done = scenario.resolve(previous, { code: 'waived', note: 'Counted again.' });
@@ -304,7 +304,7 @@ describe('resolving by hand', () => {
     expect([scenario.record.open_exceptions_count, done.exception]).toEqual([0, exception]);
   });
 
-  it('of a resolved one changes nothing, however that was resolved', () => {
+  it('a resolved one changes nothing, however it was resolved', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     scenario.post('import_customs_cleared', day(21));
@@ -317,7 +317,7 @@ describe('resolving by hand', () => {
     expect(refusal(() => scenario.resolve({ id: 'exc_x' })).code).toBe('not_found');
   });
 
-  it('while its condition holds keeps the rule away until that has ended once', () => {
+  it('while its condition exists suppresses the rule until the condition has ended once', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     const done = scenario.resolve(scenario.state!.exceptions[0]!);
@@ -329,7 +329,7 @@ describe('resolving by hand', () => {
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
-  it('after its condition has ended leaves the rule as free as before', () => {
+  it('after its condition has ended does not suppress the rule', () => {
     const scenario = voyage();
     scenario.openByHand('customs_hold');
     scenario.resolve(scenario.state!.exceptions[0]!);
@@ -337,7 +337,7 @@ describe('resolving by hand', () => {
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
-  it('twice while its condition holds keeps the rule away as once does', () => {
+  it('twice while its condition exists suppresses the rule like once', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     scenario.resolve(scenario.state!.exceptions[0]!);
@@ -351,13 +351,13 @@ describe('resolving by hand', () => {
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
-  it('of what no rule looks for ends nothing that it would be told of', () => {
+  it('without a rule ends no condition', () => {
     const scenario = voyage();
     expect(types(scenario.resolve(scenario.openByHand('lost').exception))).toEqual(['exception.resolved.v2']);
     expect(types(scenario.post('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
   });
 
-  it('brings with it what its rules find since', () => {
+  it('opens exceptions of other due rules', () => {
     const scenario = heldUnseen();
     scenario.settings = SILENT;
     const { exception } = scenario.openByHand('other');
@@ -368,11 +368,11 @@ describe('resolving by hand', () => {
   });
 });
 
-describe('of what time brings', () => {
+describe('exceptions that open with time', () => {
   const ETA = day(20);
   const DUE = day(21, 0);
   const GRAVER = day(22);
-  /** Overdue from `DUE` on, and nothing else with it. */
+  /** A shipment whose departure is overdue from `DUE` on, without other exceptions. */
   function expected(): Scenario {
     const scenario = new Scenario().at(day(1));
     const { arrival_overdue, ...others } = DEFAULT_RULE_SETTINGS.exceptions;
@@ -386,7 +386,7 @@ describe('of what time brings', () => {
     return scenario;
   }
 
-  it('what is opened by hand before its moment stays the person’s, and waits for nothing', () => {
+  it('opened by hand before they are due stay the person’s, and need no check', () => {
     const scenario = expected().at(day(20, 23));
     const opened = scenario.openByHand('arrival_overdue');
     expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
@@ -395,7 +395,7 @@ describe('of what time brings', () => {
     expect(scenario.exceptions).toEqual(['arrival_overdue open']);
   });
 
-  it('what is opened by hand from its moment on is the rule’s, whether or not the clock came by', () => {
+  it('opened by hand once they are due belong to the rule, whether or not the clock checked', () => {
     for (const isChecked of [true, false]) {
       const scenario = expected().at(DUE);
       if (isChecked) scenario.check();
@@ -410,7 +410,7 @@ describe('of what time brings', () => {
     }
   });
 
-  it('what is resolved by hand before its moment opens at its moment', () => {
+  it('resolved by hand before they are due open when due', () => {
     const scenario = expected();
     const resolved = scenario.resolve(scenario.openByHand('arrival_overdue').exception);
     expect(resolved.nextCheckAt).toBe(DUE);
@@ -418,14 +418,14 @@ describe('of what time brings', () => {
     expect(scenario.exceptions).toEqual(['arrival_overdue resolved fixed', 'arrival_overdue open']);
   });
 
-  it('what is resolved by hand while it is so is waited for no more', () => {
+  it('resolved by hand while their condition exists need no further check', () => {
     const scenario = expected().at(DUE);
     scenario.check();
     expect(scenario.resolve(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
     expect(types(scenario.at(GRAVER).check())).toEqual([]);
   });
 
-  it('acknowledging tells that it is graver by now, and leaves it to whom it was handed', () => {
+  it('get a higher severity with an acknowledgement, and keep the assignee', () => {
     const scenario = expected().at(DUE);
     scenario.check();
     const [opened] = scenario.state!.exceptions;
@@ -441,7 +441,7 @@ describe('of what time brings', () => {
     expect(scenario.open).toEqual(['arrival_overdue']);
   });
 
-  it('each brings it along', () => {
+  it('open with every command', () => {
     const acts: readonly ((scenario: Scenario, other: ShipmentException) => unknown)[] = [
       (scenario) => scenario.openByHand('lost'),
       (scenario, other) => scenario.acknowledge(other),
@@ -457,19 +457,19 @@ describe('of what time brings', () => {
   });
 });
 
-describe('a command that comes again', () => {
+describe('a repeated command', () => {
   const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
   const opening = (scenario: Scenario, type: ExceptionType) =>
     ({ ...about(scenario), type: 'OpenException', exception: exceptionInput({ type }) }) as const;
 
-  it('is decided the same, under the same id', () => {
+  it('is decided equally, with the same id', () => {
     const scenario = heldUnseen();
     const command = opening(scenario, 'shortage');
     const decided = () => decide(command, scenario.state, contextFor(command.id));
     expect(decided()).toEqual(decided());
   });
 
-  it('is answered by what it stored', () => {
+  it('is answered from its stored events', () => {
     const scenario = heldUnseen();
     const { exception } = scenario.openByHand('other');
     const naming = { exception_id: exception.id, note: null };

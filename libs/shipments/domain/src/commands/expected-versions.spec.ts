@@ -13,7 +13,7 @@ import {
 } from '../../test/scenario.ts';
 import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
 
-/** One that is valid, of each type. */
+/** One valid command of each type. */
 const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => CommandOf<Type> } = {
   UpsertShipment: (scenario) => ({ ...about(scenario), type: 'UpsertShipment', fields: { house_bill: 'HB-9' } }),
   PatchShipment: (scenario) => ({ ...about(scenario), type: 'PatchShipment', patch: { house_bill: 'HB-9' } }),
@@ -90,7 +90,7 @@ const documentOf = (scenario: Scenario, n: number) => ({
 
 const TYPES = Object.keys(COMMANDS) as CommandType[];
 
-/** What is decided on a shipment at its sixth version, or on none; the version that a refusal tells. */
+/** Decides on a shipment at version 6, or on none. Returns the version in the error. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
   const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
   scenario.post('booking_confirmed', day(1), { classifier: 'planned' });
@@ -109,7 +109,7 @@ function outcome(type: CommandType, expected: ExpectedVersions | undefined, exis
 
 const refused = (version: number | null) => ({ code: 'precondition_failed', version });
 
-describe.each(TYPES)('%s that expects a version', (type) => {
+describe.each(TYPES)('%s with an expected version', (type) => {
   test.each<[ExpectedVersions | undefined, unknown]>([
     [undefined, 'decided'],
     [[6], 'decided'],
@@ -119,12 +119,12 @@ describe.each(TYPES)('%s that expects a version', (type) => {
     [[4, 2], refused(6)],
     [[], refused(6)],
     ['none', refused(6)],
-  ])('of a shipment that is there: %j', (expected, answer) => {
+  ])('on an existing shipment: %j', (expected, answer) => {
     expect(outcome(type, expected)).toEqual(answer);
   });
 });
 
-describe('where there is no shipment', () => {
+describe('without a shipment', () => {
   test.each<[ExpectedVersions | undefined, unknown]>([
     [undefined, 'decided'],
     ['none', 'decided'],
@@ -135,11 +135,14 @@ describe('where there is no shipment', () => {
     expect(outcome('UpsertShipment', expected, false)).toEqual(answer);
   });
 
-  test.each(TYPES.filter((type) => type !== 'UpsertShipment'))('%s finds none, whatever it expects', (type) => {
-    for (const expected of [undefined, [1], 'any', 'none'] as const) {
-      expect(outcome(type, expected, false)).toBe('not_found');
-    }
-  });
+  test.each(TYPES.filter((type) => type !== 'UpsertShipment'))(
+    '%s is not found without a shipment, regardless of the expected version',
+    (type) => {
+      for (const expected of [undefined, [1], 'any', 'none'] as const) {
+        expect(outcome(type, expected, false)).toBe('not_found');
+      }
+    },
+  );
 });
 
 test.each<[CommandType, object]>([
@@ -153,7 +156,7 @@ test.each<[CommandType, object]>([
   ['ApproveDocument', { document_id: 'doc_none' }],
   ['RejectDocument', { document_id: 'doc_none' }],
   ['DeleteDocument', { document_id: 'doc_none' }],
-])('%s does not find what its shipment lacks, whatever it expects', (type, target) => {
+])('%s does not find a missing part, regardless of the expected version', (type, target) => {
   const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
   for (const expected_versions of [undefined, [2], 'any', 'none'] as const) {
     const command = { ...COMMANDS[type](scenario), ...target, ...(expected_versions && { expected_versions }) };
@@ -163,7 +166,7 @@ test.each<[CommandType, object]>([
   }
 });
 
-test('what is wrong with a command is not told of a version that its client has not seen', () => {
+test('validation errors are not reported to a client that has not seen the version', () => {
   const scenario = voyage();
   scenario.post('delivered', day(20));
   const command = { ...COMMANDS.CancelShipment(scenario), expected_versions: [1] };

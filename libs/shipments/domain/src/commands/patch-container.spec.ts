@@ -9,8 +9,8 @@ const GIVEN = {
   empty_return_by: '2027-01-04',
 };
 
-describe('what is given of a container', () => {
-  it('is announced, and stays what is left out', () => {
+describe('client fields of a container', () => {
+  it('are announced, and keep omitted fields', () => {
     const scenario = shipment({ container_numbers: [A, B] });
     const decision = scenario.patchContainer(A, GIVEN);
     expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
@@ -25,18 +25,18 @@ describe('what is given of a container', () => {
     expect(scenario.container(B)).toMatchObject({ size_type: null, last_free_day: null });
   });
 
-  it('that is so already is no event', () => {
+  it('store no event without changes', () => {
     const scenario = shipment({ container_numbers: [A] });
     scenario.patchContainer(A, GIVEN);
     expect(scenario.patchContainer(A, { size_type: '45G1' })).toMatchObject({ outcome: 'unchanged', events: [] });
     expect(scenario.patchContainer(A, {})).toMatchObject({ outcome: 'unchanged', events: [] });
   });
 
-  it('of one that the shipment has not is not found', () => {
+  it('of an unknown container are not found', () => {
     expect(refusal(() => shipment({ container_numbers: [A] }).patchContainer(B, GIVEN)).code).toBe('not_found');
   });
 
-  it('outlives upserts, milestones and the container’s absence', () => {
+  it('survive upserts, milestones and the removal of the container', () => {
     const scenario = shipment({ container_numbers: [A, B] });
     scenario.patchContainer(A, GIVEN);
     scenario.upsert({ container_numbers: [B, A], house_bill: 'HB' });
@@ -49,7 +49,7 @@ describe('what is given of a container', () => {
     expect(fold(scenario.events)).toEqual(scenario.state);
   });
 
-  it('is what it was when the container was taken off last', () => {
+  it('have the values from when the container was last removed', () => {
     const scenario = shipment({ container_numbers: [A] });
     for (const seal_number of ['S-1', 'S-2', null]) {
       scenario.patchContainer(A, { seal_number });
@@ -60,7 +60,7 @@ describe('what is given of a container', () => {
     expect(scenario.state?.removedContainers.size).toBe(0);
   });
 
-  it('is remembered of so many that are off the shipment', () => {
+  it('are remembered for a limited number of removed containers', () => {
     const scenario = shipment();
     const numbers = Array.from({ length: SHIPMENT_LIMITS.containers + 5 }, (_, n) => `ABCU${1_000_000 + n}`);
     for (const number of numbers) {
@@ -71,7 +71,7 @@ describe('what is given of a container', () => {
     expect([...(scenario.state?.removedContainers.keys() ?? [])]).toEqual(numbers.slice(-SHIPMENT_LIMITS.containers));
   });
 
-  it('warns where the shipment is cancelled', () => {
+  it('get a warning if the shipment is cancelled', () => {
     const scenario = shipment({ container_numbers: [A] });
     scenario.cancel();
     expect(scenario.patchContainer(A, GIVEN).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);

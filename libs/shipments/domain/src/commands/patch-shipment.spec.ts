@@ -14,7 +14,7 @@ const leg = (eta: string | null, destination_port = 'USLAX') => ({
 });
 
 describe('a merge patch', () => {
-  it('keeps what it leaves out, clears with null, replaces arrays', () => {
+  it('keeps omitted fields, clears with null, replaces arrays', () => {
     const scenario = voyage({ house_bill: 'HB', master_bill: 'MB', container_numbers: [A, B] });
     const decision = scenario.patch({ master_bill: null, container_numbers: [C], booking_number: 'BK' });
     expect([decision.outcome, types(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
@@ -41,27 +41,27 @@ describe('a merge patch', () => {
     expect(scenario.record.shipper).toBeNull();
   });
 
-  it('takes any name for one of metadata', () => {
+  it('accepts any name in metadata', () => {
     const scenario = shipment();
     scenario.patch({ metadata: JSON.parse('{"__proto__": "1", "constructor": "2"}') });
     scenario.patch({ metadata: { constructor: '3' } as Record<string, string> });
     expect(JSON.stringify(scenario.record.metadata)).toBe('{"__proto__":"1","constructor":"3"}');
   });
 
-  it('is held to the limits as it leaves the shipment', () => {
+  it('must not exceed limits of the merged shipment', () => {
     const scenario = shipment({ metadata: strings(50) });
     expect(refusal(() => scenario.patch({ metadata: { another: 'x' } }))).toMatchObject({ code: 'limit_exceeded' });
     expect(scenario.patch({ metadata: { another: 'x', 'name 0': null } }).outcome).toBe('updated');
     expect(Object.keys(scenario.record.metadata ?? {})).toHaveLength(50);
   });
 
-  it('that says what is so already stores nothing', () => {
+  it('stores nothing without changes', () => {
     const scenario = shipment({ house_bill: 'HB', shipper: party('Acme', null), metadata: { a: '1' } });
     const decision = scenario.patch({ house_bill: 'HB', shipper: { name: 'Acme' }, metadata: { a: '1', b: null } });
     expect([decision.outcome, decision.events]).toEqual(['unchanged', []]);
   });
 
-  it('names every faulty field, warns, and is strict where that is asked for', () => {
+  it('reports every invalid field, warns, and is strict on request', () => {
     const scenario = shipment();
     const error = refusal(() => scenario.patch({ origin_port: '?', carrier_scac: '?' }));
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port']);
@@ -72,7 +72,7 @@ describe('a merge patch', () => {
     );
   });
 
-  it('never moves the external_id, nor sets it, nor clears the last reference', () => {
+  it('never changes or sets the external_id, nor clears the last reference', () => {
     const scenario = shipment();
     expect(scenario.patch({ external_id: 'PO-1' }).outcome).toBe('unchanged');
     for (const external_id of ['PO-2', null]) {
@@ -84,14 +84,14 @@ describe('a merge patch', () => {
     expect(refusal(() => other.patch({ container_numbers: [] })).code).toBe('reference_required');
   });
 
-  it('warns where the shipment is cancelled', () => {
+  it('warns if the shipment is cancelled', () => {
     const scenario = shipment();
     scenario.cancel();
     expect(scenario.patch({ house_bill: 'HB' }).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
     expect(scenario.record).toMatchObject({ status: 'cancelled', house_bill: 'HB' });
   });
 
-  it('of the mode makes of the milestones what that mode does', () => {
+  it('of the mode applies the mode to all milestones', () => {
     const scenario = shipment({ mode: 'ocean' });
     scenario.post('picked_up', day(1));
     expect(scenario.record.status).toBe('at_origin');
@@ -101,7 +101,7 @@ describe('a merge patch', () => {
 });
 
 describe('times in a patch', () => {
-  it('are set also where they are what was sent last', () => {
+  it('are set even if they equal the last sent values', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(25));
     scenario.upsert({ eta: day(20) });
@@ -110,7 +110,7 @@ describe('times in a patch', () => {
     expect(scenario.record.eta).toBe(day(20));
   });
 
-  it('hold against the nightly resend of the plan, and not against a newer estimate', () => {
+  it('survive the nightly resend of the plan, but not a newer estimate', () => {
     const scenario = voyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
     scenario.patch({ etd: day(2), eta: day(22), legs: [leg(day(23))] });
     expect(scenario.upsert({ etd: day(1), eta: day(20), legs: [leg(day(20))] }).outcome).toBe('unchanged');
@@ -119,7 +119,7 @@ describe('times in a patch', () => {
     expect(scenario.record.eta).toBe(day(25));
   });
 
-  it('are cleared by null, whatever was estimated', () => {
+  it('are cleared by null, regardless of estimates', () => {
     const scenario = voyage({ etd: day(1), eta: day(20) });
     scenario.estimate('vessel_departed', day(2));
     scenario.estimate('vessel_arrived', day(25));
@@ -129,7 +129,7 @@ describe('times in a patch', () => {
     expect(scenario.record.eta).toBe(day(26));
   });
 
-  it('move eta after the arrival, which nothing else does', () => {
+  it('change eta after the arrival, which nothing else does', () => {
     const scenario = voyage({ etd: day(1), eta: day(20) });
     scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
@@ -148,7 +148,7 @@ describe('times in a patch', () => {
     expect(scenario.record).toMatchObject({ eta: null, ata: day(21) });
   });
 
-  it('of the last leg are the shipment’s also after the arrival, where it has none itself', () => {
+  it('of the last leg change the shipment’s after the arrival, if it has no own eta', () => {
     const scenario = voyage({ legs: [leg(day(20))] });
     scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
     scenario.upsert({ legs: [leg(day(22))] });
@@ -157,7 +157,7 @@ describe('times in a patch', () => {
     expect(scenario.record).toMatchObject({ eta: day(23), legs: [{ eta: day(23) }] });
   });
 
-  it('ports that were not given follow the legs of a patch', () => {
+  it('lets ports that were not given follow its legs', () => {
     const scenario = shipment({ legs: [leg(null)] });
     scenario.patch({ legs: [leg(null, 'USNYC')] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USNYC' });
@@ -168,7 +168,7 @@ describe('times in a patch', () => {
     expect(scenario.record.destination_port).toBe('USLAX');
   });
 
-  it('may set original_eta, which null makes the present one', () => {
+  it('may set original_eta; null resets it to the present eta', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.patch({ eta: day(20, 18) });
     const decision = scenario.patch({ original_eta: day(20, 6) });

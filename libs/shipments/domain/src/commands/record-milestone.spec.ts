@@ -17,7 +17,7 @@ import { type Decision, type ShipmentEvent, announcementOf, fold } from '../inde
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
 
 describe('recording', () => {
-  it('makes a milestone with everything that was sent, and what the catalog and the command add', () => {
+  it('stores the sent fields with those of the catalog and the command', () => {
     const scenario = voyage({ container_numbers: [A] });
     const decision = scenario.post('vessel_departed', day(2), {
       source: 'carrier',
@@ -67,7 +67,7 @@ describe('recording', () => {
     ]);
   });
 
-  it('last_milestone moves with it, and stands in no changes', () => {
+  it('changes last_milestone, which changes do not contain', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     const decision = scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
     const last = {
@@ -91,7 +91,7 @@ describe('recording', () => {
     ]);
   });
 
-  it('last_milestone is the latest actual one, not the last that came', () => {
+  it('sets last_milestone to the latest actual one, not the last received', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('vessel_departed', day(3));
     scenario.post('gated_in', day(2), { container_number: A });
@@ -104,14 +104,14 @@ describe('recording', () => {
     expect(scenario.container(B).last_milestone?.code).toBe('in_transit_checkpoint');
   });
 
-  it('of the same time the one further along in the catalog is the last', () => {
+  it('prefers the later one in the catalog among milestones of the same time', () => {
     const scenario = voyage();
     scenario.post('discharged', day(3));
     scenario.post('vessel_arrived', day(3));
     expect(scenario.record.last_milestone?.code).toBe('discharged');
   });
 
-  it('refuses with every faulty field at once', () => {
+  it('reports every invalid field at once', () => {
     const scenario = voyage({ container_numbers: [A] });
     const error = refusal(() => scenario.post('nonsense', '2027-01-01T00:00:00.000Z', { container_number: B }));
     expect(error.code).toBe('validation_failed');
@@ -122,7 +122,7 @@ describe('recording', () => {
     ]);
   });
 
-  it('a container that is not the shipment’s is refused, also one that was taken off', () => {
+  it('refuses a container that is not on the shipment, also a removed one', () => {
     const scenario = voyage({ container_numbers: [A] });
     expect(refusal(() => scenario.post('delivered', day(3), { container_number: C })).details).toMatchObject([
       { param: 'container_number', code: 'unknown_container' },
@@ -131,14 +131,14 @@ describe('recording', () => {
     expect(refusal(() => scenario.post('delivered', day(3), { container_number: A })).code).toBe('validation_failed');
   });
 
-  it('there is no milestone without a shipment', () => {
+  it('refuses a milestone without a shipment', () => {
     const scenario = new Scenario();
     const milestone = milestoneInput({ code: 'delivered', occurred_at: day(1) });
     const command = { ...scenario.context(), type: 'RecordMilestone', shipment_id: 'shp_x', milestone } as const;
     expect(refusal(() => scenario.run(command)).code).toBe('not_found');
   });
 
-  it('beyond 5,000 milestones it is refused, but a duplicate is found and a correction taken', () => {
+  it('refuses new milestones beyond 5,000, but accepts repetitions and corrections', () => {
     const scenario = voyage();
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
@@ -171,7 +171,7 @@ describe('recording', () => {
     ['barge', 'vessel_departed'],
     ['rail', 'gated_in'],
     [null, 'rail_departed'],
-  ] as const)('by %s %s is usual', (mode, code) => {
+  ] as const)('accepts %s by %s without a warning', (mode, code) => {
     expect(warnings(shipment({ mode }).post(code, day(2)))).toEqual([]);
   });
 });
@@ -179,7 +179,7 @@ describe('recording', () => {
 describe('an estimate that leaves eta before etd', () => {
   const crossed = { code: 'eta_before_etd', param: null };
 
-  it('warns, also when it is corrected or retracted to that, and not where it moves neither', () => {
+  it('warns, also when it is corrected or retracted to that, but not if neither time changes', () => {
     const scenario = voyage({ etd: day(10), eta: day(20) });
     const { milestone, warnings } = scenario.estimate('vessel_arrived', day(9));
     expect(warnings).toMatchObject([crossed]);
@@ -193,7 +193,7 @@ describe('an estimate that leaves eta before etd', () => {
     expect(scenario.retract(sooner.milestone).warnings).toMatchObject([crossed]);
   });
 
-  it('warns once of all legs', () => {
+  it('warns once for all legs', () => {
     const leg = { mode: null, carrier_scac: null, vessel: null, voyage: null };
     const scenario = shipment({
       legs: [
@@ -209,7 +209,7 @@ describe('an estimate that leaves eta before etd', () => {
 describe('duplicates', () => {
   const arrival = { location: 'USLAX', source: 'carrier', container_number: A } as const;
 
-  it('the same code, time, container, location and source is the one that exists', () => {
+  it('have the same code, time, container, location and source', () => {
     const scenario = voyage({ container_numbers: [A] });
     const first = scenario.post('vessel_arrived', day(20), arrival);
     const second = scenario.post('vessel_arrived', day(20), {
@@ -229,21 +229,21 @@ describe('duplicates', () => {
     ['no container', () => ['vessel_arrived', day(20), { ...arrival, container_number: null }] as const],
     ['location', () => ['vessel_arrived', day(20), { ...arrival, location: 'Pier 400' }] as const],
     ['source', () => ['vessel_arrived', day(20), { ...arrival, source: 'terminal' }] as const],
-  ])('another %s is another milestone', (_, other) => {
+  ])('do not include one with another %s', (_, other) => {
     const scenario = voyage({ container_numbers: [A, B] });
     scenario.post('vessel_arrived', day(20), arrival);
     const [code, time, rest] = other();
     expect(scenario.post(code, time, rest).outcome).toBe('recorded');
   });
 
-  it('an actual one at the estimated time is none', () => {
+  it('do not include an actual one at the estimated time', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20));
     expect(scenario.post('vessel_arrived', day(20), { source: 'carrier' }).outcome).toBe('recorded');
     expect(scenario.record.ata).toBe(day(20));
   });
 
-  it('with the same external_id and nothing different it stays untouched', () => {
+  it('with the same external_id and equal content change nothing', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
     const second = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
@@ -256,7 +256,7 @@ describe('duplicates', () => {
     ['without one as one with', 'EV-1', null, 'existing'],
     ['both without', null, null, 'existing'],
     ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
-  ] as const)('of the same content: %s', (_, first, second, outcome) => {
+  ] as const)('have equal content: %s', (_, first, second, outcome) => {
     const scenario = voyage({ container_numbers: [A] });
     const before = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: first }).milestone;
     const again = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: second, note: 'again' });
@@ -265,7 +265,7 @@ describe('duplicates', () => {
     expect(scenario.state?.timeline).toHaveLength(outcome === 'existing' ? 1 : 2);
   });
 
-  it('one without an external_id takes it, which is no correction and is announced to nobody', () => {
+  it('give their external_id to one without, which is neither a correction nor announced', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20)).milestone;
     const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
@@ -283,7 +283,7 @@ describe('duplicates', () => {
     expect(scenario.post('vessel_arrived', day(21), { external_id: 'EV-2' }).outcome).toBe('recorded');
   });
 
-  it('of several of the same content the one that may be it', () => {
+  it('prefer the one whose external_id can match', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
     scenario.post('vessel_arrived', day(20), { external_id: 'EV-2' });
@@ -292,7 +292,7 @@ describe('duplicates', () => {
     expect(scenario.state?.timeline).toHaveLength(3);
   });
 
-  it('a superseded estimate takes it and stays superseded', () => {
+  it('give a superseded estimate the external_id and leave it superseded', () => {
     const scenario = voyage();
     const first = scenario.estimate('vessel_arrived', day(20)).milestone;
     scenario.estimate('vessel_arrived', day(22));
@@ -302,7 +302,7 @@ describe('duplicates', () => {
     expect(scenario.record.eta).toBe(day(22));
   });
 
-  it('the external_id goes before the content', () => {
+  it('are found by external_id before content', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
     const other = scenario.post('vessel_arrived', day(21), { external_id: 'EV-2' });
@@ -313,7 +313,7 @@ describe('duplicates', () => {
 });
 
 describe('correction by external_id', () => {
-  it('keeps the id, counts the revision up, and says what it was', () => {
+  it('keeps the id, increments the revision, and announces the previous values', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
     const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', location: 'USLAX' });
@@ -335,7 +335,7 @@ describe('correction by external_id', () => {
     expect(scenario.state?.timeline).toHaveLength(1);
   });
 
-  it('is announced also when nothing else of the shipment moves', () => {
+  it('is announced even if nothing else of the shipment changes', () => {
     const scenario = voyage();
     scenario.post('gated_in', day(1), { external_id: 'EV-1' });
     const decision = scenario.post('gated_in', day(1), { external_id: 'EV-1', note: 'gate 4' });
@@ -344,7 +344,7 @@ describe('correction by external_id', () => {
     });
   });
 
-  it('that of an estimate is announced only by what it moves', () => {
+  it('of an estimate is announced only by its changes', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     const moved = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
@@ -353,7 +353,7 @@ describe('correction by external_id', () => {
     expect(types(noted)).toEqual(['milestone.corrected.v1']);
   });
 
-  it('makes an actual one of an estimate', () => {
+  it('makes an estimate actual', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', source: 'carrier' });
@@ -362,7 +362,7 @@ describe('correction by external_id', () => {
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(21) });
   });
 
-  it('moves the status back when the corrected one no longer carries it', () => {
+  it('lowers the status if the corrected milestone no longer reaches it', () => {
     const scenario = voyage();
     scenario.post('vessel_departed', day(2), { external_id: 'EV-1' });
     scenario.post('delivered', day(20), { external_id: 'EV-2' });
@@ -388,7 +388,7 @@ describe('the newest estimate for a code, container, location and source is the 
       .filter(({ milestone }) => milestone.superseded_at !== null)
       .map(({ milestone }) => milestone.id);
 
-  it('older ones get superseded_at', () => {
+  it('sets superseded_at of older ones', () => {
     const scenario = voyage();
     const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
     const decision = scenario.estimate('vessel_arrived', day(22), { location: 'USLAX' });
@@ -407,14 +407,14 @@ describe('the newest estimate for a code, container, location and source is the 
     { location: 'USLAX', container_number: A },
     { location: 'USLAX', classifier: 'planned' as const },
     { location: 'USLAX', classifier: 'actual' as const },
-  ])('another series is left alone: %j', (rest) => {
+  ])('does not affect another series: %j', (rest) => {
     const scenario = voyage({ container_numbers: [A] });
     scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' });
     scenario.estimate('vessel_arrived', day(22), rest);
     expect(superseded(scenario)).toEqual([]);
   });
 
-  it('planned and actual ones are never superseded', () => {
+  it('never supersedes planned and actual ones', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(20), { classifier: 'planned' });
     scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
@@ -432,7 +432,7 @@ describe('the newest estimate for a code, container, location and source is the 
       return { scenario, first, second };
     };
 
-    it('makes it the current one again, and no other milestone', () => {
+    it('makes that one current again, and no other milestone', () => {
       const { scenario, first, second } = posted();
       const again = scenario.estimate('vessel_arrived', day(20), { ...manual, external_id: 'EV-1' });
       expect([again.outcome, again.milestone]).toEqual([
@@ -446,7 +446,7 @@ describe('the newest estimate for a code, container, location and source is the 
       expect(scenario.state?.timeline).toHaveLength(2);
     });
 
-    it('says it anew: it goes before what the client set in between, and after it the other is the newest', () => {
+    it('makes a new statement, which overrides values that the client set in between', () => {
       const { scenario, first } = posted();
       scenario.patch({ eta: day(25) });
       scenario.estimate('vessel_arrived', day(20), manual);
@@ -456,10 +456,10 @@ describe('the newest estimate for a code, container, location and source is the 
       expect(superseded(scenario)).toEqual([]);
     });
 
-    it('repeats the current one where a stream has several', () => {
+    it('finds the current one if a stream has several', () => {
       const { scenario, first } = posted();
       const { state, events } = scenario;
-      // As earlier releases stored it.
+      // Data as stored by earlier releases.
       const third = { ...first, id: 'mst_third', superseded_at: null };
       const supersedes = state!.timeline.map(({ milestone }) => milestone.id);
       const data = { milestone: third, supersedes, last: { containers: [] } };
@@ -470,7 +470,7 @@ describe('the newest estimate for a code, container, location and source is the 
     });
   });
 
-  it('a feed that resends all it knows moves nothing', () => {
+  it('a feed that resends everything changes nothing', () => {
     const scenario = voyage();
     for (let poll = 0; poll < 3; poll++) {
       scenario.estimate('vessel_arrived', day(20));
@@ -490,7 +490,7 @@ describe('the newest estimate for a code, container, location and source is the 
     expect(scenario.record.eta).toBe(day(20));
   });
 
-  it('the newest of those before', () => {
+  it('restores the newest of the previous ones', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20));
     const second = scenario.estimate('vessel_arrived', day(18)).milestone;
@@ -499,7 +499,7 @@ describe('the newest estimate for a code, container, location and source is the 
     expect(dataOf(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
   });
 
-  it('but none if it was not the current one itself', () => {
+  it('restores none if it was not current itself', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20));
     scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
@@ -509,7 +509,7 @@ describe('the newest estimate for a code, container, location and source is the 
     expect(superseded(scenario)).not.toContain(current.id);
   });
 
-  it('a corrected one does not supersede itself', () => {
+  it('does not supersede the corrected one itself', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     const decision = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });

@@ -6,7 +6,7 @@ const changes = (scenario: Scenario, fields: Partial<ShipmentFields>) =>
   dataOf(scenario.upsert(fields), 'shipment.changed.v1')?.changes;
 
 describe('creating', () => {
-  it('puts everything visible into the first event', () => {
+  it('stores everything visible in the first event', () => {
     const scenario = new Scenario();
     const decision = scenario.upsert({
       external_id: 'PO-1',
@@ -23,7 +23,7 @@ describe('creating', () => {
     });
   });
 
-  it('a new shipment is pending, and every field is there', () => {
+  it('returns a pending shipment with every field', () => {
     expect(shipment().record).toEqual({
       id: 'shp_abcdefghijklmnopqrstuvwxya',
       external_id: 'PO-1',
@@ -59,7 +59,7 @@ describe('creating', () => {
     });
   });
 
-  it('every container is there with all its fields', () => {
+  it('returns every container with all its fields', () => {
     expect(shipment({ container_numbers: [A] }).record.containers).toEqual([
       {
         number: A,
@@ -81,7 +81,7 @@ describe('creating', () => {
   });
 
   it.each([{ external_id: 'PO-1' }, { house_bill: 'HB-1' }, { container_numbers: [A] }])(
-    'with one reference: %j',
+    'accepts a single reference: %j',
     (fields) => {
       const scenario = new Scenario();
       expect(scenario.upsert(fields).outcome).toBe('created');
@@ -89,7 +89,7 @@ describe('creating', () => {
   );
 
   it.each([{}, { mode: 'ocean' as const }, { master_bill: 'MB-1' }, { container_numbers: [] }])(
-    'not without any: %j',
+    'requires a reference: %j',
     (fields) => {
       const error = refusal(() => new Scenario().upsert(fields));
       expect(error.code).toBe('reference_required');
@@ -97,13 +97,13 @@ describe('creating', () => {
     },
   );
 
-  it('names every faulty field at once', () => {
+  it('reports every invalid field at once', () => {
     const error = refusal(() => new Scenario().upsert({ origin_port: '?', carrier_scac: '?' }));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port', 'reference_required']);
   });
 
-  it('without legs it has the one from origin to destination', () => {
+  it('adds one leg from origin to destination if there are no legs', () => {
     const scenario = voyage({ carrier_scac: 'MAEU', etd: day(1), eta: day(20) });
     expect(scenario.record.legs).toEqual([
       {
@@ -121,7 +121,7 @@ describe('creating', () => {
     ]);
   });
 
-  it('original_eta is the first one known', () => {
+  it('sets original_eta to the first known one', () => {
     expect(shipment({ eta: day(20) }).record.original_eta).toBe(day(20));
     const scenario = shipment();
     scenario.upsert({ eta: day(21) });
@@ -145,7 +145,7 @@ describe('upsert of an existing shipment', () => {
     expect(scenario.record.containers.map(({ number }) => number)).toEqual([C]);
   });
 
-  it('replaces objects, references and legs whole', () => {
+  it('replaces objects, references and legs as a whole', () => {
     const scenario = shipment({
       shipper: { name: 'Acme', external_id: 'S1' },
       metadata: { a: '1', b: '2' },
@@ -166,7 +166,7 @@ describe('upsert of an existing shipment', () => {
     expect(scenario.record.legs).toEqual([{ ...leg({ voyage: 'V3' }), atd: null, ata: null }]);
   });
 
-  it('that changes nothing causes no event', () => {
+  it('stores no event without changes', () => {
     const fields: Partial<ShipmentFields> = {
       external_id: 'PO-1',
       mode: 'ocean',
@@ -182,14 +182,14 @@ describe('upsert of an existing shipment', () => {
     expect(scenario.record.version).toBe(1);
   });
 
-  it('one that differs only in order of names or in writing changes nothing', () => {
+  it('ignores a different order of members or spelling', () => {
     const scenario = shipment({ metadata: { a: '1', b: '2' }, container_numbers: [A] });
     expect(scenario.upsert({ metadata: { b: '2', a: '1' }, container_numbers: ['mscu 1234566'] }).outcome).toBe(
       'unchanged',
     );
   });
 
-  it('announces client-visible fields, and none of those that move with every event', () => {
+  it('announces client-visible fields, but not those that change with every event', () => {
     const scenario = voyage({ container_numbers: [A], house_bill: 'HB' });
     expect(changes(scenario, { house_bill: 'HB2', mode: 'multimodal' })).toEqual({
       house_bill: { from: 'HB', to: 'HB2' },
@@ -201,13 +201,13 @@ describe('upsert of an existing shipment', () => {
     });
   });
 
-  it('of a plain field needs no event to remember it', () => {
+  it('needs no further event for a plain field', () => {
     const scenario = shipment();
     expect(types(scenario.upsert({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
     expect(types(scenario.upsert({ eta: day(9) }))).toEqual(['shipment.updated.v1', 'shipment.changed.v1']);
   });
 
-  it('version is the last revision plus one, updated_at the last command’s time', () => {
+  it('sets version to the last revision plus one, and updated_at to the last command’s time', () => {
     const scenario = shipment();
     scenario.upsert({ eta: day(9) });
     expect(scenario.record).toMatchObject({ version: 3, updated_at: '2026-06-01T00:02:00.000Z' });
@@ -236,14 +236,14 @@ describe('upsert of an existing shipment', () => {
     expect(scenario.upsert({ house_bill: null, container_numbers: [B] }).outcome).toBe('updated');
   });
 
-  it('checks by the mode that it sets, else by the present one', () => {
+  it('validates for the mode that it sets, otherwise for the present one', () => {
     const scenario = shipment({ mode: 'ocean' });
     expect(refusal(() => scenario.upsert({ origin_port: 'FRA' })).details).toMatchObject([{ code: 'invalid_port' }]);
     expect(scenario.upsert({ mode: 'air', origin_port: 'FRA' }).outcome).toBe('updated');
     expect(scenario.upsert({ destination_port: 'LAX' }).outcome).toBe('updated');
   });
 
-  it('beyond a limit is refused as such', () => {
+  it('refuses values beyond a limit with limit_exceeded', () => {
     const scenario = shipment();
     const container_numbers = Array.from({ length: 201 }, (_, n) => `ABCU${1_000_000 + n}`);
     expect(refusal(() => scenario.upsert({ container_numbers })).code).toBe('limit_exceeded');
@@ -256,7 +256,7 @@ describe('upsert of an existing shipment', () => {
     expect(scenario.record.containers.map(({ number }) => number)).toEqual([B, A]);
   });
 
-  it('announces containers that differ: new ones in `to` alone, removed ones in `from` alone', () => {
+  it('announces changed containers: new ones only in `to`, removed ones only in `from`', () => {
     const scenario = shipment({ container_numbers: [A, B] });
     const moved = changes(scenario, { container_numbers: [B, C] });
     expect(moved?.containers?.from).toEqual([
@@ -269,7 +269,7 @@ describe('upsert of an existing shipment', () => {
 });
 
 describe('etd, eta and legs count as a change only when they differ from what the last upsert sent', () => {
-  it('a nightly resend does not wipe out a newer estimate', () => {
+  it('do not override a newer estimate in a nightly resend', () => {
     const nightly = {
       external_id: 'PO-1',
       eta: day(20),
@@ -284,14 +284,14 @@ describe('etd, eta and legs count as a change only when they differ from what th
     expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
   });
 
-  it('what differs from it counts, also over a newer estimate', () => {
+  it('override a newer estimate if they differ', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(23));
     scenario.upsert({ eta: day(21) });
     expect(scenario.record.eta).toBe(day(21));
   });
 
-  it('is compared with the last that was sent, across upserts without it', () => {
+  it('are compared with the last sent values, across upserts without them', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.upsert({ house_bill: 'HB' });
     scenario.estimate('vessel_arrived', day(23));
@@ -303,14 +303,14 @@ describe('etd, eta and legs count as a change only when they differ from what th
     expect(scenario.record.eta).toBe(day(20));
   });
 
-  it('null sent where nothing was sent before wipes out nothing', () => {
+  it('are not cleared by null if they were never sent', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(23));
     expect(scenario.upsert({ eta: null, legs: [] }).outcome).toBe('unchanged');
     expect(scenario.record.eta).toBe(day(23));
   });
 
-  it('null clears what was sent, and estimates from before no longer count', () => {
+  it('are cleared by null if they were sent, and earlier estimates no longer count', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(23));
     scenario.upsert({ eta: null });
@@ -319,7 +319,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
     expect(scenario.record.eta).toBe(day(24));
   });
 
-  it('estimates from before do not come back with the next command', () => {
+  it('do not bring back earlier estimates with the next command', () => {
     const scenario = voyage({ eta: day(20), legs: [leg({ destination_port: 'USLAX', eta: day(20) })] });
     scenario.estimate('vessel_arrived', day(23));
     scenario.upsert({ eta: day(21), legs: [leg({ destination_port: 'USLAX', eta: day(22) })] });
@@ -327,7 +327,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
     expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(22) }] });
   });
 
-  it('what is sent and was reached by an estimate already is remembered without an announcement', () => {
+  it('are remembered without an announcement if an estimate already set the value', () => {
     const scenario = voyage({ eta: day(20) });
     scenario.estimate('vessel_arrived', day(23));
     expect(types(scenario.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
@@ -338,7 +338,7 @@ describe('etd, eta and legs count as a change only when they differ from what th
 describe('a time of a leg counts as a change only when it differs from what the last upsert sent', () => {
   const first = leg({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5) });
   const second = leg({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) });
-  /** Estimates have moved three of its four times. */
+  /** Estimates have changed three of its four times. */
   const estimated = (legs = [first, second]) => {
     const scenario = shipment({ legs });
     scenario.estimate('vessel_departed', day(2), { location: 'CNSHA' });
@@ -357,7 +357,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
     ['voyage', { voyage: 'V2' }],
     ['carrier', { carrier_scac: 'MAEU' }],
     ['mode', { mode: 'ocean' as const }],
-  ])('another %s sets no time back', (_, other) => {
+  ])('resets no time with another %s', (_, other) => {
     for (const legs of [
       [{ ...first, ...other }, second],
       [first, { ...second, ...other }],
@@ -392,7 +392,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
     ]);
   });
 
-  it('legs are told apart by their ports, else by their places', () => {
+  it('matches legs by their ports, otherwise by their index', () => {
     const feeder = leg({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(0), eta: day(1) });
     const scenario = estimated();
     scenario.upsert({ legs: [feeder, first, second] });
@@ -403,7 +403,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
     expect(timesOf(scenario)).toEqual([[day(0), day(1)], MOVED[0], [day(7), day(24)]]);
   });
 
-  it('keeps what a person changed since', () => {
+  it('keeps later changes by a person', () => {
     const scenario = estimated();
     scenario.patch({ legs: [first, { ...second, eta: day(30) }] });
     scenario.upsert({ legs: [first, { ...second, vessel: 'OTHER' }] });
@@ -416,7 +416,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
     ]);
   });
 
-  it('keeps what was expected of legs that have departed and arrived, wherever they stand', () => {
+  it('keeps expected times of legs that have departed or arrived, at any index', () => {
     const scenario = estimated();
     scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
     scenario.post('vessel_arrived', day(6), { location: 'SGSIN' });
@@ -427,7 +427,7 @@ describe('a time of a leg counts as a change only when it differs from what the 
 });
 
 describe('warnings', () => {
-  it('a wrong check digit is accepted with a warning and an exception', () => {
+  it('report a wrong check digit, and an exception opens', () => {
     const scenario = new Scenario();
     const decision = scenario.upsert({ container_numbers: [WRONG_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
@@ -436,7 +436,7 @@ describe('warnings', () => {
     expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });
 
-  it('and refused under strict handling', () => {
+  it('become errors under strict handling', () => {
     const error = refusal(() => new Scenario().upsert({ container_numbers: [WRONG_DIGIT] }, { strict: true }));
     expect(error).toMatchObject({ code: 'validation_failed', details: [{ code: 'invalid_container_number' }] });
     const scenario = shipment();
@@ -444,14 +444,14 @@ describe('warnings', () => {
     expect(scenario.events).toHaveLength(1);
   });
 
-  it('eta before etd, as they are after the write', () => {
+  it('report an eta before the etd after the write', () => {
     const scenario = shipment({ etd: day(10) });
     expect(scenario.upsert({ eta: day(9) }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
     expect(scenario.upsert({ house_bill: 'HB' }).warnings).toEqual([]);
     expect(scenario.upsert({ etd: day(8) }).warnings).toEqual([]);
   });
 
-  it('unknown ports, whether or not anything changes', () => {
+  it('report report unknown ports, whether or not anything changes', () => {
     const scenario = shipment({ origin_port: 'XXABC' });
     expect(scenario.upsert({ origin_port: 'XXABC' })).toMatchObject({
       outcome: 'unchanged',

@@ -4,7 +4,7 @@ import { CREATED, after, beginShipment, HOUR, jan, leg, onlyType } from '../../t
 
 const box = (container_number: string) => ({ container_number });
 const legs = (etd: string | null = null) => [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'USLAX', etd)];
-/** Beyond everything that is recorded. */
+/** A time after everything recorded. */
 const LATE = jan(31);
 
 function checkedLate(scenario: Scenario): string[] {
@@ -18,7 +18,7 @@ describe('rules for containers', () => {
     return scenario;
   };
 
-  it('run for each, a milestone that names none counts for each', () => {
+  it('run for each container; a milestone without a container counts for all', () => {
     const scenario = risks({ container_numbers: [A, B] });
     scenario.post('discharged', jan(6));
     expect(checkedLate(scenario)).toEqual([`demurrage_risk ${A} open`, `demurrage_risk ${B} open`]);
@@ -26,7 +26,7 @@ describe('rules for containers', () => {
     expect(scenario.exceptions).toEqual([`demurrage_risk ${A} resolved auto_cleared`, `demurrage_risk ${B} open`]);
   });
 
-  it('each at its own moment', () => {
+  it('open each at its own time', () => {
     const scenario = risks({ container_numbers: [A, B] });
     scenario.post('discharged', jan(5), box(A));
     scenario.post('discharged', jan(6), box(B));
@@ -36,7 +36,7 @@ describe('rules for containers', () => {
     expect(scenario.state?.nextCheckAt).toBe(jan(10));
   });
 
-  it('update as many exceptions at once as one write may store, and the others with the next checks', () => {
+  it('update as many exceptions as one append may store, and the others with the next checks', () => {
     const container_numbers = Array.from({ length: 200 }, (_, n) => `MSCU${1_000_000 + n}`);
     const scenario = risks({ container_numbers });
     for (const number of container_numbers) scenario.patchContainer(number, { last_free_day: '2026-01-12' });
@@ -65,14 +65,14 @@ describe('rules for containers', () => {
     expect(checkedLate(scenario)).toEqual(['demurrage_risk open']);
   });
 
-  it('go on for a container that is not delivered while another is', () => {
+  it('continue for an undelivered container while another one is delivered', () => {
     const scenario = risks({ container_numbers: [A, B] });
     scenario.post('discharged', jan(6));
     scenario.post('delivered', jan(6), box(A));
     expect(checkedLate(scenario)).toEqual([`demurrage_risk ${B} open`]);
   });
 
-  it('a container that is put back is at risk again', () => {
+  it('apply again to a container that is added again', () => {
     const scenario = risks({ container_numbers: [A, B] });
     scenario.post('discharged', jan(6), box(A));
     scenario.at(LATE).check();
@@ -101,7 +101,7 @@ describe('missed_connection', () => {
     ['flight_arrived', 'SGSIN'],
     ['arrived_at_destination', 'SGSIN'],
     ['transshipment_arrived', 'DEHAM'],
-  ])('%s at %s is a stop: 12 h past the ETD of the next leg', (code, location) => {
+  ])('opens after %s at %s, 12 h after the ETD of the next leg', (code, location) => {
     expect(stopped(code, location).state?.nextCheckAt).toBe(jan(9, 12));
   });
 
@@ -114,20 +114,20 @@ describe('missed_connection', () => {
     ['in_transit_checkpoint', 'SGSIN'],
     ['gated_in', 'SGSIN'],
     ['customs_hold', 'SGSIN'],
-  ])('%s at %s is none', (code, location) => {
+  ])('does not open after %s at %s', (code, location) => {
     const scenario = stopped(code, location);
     expect(scenario.state?.nextCheckAt).toBeNull();
     expect(checkedLate(scenario)).toEqual([]);
   });
 
-  it('without legs, at a port in another country: 10 days after the arrival', () => {
+  it('opens 10 days after the arrival in another country without legs', () => {
     const scenario = stopped('discharged', 'SGSIN', {});
     expect(scenario.state?.nextCheckAt).toBe(jan(16));
     scenario.at(jan(16)).check();
     expect(scenario.state?.exceptions[0]?.metrics).toEqual({ location: 'SGSIN', arrived_at: jan(6), next_etd: null });
   });
 
-  it('the hours are a setting, the 10 days are none', () => {
+  it('opens after the hours of the settings; the 10 days are fixed', () => {
     const given = [stopped('discharged', 'SGSIN'), stopped('discharged', 'SGSIN', { legs: legs() })];
     const checks = given.map((scenario) => {
       scenario.settings = onlyType('missed_connection', { after_hours: 36 });
@@ -137,22 +137,22 @@ describe('missed_connection', () => {
     expect(checks).toEqual([after(jan(9), 36 * HOUR), jan(16)]);
   });
 
-  it('opens at once where the next leg has left before', () => {
+  it('opens immediately if the next leg has already departed', () => {
     const scenario = stopped('discharged', 'SGSIN', { legs: legs(jan(4)) });
     expect(scenario.open).toEqual(['missed_connection']);
   });
 
-  it('of several stops the last counts, by the leg that leaves there', () => {
+  it('uses the last of several stops, and the leg that departs there', () => {
     const three = [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'KRPUS', jan(9)), leg('KRPUS', 'USLAX', jan(20))];
     const scenario = stopped('transshipment_discharged', 'SGSIN', { legs: three });
     expect(scenario.state?.nextCheckAt).toBe(jan(9, 12));
-    // Nobody told that it was loaded.
+    // No milestone reported the loading.
     scenario.at(jan(8)).post('transshipment_arrived', jan(8), { location: 'KRPUS' });
     expect(scenario.state?.nextCheckAt).toBe(jan(20, 12));
     expect(checkedLate(scenario)).toEqual(['missed_connection open']);
   });
 
-  it('without a place, the leg is the first that has not departed', () => {
+  it('uses the first leg that has not departed if the place is unknown', () => {
     const three = [leg('CNSHA', 'SGSIN', jan(2)), leg('SGSIN', 'KRPUS', jan(4)), leg('KRPUS', 'USLAX', jan(20))];
     const scenario = beginShipment('missed_connection', { legs: three }).at(jan(6));
     scenario.post('vessel_departed', jan(2), { location: 'CNSHA' });
@@ -161,7 +161,7 @@ describe('missed_connection', () => {
     expect(scenario.state?.nextCheckAt).toBe(jan(20, 12));
   });
 
-  it('the days begin with the first milestone there since it last went on', () => {
+  it('counts from the first milestone at the stop since the last departure', () => {
     const scenario = beginShipment('missed_connection', { legs: legs() }).at(jan(20));
     scenario.post('transshipment_arrived', jan(3), { location: 'SGSIN' });
     scenario.post('transshipment_departed', jan(4), { location: 'SGSIN' });
@@ -170,7 +170,7 @@ describe('missed_connection', () => {
     expect(scenario.state?.nextCheckAt).toBe(jan(22));
   });
 
-  it('what is dated at the stop or after it counts, what is dated before it does not', () => {
+  it('is resolved by a milestone dated at the stop or later, not before', () => {
     const loadedAt = (time: string) => {
       const scenario = stopped('transshipment_discharged', 'SGSIN');
       scenario.post('loaded_on_vessel', time);
@@ -181,7 +181,7 @@ describe('missed_connection', () => {
   });
 
   test.each(['gated_in', 'export_customs_cleared', 'customs_hold', 'carrier_released', 'picked_up'])(
-    'what tells of no journey does not resolve it: %s',
+    'is not resolved by a milestone without movement: %s',
     (code) => {
       const scenario = stopped('transshipment_discharged', 'SGSIN');
       scenario.at(jan(10)).post(code);
@@ -189,13 +189,13 @@ describe('missed_connection', () => {
     },
   );
 
-  it('by road a pick-up goes on', () => {
+  it('is resolved by a pick-up by road', () => {
     const scenario = stopped('arrived_at_destination', 'SGSIN', { mode: 'road', legs: legs(jan(9)) });
     scenario.at(jan(10)).post('picked_up');
     expect(scenario.exceptions).toEqual([]);
   });
 
-  it('is of the container that was left behind', () => {
+  it('opens for the container that was left behind', () => {
     const scenario = beginShipment('missed_connection', { legs: legs(jan(9)), container_numbers: [A, B] }).at(jan(6));
     scenario.post('transshipment_discharged', jan(6), { location: 'SGSIN' });
     scenario.at(jan(9)).post('transshipment_loaded', jan(9), { location: 'SGSIN', ...box(A) });
@@ -209,7 +209,7 @@ describe('demurrage_risk and detention_risk', () => {
   const given = (type: 'demurrage_risk' | 'detention_risk', fields: Partial<ShipmentFields> = {}) =>
     beginShipment(type, { container_numbers: [A], ...fields }).at(jan(6));
 
-  it('are not of part loads', () => {
+  it('do not open for part loads', () => {
     const lcl: LoadType = 'lcl';
     for (const type of ['demurrage_risk', 'detention_risk'] as const) {
       const scenario = given(type, { load_type: lcl });
@@ -230,7 +230,7 @@ describe('demurrage_risk and detention_risk', () => {
     ['air', false],
     ['road', false],
     ['courier', false],
-  ])('by %s what comes after a discharge or gate-out tells of it: %s', (mode, tells) => {
+  ])('use the milestone that follows a missing discharge or gate-out by %s: %s', (mode, tells) => {
     const available = given('demurrage_risk', { mode });
     available.post('available_for_pickup', jan(5));
     expect(available.state?.nextCheckAt).toBe(tells ? jan(9) : null);
@@ -244,7 +244,7 @@ describe('demurrage_risk and detention_risk', () => {
     expect(delivered.state?.nextCheckAt).toBe(jan(14));
   });
 
-  it('nothing stands in for a discharge or gate-out of a shipment without containers', () => {
+  it('do not use other milestones for a shipment without containers', () => {
     const scenario = beginShipment('detention_risk').at(jan(6));
     scenario.post('delivered');
     expect(checkedLate(scenario)).toEqual([]);
@@ -252,7 +252,7 @@ describe('demurrage_risk and detention_risk', () => {
     expect(scenario.open).toEqual(['detention_risk']);
   });
 
-  it('detention goes on after delivery, demurrage ends with it', () => {
+  it('detention continues after delivery, demurrage ends', () => {
     const scenario = given('detention_risk');
     scenario.settings = onlyType('detention_risk');
     scenario.post('gated_out', jan(5));
@@ -263,7 +263,7 @@ describe('demurrage_risk and detention_risk', () => {
     expect(scenario.state?.nextCheckAt).toBeNull();
   });
 
-  it('a day that is given stands before the days that are counted, also where it is later', () => {
+  it('prefer a given day to counted days, even if it is later', () => {
     const scenario = given('demurrage_risk');
     scenario.post('discharged', jan(5));
     expect(scenario.state?.nextCheckAt).toBe(jan(9));
@@ -273,10 +273,10 @@ describe('demurrage_risk and detention_risk', () => {
     expect(scenario.state?.nextCheckAt).toBe(jan(9));
   });
 
-  it('are of the day at the destination, in its time zone, through summer time', () => {
+  it('use the day at the destination in its time zone, also with daylight saving time', () => {
     const scenario = beginShipment('demurrage_risk', { container_numbers: [A], destination_port: 'USLAX' });
     scenario.patchContainer(A, { last_free_day: '2026-03-09' });
-    // Two days before the 9th begins there, at seven UTC: clocks went forward on the 8th.
+    // Two days before the 9th begins at 07:00 UTC, because daylight saving time began on the 8th.
     expect(scenario.state?.nextCheckAt).toBe('2026-03-07T07:00:00.000Z');
     scenario.at('2026-03-07T07:00:00.000Z').check();
     expect(scenario.state?.nextCheckAt).toBe('2026-03-10T07:00:00.000Z');
@@ -291,27 +291,27 @@ describe('demurrage_risk and detention_risk', () => {
     ['USLAX', jan(18, 8)],
     ['DEHAM', jan(18)],
     [null, jan(18)],
-  ])('at %s, whose zone may not be known', (destination_port, opens) => {
+  ])('open at %s, whose zone may be unknown', (destination_port, opens) => {
     const scenario = beginShipment('detention_risk', { container_numbers: [A], destination_port });
     scenario.patchContainer(A, { empty_return_by: '2026-01-20' });
     expect(scenario.state?.nextCheckAt).toBe(opens);
   });
 
-  it('the hours before the day are a setting', () => {
+  it('open some hours before the day, from the settings', () => {
     const scenario = given('demurrage_risk');
     scenario.settings = onlyType('demurrage_risk', { before_hours: 12 });
     scenario.patchContainer(A, { last_free_day: '2026-01-20' });
     expect(scenario.state?.nextCheckAt).toBe(jan(19, 20));
   });
 
-  it('are critical at once where the day is over when it becomes known', () => {
+  it('are critical immediately if the day is already over', () => {
     const scenario = given('demurrage_risk').at(jan(25));
     expect(types(scenario.patchContainer(A, { last_free_day: '2026-01-20' }))).toContain('exception.opened.v1');
     expect(scenario.state?.exceptions).toMatchObject([{ severity: 'critical', opened_at: jan(25) }]);
     expect(scenario.record.created_at).toBe(CREATED);
   });
 
-  it('a train after the discharge takes the container from the terminal: it is discharged anew', () => {
+  it('demurrage restarts with a discharge after a train', () => {
     const scenario = given('demurrage_risk');
     scenario.post('discharged', jan(4));
     scenario.post('rail_departed', jan(5));

@@ -16,14 +16,14 @@ function explained(scenario: Scenario, type: AutomaticExceptionType) {
   return exceptions.filter((exception) => exception.type === type);
 }
 
-/** What the explanation says would resolve it, of documents. */
+/** Document types that resolve the exception according to the explanation. */
 function typesNamed(scenario: Scenario, type: AutomaticExceptionType) {
   const [first] = explained(scenario, type);
   return first?.resolved_by.flatMap(({ by, document_types }) => document_types.map((each) => [by, each] as const));
 }
 
 describe('missing_document', () => {
-  /** Nothing is there yet, and the ETA is near. */
+  /** No document exists yet, and the ETA is near. */
   const missing = (settings: RuleSettings = onlyType('missing_document')) => {
     const scenario = beginShipment('missing_document', { eta: jan(20) });
     scenario.settings = settings;
@@ -40,7 +40,7 @@ describe('missing_document', () => {
   const doing = (act: (scenario: Scenario, of: DocumentRecord) => unknown): Act => {
     return (scenario) => act(scenario, scenario.add({ type: LIST }).document);
   };
-  // Whether it satisfies what is required.
+  // True if the document satisfies the requirement.
   it.each<[string, Act, boolean]>([
     ['one of another type', uploads('photo'), false],
     ['one that is uploaded', uploads(LIST), true],
@@ -73,7 +73,7 @@ describe('missing_document', () => {
     expect([title, ...scenario.open]).toEqual(satisfies ? [title] : [title, 'missing_document']);
   });
 
-  it('tells which are missing, as it is at any time', () => {
+  it('names the missing types at any time', () => {
     const scenario = missing();
     expect(detailOf(scenario)).toBe(`Missing: bill_of_lading, packing_list. Expected to arrive at ${jan(20)}.`);
     expect(types(scenario.add({ type: BILL }))).toEqual(['document.uploaded.v1', 'exception.updated.v1']);
@@ -82,7 +82,7 @@ describe('missing_document', () => {
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: REQUIRED } });
   });
 
-  it('opens again when the one there was is deleted or expires', () => {
+  it('opens again if the document is deleted or expires', () => {
     const scenario = beginShipment('missing_document', { eta: jan(20) }).at(jan(18));
     for (const type of REQUIRED) scenario.add({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
@@ -90,7 +90,7 @@ describe('missing_document', () => {
     expect(last(scenario)?.metrics).toMatchObject({ missing: [BILL] });
   });
 
-  it('asks for nothing by default, nor of other modes', () => {
+  it('requires nothing by default, nor for other modes', () => {
     const scenario = beginShipment('missing_document', { eta: jan(20) });
     for (const required of [[], ['photo'] as const]) {
       scenario.settings = withRequiredDocuments([], onlyType('missing_document'));
@@ -103,7 +103,7 @@ describe('missing_document', () => {
     expect(last(scenario)).toMatchObject({ type: 'missing_document', metrics: { missing: ['photo'] } });
   });
 
-  it('goes by what the workspace requires now', () => {
+  it('uses the present requirements of the workspace', () => {
     const scenario = missing();
     scenario.settings = withRequiredDocuments([LIST], scenario.settings);
     scenario.check();
@@ -116,7 +116,7 @@ describe('missing_document', () => {
     expect(last(scenario)?.metrics).toMatchObject({ missing: ['photo'] });
   });
 
-  it.each([1, 100.5, 720])('opens %d hours before the ETA where the workspace says so', (before_hours) => {
+  it.each([1, 100.5, 720])('opens %d hours before the ETA with that setting', (before_hours) => {
     const scenario = beginShipment('missing_document', { eta: jan(20) }, jan(-60));
     scenario.settings = onlyType('missing_document', { before_hours });
     const opens = after(jan(20), -before_hours * 3_600_000);
@@ -136,7 +136,7 @@ describe('missing_document', () => {
     expect(over.open).toEqual(['missing_document']);
   });
 
-  it('what a person did without stays so until another type is missing', () => {
+  it('stays resolved by a person until another type is missing', () => {
     const scenario = missing(withRequiredDocuments([LIST], onlyType('missing_document')));
     scenario.resolve(last(scenario)!, { code: 'waived' });
     scenario.patch({ eta: jan(20, 1) });
@@ -147,7 +147,7 @@ describe('missing_document', () => {
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
 
-  it('what a person opened and resolved stays so: nothing was measured of it', () => {
+  it('stays resolved if a person opened and resolved it, because it has no metrics', () => {
     const scenario = beginShipment('missing_document', { eta: jan(20) }).at(jan(10));
     const { exception } = scenario.openByHand('missing_document');
     scenario.at(jan(18)).resolve(exception, { code: 'waived' });
@@ -155,14 +155,14 @@ describe('missing_document', () => {
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
   });
 
-  it('what a person did without opens again once it had been there', () => {
+  it('opens again if the document existed in the meantime', () => {
     const scenario = missing(withRequiredDocuments([LIST], onlyType('missing_document')));
     scenario.resolve(last(scenario)!, { code: 'waived' });
     scenario.delete(scenario.add({ type: LIST }).document);
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
 
-  it('is explained by the types that would resolve it, and they do', () => {
+  it('names the types that resolve it in explanations, and they do', () => {
     const scenario = missing();
     scenario.add({ type: LIST });
     expect(typesNamed(scenario, 'missing_document')).toEqual([['document_uploaded', BILL]]);
@@ -187,7 +187,7 @@ describe('document_rejected', () => {
     return (scenario) => scenario.approve(scenario.add({ type }).document);
   };
 
-  it('opens with a rejection, at once', () => {
+  it('opens immediately with a rejection', () => {
     const scenario = beginShipment(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     expect(types(scenario.reject(bill, 'Wrong consignee.'))).toEqual(['document.rejected.v1', 'exception.opened.v1']);
@@ -200,7 +200,7 @@ describe('document_rejected', () => {
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
-  // Whether it resolves it.
+  // True if the document resolves the exception.
   it.each<[string, Act, boolean]>([
     ['an approved one of its type', approves(BILL), true],
     ['an approved one of another type', approves(LIST), false],
@@ -227,7 +227,7 @@ describe('document_rejected', () => {
     expect([title, ...scenario.exceptions]).toEqual([title, resolves ? CLEARED : OPEN]);
   });
 
-  it('goes by the order of verdicts, whatever clocks say: one approved before makes up for nothing', () => {
+  it('uses the order of reviews, regardless of clocks: an earlier approval does not count', () => {
     for (const time of [FIRST, jan(1), jan(3)]) {
       const before = beginShipment(TYPE).at(FIRST);
       before.approve(before.add({ type: BILL }).document);
@@ -240,7 +240,7 @@ describe('document_rejected', () => {
     }
   });
 
-  it.each([BILL, LIST])('a replaced one opens nothing where its replacement, a %s, is approved', (type) => {
+  it.each([BILL, LIST])('does not open if the replacement, a %s, is approved', (type) => {
     const scenario = beginShipment(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     const { document: replacement } = scenario.add({ type, replaces_document_id: bill.id });
@@ -251,7 +251,7 @@ describe('document_rejected', () => {
     expect(scenario.exceptions).toEqual([OPEN]);
   });
 
-  it('a replaced one stays rejected until its replacement is approved, of whatever type that is', () => {
+  it('stays open until the replacement is approved, of any type', () => {
     const scenario = beginShipment(TYPE).at(FIRST);
     const { document: bill } = scenario.add({ type: BILL });
     const { document: second } = scenario.add({ type: LIST, replaces_document_id: bill.id });
@@ -264,14 +264,14 @@ describe('document_rejected', () => {
     expect(scenario.exceptions).toEqual([CLEARED]);
   });
 
-  it('opens again when what made up for it is deleted', () => {
+  it('opens again if the approved document is deleted', () => {
     const scenario = rejected();
     approves(BILL)(scenario);
     scenario.delete(document(scenario, 1));
     expect(scenario.exceptions).toEqual([CLEARED, OPEN]);
   });
 
-  it('is one for all that were rejected, the newest first, and tells of three', () => {
+  it('is one exception for all rejected documents, newest first, and lists three', () => {
     const scenario = beginShipment(TYPE).at(FIRST);
     const names = ['one', 'two', 'three', 'four', 'five'];
     for (const name of names) scenario.reject(scenario.add({ type: LIST }).document, `Page ${name} is missing.`);
@@ -286,7 +286,7 @@ describe('document_rejected', () => {
     expect(scenario.exceptions).toEqual([CLEARED]);
   });
 
-  it('what a person resolved stays so until another one is rejected, or its condition has ended once', () => {
+  it('stays resolved by a person until another one is rejected, or its condition has ended once', () => {
     const scenario = rejected();
     scenario.resolve(last(scenario)!, { code: 'waived' });
     const waived = 'document_rejected resolved waived';
@@ -302,7 +302,7 @@ describe('document_rejected', () => {
     expect(scenario.exceptions).toEqual([waived, 'document_rejected resolved fixed', OPEN]);
   });
 
-  it('rests while it is not enabled or the shipment is cancelled, and is as grave as the workspace says', () => {
+  it('is off while disabled or cancelled, and has the severity of the settings', () => {
     const scenario = rejected();
     scenario.settings = onlyType(TYPE, { enabled: false });
     scenario.check();
@@ -317,7 +317,7 @@ describe('document_rejected', () => {
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { document_ids: expect.any(Array) as unknown } });
   });
 
-  it('is explained by the types of which an approved one would resolve it, and they do', () => {
+  it('names the types whose approval resolves it in explanations, and they do', () => {
     const scenario = rejected();
     scenario.reject(scenario.add({ type: LIST }).document);
     const named = typesNamed(scenario, TYPE);

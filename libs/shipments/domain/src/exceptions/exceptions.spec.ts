@@ -55,7 +55,7 @@ describe('opening and resolving', () => {
     expect(scenario.record.open_exceptions_count).toBe(0);
   });
 
-  it('at most one per shipment, container and type is not resolved', () => {
+  it('keeps at most one unresolved exception per shipment, container and type', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20), box(A));
     scenario.post('customs_inspection', day(21), box(A));
@@ -64,7 +64,7 @@ describe('opening and resolving', () => {
     expect(scenario.exceptions).toEqual([`customs_hold ${A} open`, `customs_hold ${B} open`]);
   });
 
-  it('opens again under a new id when the condition comes back', () => {
+  it('opens a new exception when the condition returns', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     scenario.post('import_customs_cleared', day(21));
@@ -76,7 +76,7 @@ describe('opening and resolving', () => {
   it.each([
     ['customs_hold', 'customs_hold'],
     ['delivery_attempted', 'delivery_failed'],
-  ])('%s: for the container that the milestone names, else one for the shipment', (code, type) => {
+  ])('%s: opens for the container of the milestone, otherwise for the shipment', (code, type) => {
     for (const scenario of [voyage(), loaded()]) {
       scenario.post(code, day(20));
       expect(scenario.exceptions).toEqual([`${type} open`]);
@@ -88,7 +88,7 @@ describe('opening and resolving', () => {
     expect(scenario.exceptions).toEqual([`${type} ${A} open`, `${type} open`, `${type} ${B} open`]);
   });
 
-  it('of a container rule a milestone that names none counts for each container', () => {
+  it('applies a milestone without a container to each container for container rules', () => {
     const scenario = loaded();
     scenario.post('delivered', day(20));
     scenario.post('discharged', day(23));
@@ -102,7 +102,7 @@ describe('opening and resolving', () => {
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
   });
 
-  it('resolves when the container is taken off', () => {
+  it('resolves when the container is removed', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20), box(A));
     const decision = scenario.upsert({ container_numbers: [B] });
@@ -112,7 +112,7 @@ describe('opening and resolving', () => {
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
-  it('opens no more than 500 in all', () => {
+  it('opens at most 500 exceptions', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20), box(A));
     const { state } = scenario;
@@ -126,13 +126,13 @@ describe('opening and resolving', () => {
 });
 
 describe('customs_hold', () => {
-  it.each(['customs_hold', 'customs_inspection'])('opens by %s, high', (code) => {
+  it.each(['customs_hold', 'customs_inspection'])('opens by %s with severity high', (code) => {
     const scenario = voyage();
     scenario.post(code, day(20));
     expect(scenario.state?.exceptions).toMatchObject([{ type: 'customs_hold', severity: 'high' }]);
   });
 
-  it.each(['export_customs_cleared', 'import_customs_cleared'])('%s dated at or after it resolves it', (code) => {
+  it.each(['export_customs_cleared', 'import_customs_cleared'])('is resolved by %s dated at or after it', (code) => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     scenario.post(code, day(19));
@@ -141,14 +141,14 @@ describe('customs_hold', () => {
     expect(scenario.open).toEqual([]);
   });
 
-  it('does not open when the later-dated clearance came first', () => {
+  it('does not open if a later-dated clearance came first', () => {
     const scenario = voyage();
     scenario.post('import_customs_cleared', day(21));
     scenario.post('customs_hold', day(20));
     expect(scenario.exceptions).toEqual([]);
   });
 
-  it('a later hold needs a later clearance', () => {
+  it('needs a later clearance for a later hold', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20));
     scenario.post('customs_inspection', day(22));
@@ -157,7 +157,7 @@ describe('customs_hold', () => {
   });
 
   it.each(['available_for_pickup', 'gated_out', 'out_for_delivery', 'delivered', 'returned_to_shipper'])(
-    'feeds skip steps: %s after it resolves it',
+    'is resolved by %s after it, because feeds skip steps',
     (code) => {
       const scenario = voyage();
       scenario.post('customs_hold', day(20));
@@ -167,7 +167,7 @@ describe('customs_hold', () => {
   );
 
   it.each(['vessel_arrived', 'discharged', 'carrier_released', 'arrival_notice_issued', 'unavailable_for_pickup'])(
-    'what tells nothing of a clearance does not: %s',
+    'is not resolved by other milestones: %s',
     (code) => {
       const scenario = voyage();
       scenario.post('vessel_departed', day(2));
@@ -177,7 +177,7 @@ describe('customs_hold', () => {
     },
   );
 
-  it('an export hold ends with the departure, an import hold not with one from before or on the way', () => {
+  it('ends with the departure if it is an export hold; an import hold does not end with an earlier one', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(1));
     expect(scenario.open).toEqual(['customs_hold']);
@@ -188,7 +188,7 @@ describe('customs_hold', () => {
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
-  it('the clearance of one container does not resolve the other’s', () => {
+  it('is not resolved by the clearance of another container', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20), box(A));
     scenario.post('customs_hold', day(20), box(B));
@@ -196,7 +196,7 @@ describe('customs_hold', () => {
     expect(scenario.exceptions).toEqual([`customs_hold ${A} resolved auto_cleared`, `customs_hold ${B} open`]);
   });
 
-  it('the shipment’s resolves once every container is cleared', () => {
+  it('of the shipment resolves once every container is cleared', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20));
     scenario.post('import_customs_cleared', day(21), box(A));
@@ -205,7 +205,7 @@ describe('customs_hold', () => {
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
   });
 
-  it('a clearance that names none clears the container too', () => {
+  it('of a container is resolved by a clearance without a container', () => {
     const scenario = loaded();
     scenario.post('customs_hold', day(20), box(A));
     scenario.post('import_customs_cleared', day(20));
@@ -219,7 +219,7 @@ describe('customs_hold', () => {
       return scenario;
     };
 
-    it.each(['booking_confirmed', 'gated_in', 'loaded_on_vessel', 'rail_loaded'])('%s clears nothing', (code) => {
+    it.each(['booking_confirmed', 'gated_in', 'loaded_on_vessel', 'rail_loaded'])('is not resolved by %s', (code) => {
       const scenario = held();
       scenario.post(code, day(4));
       expect(scenario.open).toEqual(['customs_hold']);
@@ -233,13 +233,13 @@ describe('customs_hold', () => {
       'transshipment_arrived',
       'vessel_arrived',
       'import_customs_cleared',
-    ])('%s clears it', (code) => {
+    ])('is resolved by %s', (code) => {
       const scenario = held();
       scenario.post(code, day(4));
       expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     });
 
-    it('import_customs_cleared clears it from the ETD on, and not before', () => {
+    it('is resolved by import_customs_cleared only from the ETD on', () => {
       const scenario = held({ etd: day(10) });
       const { milestone } = scenario.post('import_customs_cleared', day(9));
       expect(scenario.open).toEqual(['customs_hold']);
@@ -251,7 +251,7 @@ describe('customs_hold', () => {
       expect(departed.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     });
 
-    it('by the ETD as it is then', () => {
+    it('uses the present ETD', () => {
       const scenario = held({ etd: day(10) });
       scenario.post('import_customs_cleared', day(9));
       scenario.estimate('vessel_departed', day(8));
@@ -261,7 +261,7 @@ describe('customs_hold', () => {
     });
 
     it.each(['export_customs_cleared', 'vessel_departed', 'available_for_pickup', 'delivery_attempted'])(
-      '%s clears it before the ETD too',
+      'is resolved by %s also before the ETD',
       (code) => {
         const scenario = held({ etd: day(10) });
         scenario.post(code, day(4));
@@ -269,7 +269,7 @@ describe('customs_hold', () => {
       },
     );
 
-    it('nobody tries to deliver what customs hold', () => {
+    it('is resolved by a delivery attempt, which requires a clearance', () => {
       const scenario = held();
       scenario.post('delivery_attempted', day(4));
       expect(scenario.open).toEqual(['delivery_failed']);
@@ -285,13 +285,13 @@ describe('customs_hold', () => {
       expect(scenario.open).toEqual(open);
     });
 
-    it('the ship sailing on is no departure', () => {
+    it('is not resolved by the ship sailing on', () => {
       const scenario = held();
       scenario.post('vessel_departed', day(4), { location: 'USLAX' });
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
-    it('of the container itself: one that another one names is not its own', () => {
+    it('uses only departures of the same container', () => {
       const scenario = voyage({ container_numbers: [A, B] });
       scenario.post('customs_hold', day(3), box(A));
       scenario.post('vessel_departed', day(4), box(B));
@@ -310,7 +310,7 @@ describe('customs_hold', () => {
     };
 
     it.each(['export_customs_cleared', 'rail_departed', 'transshipment_departed', 'rail_unloaded', 'gated_in'])(
-      '%s does not clear it',
+      'is not resolved by %s',
       (code) => {
         const scenario = held();
         scenario.post(code, day(21));
@@ -319,7 +319,7 @@ describe('customs_hold', () => {
     );
 
     it.each(['import_customs_cleared', 'available_for_pickup', 'gated_out', 'out_for_delivery', 'delivered'])(
-      '%s does',
+      'is resolved by %s',
       (code) => {
         const scenario = held();
         scenario.post(code, day(20));
@@ -327,7 +327,7 @@ describe('customs_hold', () => {
       },
     );
 
-    it('whichever arrives first', () => {
+    it('in any order of arrival', () => {
       const scenario = voyage();
       scenario.post('customs_hold', day(20));
       scenario.post('export_customs_cleared', day(21));
@@ -336,7 +336,7 @@ describe('customs_hold', () => {
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
-    it('an arrival tells of a departure that no feed reported', () => {
+    it('an arrival proves an unreported departure', () => {
       const scenario = voyage();
       scenario.post('vessel_arrived', day(19));
       scenario.post('customs_hold', day(20));
@@ -344,14 +344,14 @@ describe('customs_hold', () => {
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
-    it('the gate-out of a consolidated container shows nothing of customs', () => {
+    it('is not resolved by the gate-out of a consolidated container', () => {
       const scenario = held({ load_type: 'lcl' });
       scenario.post('gated_out', day(21));
       expect(scenario.open).toEqual(['customs_hold']);
     });
   });
 
-  it.each(['estimated', 'planned'] as const)('one that is %s opens none', (classifier) => {
+  it.each(['estimated', 'planned'] as const)('does not open by a milestone that is %s', (classifier) => {
     const scenario = voyage();
     scenario.post('customs_hold', day(20), { classifier });
     expect(scenario.exceptions).toEqual([]);
@@ -359,7 +359,7 @@ describe('customs_hold', () => {
 });
 
 describe('delivery_failed', () => {
-  it('opens by delivery_attempted, medium, and resolves by delivered', () => {
+  it('opens by delivery_attempted with severity medium, and resolves by delivered', () => {
     const scenario = voyage();
     scenario.post('delivery_attempted', day(20));
     expect(scenario.state?.exceptions).toMatchObject([
@@ -371,14 +371,17 @@ describe('delivery_failed', () => {
     expect(scenario.exceptions).toEqual(['delivery_failed resolved auto_cleared']);
   });
 
-  it.each(['cargo_stripped', 'empty_returned', 'returned_to_shipper'])('feeds skip steps: %s resolves it', (code) => {
-    const scenario = voyage();
-    scenario.post('delivery_attempted', day(20));
-    scenario.post(code, day(22));
-    expect(scenario.open).toEqual([]);
-  });
+  it.each(['cargo_stripped', 'empty_returned', 'returned_to_shipper'])(
+    'is resolved by %s, because feeds skip steps',
+    (code) => {
+      const scenario = voyage();
+      scenario.post('delivery_attempted', day(20));
+      scenario.post(code, day(22));
+      expect(scenario.open).toEqual([]);
+    },
+  );
 
-  it('does not open for a container that is delivered; the shipment’s resolves with the last one', () => {
+  it('does not open for a delivered container; the shipment’s resolves with the last one', () => {
     const scenario = loaded();
     scenario.post('delivered', day(20), box(A));
     scenario.post('delivery_attempted', day(19));
@@ -392,7 +395,7 @@ describe('delivery_failed', () => {
 
 describe('milestone_conflict', () => {
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])(
-    '%s dated more than 24 h before a movement',
+    'opens by opens by %s dated more than 24 h before a movement',
     (code) => {
       const scenario = voyage();
       const end = scenario.post(code, day(20)).milestone;
@@ -429,21 +432,21 @@ describe('milestone_conflict', () => {
     'delivery_attempted',
     'cargo_stripped',
     'empty_returned',
-  ])('%s is none', (code) => {
+  ])('%s is not a movement', (code) => {
     const scenario = voyage();
     scenario.post('delivered', day(20));
     scenario.post(code, day(23));
     expect(scenario.exceptions).toEqual([]);
   });
 
-  it('whichever of them arrives first', () => {
+  it('in any order of arrival', () => {
     const scenario = voyage();
     scenario.post('discharged', day(23));
     scenario.post('delivered', day(20));
     expect(scenario.open).toEqual(['milestone_conflict']);
   });
 
-  it('only of the same container', () => {
+  it('compares only milestones of the same container', () => {
     const scenario = loaded();
     scenario.post('delivered', day(20), box(A));
     scenario.post('discharged', day(23), box(B));
@@ -452,14 +455,14 @@ describe('milestone_conflict', () => {
     expect(scenario.exceptions).toEqual([`milestone_conflict ${A} open`]);
   });
 
-  it('the ship sailing on is no movement', () => {
+  it('ignores the ship sailing on', () => {
     const scenario = voyage();
     scenario.post('delivered', day(20));
     scenario.post('vessel_departed', day(23), { location: 'USLAX' });
     expect(scenario.exceptions).toEqual([]);
   });
 
-  it('delivery does not resolve it, a correction does', () => {
+  it('is resolved by a correction, not by delivery', () => {
     const scenario = voyage();
     scenario.post('delivered', day(20));
     scenario.post('discharged', day(23), { external_id: 'EV-1' });
@@ -469,7 +472,7 @@ describe('milestone_conflict', () => {
     expect(scenario.exceptions).toEqual(['milestone_conflict resolved auto_cleared']);
   });
 
-  it('booking_cancelled after delivery opens one for the shipment', () => {
+  it('opens for the shipment by booking_cancelled after delivery', () => {
     const scenario = loaded();
     scenario.post('delivered', day(20));
     const { milestone } = scenario.post('booking_cancelled', day(21), { external_id: 'EV-1' });
@@ -482,7 +485,7 @@ describe('milestone_conflict', () => {
 });
 
 describe('cancelling', () => {
-  it('resolves what is open as shipment_cancelled', () => {
+  it('resolves open exceptions as shipment_cancelled', () => {
     const scenario = voyage({ container_numbers: [WRONG_DIGIT] });
     scenario.post('customs_hold', day(20));
     scenario.post('booking_cancelled', day(21));
@@ -493,7 +496,7 @@ describe('cancelling', () => {
     expect(scenario.record.open_exceptions_count).toBe(0);
   });
 
-  it('nothing but movements opens any more', () => {
+  it('opens only exceptions about movements afterwards', () => {
     const scenario = voyage();
     scenario.post('booking_cancelled', day(3));
     scenario.post('customs_hold', day(4));
@@ -502,7 +505,7 @@ describe('cancelling', () => {
     expect(scenario.exceptions).toEqual(['movement_after_cancel open']);
   });
 
-  it('the client’s does so too, and reopened what is still wrong opens again', () => {
+  it('by the client does the same, and reopening opens existing problems again', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(4));
     scenario.post('delivery_attempted', day(3));
@@ -522,7 +525,7 @@ describe('cancelling', () => {
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
-  it('taken back, what is still wrong opens again', () => {
+  it('opens existing problems again when revoked', () => {
     const scenario = voyage();
     scenario.post('customs_hold', day(4));
     scenario.post('booking_cancelled', day(5));
@@ -539,7 +542,7 @@ describe('movement_after_cancel', () => {
     return scenario;
   };
 
-  it('opens by an actual movement that arrives after the cancellation, high', () => {
+  it('opens by an actual movement that arrives after the cancellation, with severity high', () => {
     const scenario = cancelled();
     const { milestone } = scenario.post('discharged', day(1));
     expect(scenario.state?.exceptions).toMatchObject([
@@ -547,7 +550,7 @@ describe('movement_after_cancel', () => {
     ]);
   });
 
-  it('for the container that the movement names', () => {
+  it('opens for the container of the movement', () => {
     const scenario = cancelled();
     scenario.post('discharged', day(20), box(A));
     scenario.post('gated_out', day(21), box(A));
@@ -555,7 +558,7 @@ describe('movement_after_cancel', () => {
     expect(scenario.exceptions).toEqual([`movement_after_cancel ${A} open`, `movement_after_cancel ${B} open`]);
   });
 
-  it('not by those from before', () => {
+  it('ignores movements recorded before', () => {
     const scenario = cancelled();
     scenario.post('booking_cancelled', day(4));
     scenario.upsert({ house_bill: 'HB' });
@@ -569,20 +572,20 @@ describe('movement_after_cancel', () => {
     'import_customs_cleared',
     'carrier_released',
     'arrival_notice_issued',
-  ])('not by %s', (code) => {
+  ])('ignores %s', (code) => {
     const scenario = cancelled();
     scenario.post(code, day(1));
     expect(scenario.exceptions).toEqual([]);
   });
 
-  it('not by what is estimated, nor by the ship sailing on', () => {
+  it('ignores estimates and the ship sailing on', () => {
     const scenario = cancelled();
     scenario.estimate('vessel_arrived', day(20));
     scenario.post('vessel_departed', day(22), { location: 'USLAX' });
     expect(scenario.exceptions).toEqual([]);
   });
 
-  it('stays open while cancelled, and resolves with the cancellation taken back', () => {
+  it('stays open while cancelled, and resolves when the cancellation is revoked', () => {
     const scenario = cancelled();
     scenario.post('discharged', day(20));
     scenario.upsert({ house_bill: 'HB' });
@@ -591,14 +594,14 @@ describe('movement_after_cancel', () => {
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 
-  it('resolves when the movement is corrected away', () => {
+  it('resolves when the movement is corrected to another code', () => {
     const scenario = cancelled();
     scenario.post('discharged', day(20), { external_id: 'EV-1' });
     scenario.post('customs_hold', day(20), { external_id: 'EV-1' });
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 
-  it('not for a container that was taken off', () => {
+  it('ignores movements of a removed container', () => {
     const scenario = cancelled();
     scenario.post('discharged', day(20), box(A));
     scenario.upsert({ container_numbers: [B] });
@@ -606,7 +609,7 @@ describe('movement_after_cancel', () => {
     expect(scenario.exceptions).toEqual([`movement_after_cancel ${A} resolved auto_cleared`]);
   });
 
-  it('opens after the client cancelled, and resolves by reopening', () => {
+  it('opens after a cancellation by the client, and resolves by reopening', () => {
     const scenario = loaded();
     scenario.post('vessel_departed', day(2));
     scenario.cancel();
@@ -618,7 +621,7 @@ describe('movement_after_cancel', () => {
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 
-  it('opens by an estimate from before that became an actual one', () => {
+  it('opens by an earlier estimate that becomes actual', () => {
     const scenario = cancelled();
     scenario.estimate('discharged', day(20), { external_id: 'EV-1' });
     const alike = loaded();
@@ -630,7 +633,7 @@ describe('movement_after_cancel', () => {
     }
   });
 
-  it('not by the note of a movement from before', () => {
+  it('ignores a changed note of an earlier movement', () => {
     const scenario = loaded();
     scenario.post('vessel_departed', day(2), { external_id: 'EV-1' });
     scenario.cancel();
@@ -638,7 +641,7 @@ describe('movement_after_cancel', () => {
     expect(scenario.exceptions).toEqual([]);
   });
 
-  it('counts a movement from the revision of the cancellation on', () => {
+  it('counts movements from the revision of the cancellation on', () => {
     const scenario = cancelled();
     scenario.post('discharged', day(20));
     const { state } = scenario;
@@ -655,7 +658,7 @@ describe('movement_after_cancel', () => {
     expect(found).toEqual([1, 1, 0]);
   });
 
-  it('counts from the first cancellation that stands', () => {
+  it('counts from the first unrevoked cancellation', () => {
     const scenario = loaded();
     scenario.post('booking_cancelled', day(3));
     scenario.post('discharged', day(20));
@@ -678,7 +681,7 @@ describe('movement_after_cancel', () => {
 });
 
 describe('invalid_container_number', () => {
-  it('opens with the shipment or with the container, low', () => {
+  it('opens with the shipment or container, with severity low', () => {
     const scenario = new Scenario();
     scenario.upsert({ container_numbers: [A, WRONG_DIGIT] });
     expect(scenario.state?.exceptions).toMatchObject([
@@ -689,7 +692,7 @@ describe('invalid_container_number', () => {
     expect(later.open).toEqual(['invalid_container_number']);
   });
 
-  it('does not open again by a resend', () => {
+  it('does not open again when the data is sent again', () => {
     const scenario = shipment({ container_numbers: [WRONG_DIGIT] });
     expect(scenario.upsert({ container_numbers: [WRONG_DIGIT] })).toMatchObject({ outcome: 'unchanged', events: [] });
   });
@@ -702,13 +705,13 @@ describe('invalid_container_number', () => {
     expect(scenario.exceptions).toEqual([`invalid_container_number ${WRONG_DIGIT} resolved auto_cleared`]);
   });
 
-  it('a ULD has no check digit to be wrong', () => {
+  it('ignores ULDs, which have no check digit', () => {
     const scenario = shipment({ mode: 'air', container_numbers: ['AKE12345LH'] });
     expect(scenario.exceptions).toEqual([]);
     expect(scenario.container('AKE12345LH').valid_check_digit).toBeNull();
   });
 
-  it('of several containers each has its own', () => {
+  it('opens for each container', () => {
     const scenario = shipment({ container_numbers: [WRONG_DIGIT, A, 'MSCU1234568', C] });
     expect(scenario.exceptions).toEqual([
       `invalid_container_number ${WRONG_DIGIT} open`,

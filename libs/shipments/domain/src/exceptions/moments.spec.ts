@@ -10,30 +10,30 @@ describe('a day in a time zone', () => {
     ['2026-01-20', 'Asia/Kolkata', '2026-01-19T18:30', '2026-01-20T18:30'],
     ['2026-01-20', 'Pacific/Kiritimati', '2026-01-19T10:00', '2026-01-20T10:00'],
     ['2026-01-20', 'Pacific/Pago_Pago', '2026-01-20T11:00', '2026-01-21T11:00'],
-    // Clocks are changed amid the day: it has 23 hours, or 25.
+    // The clocks change during the day, which has 23 or 25 hours.
     ['2026-03-08', 'America/Los_Angeles', '2026-03-08T08:00', '2026-03-09T07:00'],
     ['2026-11-01', 'America/Los_Angeles', '2026-11-01T07:00', '2026-11-02T08:00'],
     ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00', '2026-03-29T22:00'],
     ['2026-10-25', 'Europe/Berlin', '2026-10-24T22:00', '2026-10-25T23:00'],
-    // The day after.
+    // The following day.
     ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00', '2026-03-30T22:00'],
-    // At midnight they go forward: the day begins at one.
+    // The clocks go forward at midnight, so the day begins at 01:00.
     ['2026-09-06', 'America/Santiago', '2026-09-06T04:00', '2026-09-07T03:00'],
-    // At midnight they go back: the day before has 25 hours.
+    // The clocks go back at midnight, so the previous day has 25 hours.
     ['2026-04-04', 'America/Santiago', '2026-04-04T03:00', '2026-04-05T04:00'],
     ['2026-04-05', 'America/Santiago', '2026-04-05T04:00', '2026-04-06T04:00'],
-    // At one they go back: midnight comes twice, and the day begins with the first.
+    // The clocks go back at 01:00, so midnight occurs twice, and the day begins with the first.
     ['2026-10-25', 'Atlantic/Azores', '2026-10-25T00:00', '2026-10-26T01:00'],
-    // By half an hour.
+    // The clocks change by half an hour.
     ['2026-10-04', 'Australia/Lord_Howe', '2026-10-03T13:30', '2026-10-04T13:00'],
-    // A zone that the platform does not know.
+    // The platform does not know this zone.
     ['2026-01-20', 'Mars/Olympus', '2026-01-20T00:00', '2026-01-21T00:00'],
   ])('%s in %s', (day, zone, from, until) => {
     expect(localDay(day, zone)).toEqual({ from: zulu(from), until: zulu(until) });
     expect(localDay(day, zone)).toBe(localDay(day, zone));
   });
 
-  it('begins when the calendar there first shows it, through a year', () => {
+  it('begins when the local calendar first shows it, throughout a year', () => {
     for (const zone of ['America/Los_Angeles', 'Europe/Berlin', 'America/Santiago', 'Africa/Cairo', 'Asia/Beirut']) {
       const calendar = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' });
       for (let n = 0; n < 365; n++) {

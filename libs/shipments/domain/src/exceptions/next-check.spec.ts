@@ -3,7 +3,7 @@ import { A, B, Scenario, WRONG_DIGIT, day, types } from '../../test/scenario.ts'
 import { DAY, after, beginShipment, jan, leg, onlyType, withSettings } from '../../test/time-driven.ts';
 
 describe('the next check', () => {
-  it('is at the first moment at which time changes anything, one after another, until nothing is left', () => {
+  it('is at the next time that changes anything, until there is none', () => {
     const scenario = new Scenario().at(jan(1));
     const fields = { mode: 'ocean', etd: jan(10), eta: jan(20), container_numbers: [A, B] } as const;
     scenario.upsert({ external_id: 'PO-1', origin_port: 'CNSHA', destination_port: 'DEHAM', ...fields });
@@ -32,7 +32,7 @@ describe('the next check', () => {
     expect(types(scenario.at(jan(31)).check())).toEqual([]);
   });
 
-  it('stands in every append of whatever command, and is what a check at once would find', () => {
+  it('is stored with every append, and equals the result of an immediate check', () => {
     const scenario = new Scenario().at(jan(1));
     const acts: readonly (() => unknown)[] = [
       () => scenario.upsert({ external_id: 'PO-1', mode: 'ocean', etd: jan(10), container_numbers: [A, WRONG_DIGIT] }),
@@ -71,7 +71,7 @@ describe('the next check', () => {
     expect(scenario.events).toHaveLength(appended);
   });
 
-  it('is told anew, and nothing else, where settings move it; nothing is stored where they do not', () => {
+  it('is stored again only if settings change it', () => {
     const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     scenario.settings = onlyType('departure_overdue', { after_hours: 24 });
     expect(types(scenario.at(jan(2)).check())).toEqual(['shipment.checked.v1']);
@@ -85,7 +85,7 @@ describe('the next check', () => {
     expect(scenario.state?.nextCheckAt).toBe(jan(11));
   });
 
-  it('a check that comes early stores nothing, one by a clock that is behind takes nothing back', () => {
+  it('stores nothing if early, and reverts nothing if the clock is behind', () => {
     const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     expect(scenario.at(jan(9)).check().outcome).toBe('unchanged');
     expect(scenario.at(jan(10, 12)).check().outcome).toBe('checked');
@@ -94,7 +94,7 @@ describe('the next check', () => {
     expect(scenario.exceptions).toEqual(['departure_overdue open']);
   });
 
-  it('what a clock opened that was an hour ahead is open, and nothing more, when the hour has come', () => {
+  it('does not open exceptions again that a clock ahead by an hour opened', () => {
     const scenario = beginShipment('no_update', {});
     scenario.at(jan(8, 1)).check();
     expect(scenario.open).toEqual(['no_update']);
@@ -104,7 +104,7 @@ describe('the next check', () => {
     expect(scenario.state?.nextCheckAt).toBe(after(jan(8, 2), 7 * DAY));
   });
 
-  it('is of nothing that would not open: what a person opened or resolved stands in its way', () => {
+  it('is of nothing that would not open: an exception that a person opened or resolved stands in its way', () => {
     const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     scenario.openByHand('departure_overdue');
     expect(scenario.state?.nextCheckAt).toBeNull();
@@ -116,7 +116,7 @@ describe('the next check', () => {
     expect(scenario.exceptions).toEqual(['departure_overdue resolved fixed', 'departure_overdue open']);
   });
 
-  it('with 500 exceptions nothing more opens, and nobody comes back for it', () => {
+  it('is absent with 500 exceptions, because no more can open', () => {
     const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     const opened = scenario
       .openByHand('other')
@@ -132,7 +132,7 @@ describe('the next check', () => {
     expect(types(scenario.check())).toEqual([]);
   });
 
-  it('is due when what has just resolved will be so again', () => {
+  it('is due when the condition of a resolved exception returns', () => {
     const scenario = new Scenario();
     scenario.at(day(1)).upsert({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
     scenario.at(day(5)).post('flight_departed', day(3));
@@ -144,7 +144,7 @@ describe('the next check', () => {
     expect(scenario.state?.nextCheckAt).toBe(day(11));
   });
 
-  it('a write that only remembers under which name a milestone came is a look at the rules too', () => {
+  it('is updated by a write that only stores an external_id', () => {
     const scenario = new Scenario();
     scenario.at(day(1)).upsert({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
     scenario.at(day(5)).post('flight_departed', day(3), { source: 'carrier' });

@@ -1,19 +1,19 @@
 import { Scenario, day } from '../../test/scenario.ts';
 
-describe('what a person resolved', () => {
-  it('is not taken for ended because clocks of several machines differ', () => {
+describe('an exception that a person resolved', () => {
+  it('is not ended by differing clocks of several machines', () => {
     const scenario = new Scenario();
     scenario.at(day(1)).upsert({ house_bill: 'HB-1', mode: 'ocean', etd: day(4) });
     scenario.at(day(5, 0)).check();
     scenario.at(day(5, 1)).resolve(exceptionOf(scenario, 'departure_overdue'));
-    // Behind by two hours.
+    // The clock is behind by two hours.
     for (const hour of [1, 2]) scenario.at(day(4, 23)).post('carrier_released', day(3, hour));
     scenario.at(day(6)).check();
     expect(scenario.open).not.toContain('departure_overdue');
     expect(scenario.record.updated_at).toBe(day(5, 1));
   });
 
-  it('of a movement after the cancellation ends with that, and not with the next one', () => {
+  it('about a movement after the cancellation ends with that cancellation, not with the next one', () => {
     const scenario = new Scenario();
     scenario.at(day(1)).upsert({ house_bill: 'HB-1' });
     scenario.post('booking_cancelled', day(1));

@@ -7,7 +7,7 @@ const last = (scenario: Scenario) => {
   if (exception === undefined) throw new Error('nothing opened');
   return exception;
 };
-/** The hours after `from` when it opens, by the clock. */
+/** Hours after `from` at which it opens. */
 const opensAfter = (scenario: Scenario, from: string) =>
   (Date.parse(scenario.state?.nextCheckAt ?? '') - Date.parse(from)) / HOUR;
 
@@ -27,7 +27,7 @@ describe('eta_slip', () => {
     [null, 24],
     ['air', 4],
     ['road', 4],
-  ])('by %s opens at %s hours past the original ETA, not a millisecond less', (mode, hours) => {
+  ])('opens by %s exactly %s hours after the original ETA', (mode, hours) => {
     expect(slipped(hours - 1 / HOUR, mode).open).toEqual([]);
     const scenario = slipped(hours, mode);
     expect(last(scenario)).toMatchObject({
@@ -38,7 +38,7 @@ describe('eta_slip', () => {
     expect(scenario.state?.nextCheckAt).toBeNull();
   });
 
-  it('is high above 48 hours, and medium again when it gets less', () => {
+  it('is high above 48 hours, and medium again below', () => {
     const scenario = slipped(48);
     expect(last(scenario).severity).toBe('medium');
     expect(types(scenario.patch({ eta: after(jan(22), 1) }))).toContain('exception.updated.v1');
@@ -50,7 +50,7 @@ describe('eta_slip', () => {
     expect(last(scenario).severity).toBe('critical');
   });
 
-  it('is open however long ago: nothing of it goes by the clock', () => {
+  it('stays open regardless of the clock', () => {
     const scenario = slipped(30);
     expect(types(scenario.at(jan(1, 5)).check())).toEqual([]);
     expect(types(scenario.at('2027-01-01T00:00:00.000Z').check())).toEqual([]);
@@ -74,7 +74,7 @@ describe('eta_slip', () => {
     expect(scenario.exceptions).toEqual(['eta_slip resolved auto_cleared']);
   });
 
-  it('does not resolve by what is no arrival: one on the way, a departure, papers', () => {
+  it('is not resolved by milestones other than the arrival: on the way, a departure, documents', () => {
     const scenario = slipped(30).at(jan(3));
     scenario.post('vessel_departed', jan(2));
     scenario.post('vessel_arrived', jan(3), { location: 'SGSIN' });
@@ -82,7 +82,7 @@ describe('eta_slip', () => {
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
-  it('stays resolved by a person until the slip grew by 24 hours since, or was back inside', () => {
+  it('stays resolved by a person until the slip grows by 24 hours, or was below the limit', () => {
     const scenario = slipped(30);
     scenario.resolve(last(scenario));
     scenario.patch({ eta: after(jan(20), 54 * HOUR - 1) });
@@ -98,7 +98,7 @@ describe('eta_slip', () => {
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
-  it('of one that a person opened and resolved no growth is known', () => {
+  it('has no metrics to compare if a person opened and resolved it', () => {
     const scenario = beginShipment('eta_slip', { eta: jan(20) });
     scenario.openByHand('eta_slip');
     scenario.patch({ eta: jan(22) });
@@ -110,7 +110,7 @@ describe('eta_slip', () => {
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
-  it('what an estimate showed it showed, also when the client says the same after it', () => {
+  it('keeps the milestone of an estimate when the client sets the same value', () => {
     const scenario = slipped(30);
     const before = last(scenario);
     expect(types(scenario.upsert({ eta: jan(21, 6) }))).toEqual(['shipment.updated.v1']);
@@ -119,7 +119,7 @@ describe('eta_slip', () => {
 });
 
 describe('departure_overdue and arrival_overdue', () => {
-  it('are high at once where the hours that are set are more than 48', () => {
+  it('are high immediately if the hours of the settings are more than 48', () => {
     const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     scenario.settings = onlyType('departure_overdue', { after_hours: 72 });
     scenario.check();
@@ -129,7 +129,7 @@ describe('departure_overdue and arrival_overdue', () => {
     expect(scenario.state?.nextCheckAt).toBeNull();
   });
 
-  it('go by the hours of the mode, fractions too', () => {
+  it('use the hours of the mode, also fractions', () => {
     const scenario = beginShipment('arrival_overdue', { eta: jan(10), mode: 'air' });
     scenario.settings = onlyType('arrival_overdue', { by_mode: { air: 0.5, road: 1 } });
     scenario.check();
@@ -140,7 +140,7 @@ describe('departure_overdue and arrival_overdue', () => {
     expect(opensAfter(scenario, jan(10))).toBe(12);
   });
 
-  it('go by estimates and by legs, as the ETD and ETA of the shipment do', () => {
+  it('use estimates and legs like the ETD and ETA of the shipment', () => {
     const scenario = beginShipment('arrival_overdue', {
       legs: [leg('CNSHA', 'SGSIN'), { ...leg('SGSIN', 'USLAX'), eta: jan(18) }],
     });
@@ -149,7 +149,7 @@ describe('departure_overdue and arrival_overdue', () => {
     expect(opensAfter(scenario, jan(19))).toBe(12);
   });
 
-  it('a departure of any container is the departure of the shipment; the ship leaving the destination is none', () => {
+  it('treat a departure of any container as the departure, but not the ship leaving the destination', () => {
     const scenario = beginShipment('departure_overdue', { etd: jan(10), container_numbers: [A, B] }).at(jan(11));
     scenario.post('vessel_departed', jan(10), { location: 'USLAX' });
     expect(scenario.open).toEqual(['departure_overdue']);
@@ -175,7 +175,7 @@ describe('departure_overdue and arrival_overdue', () => {
     expect(scenario.open).toEqual(['departure_overdue']);
   });
 
-  it('an arrival on the way, or before a later departure, is none', () => {
+  it('ignore an arrival on the way, or before a later departure', () => {
     const scenario = beginShipment('arrival_overdue', { eta: jan(10) }).at(jan(11));
     scenario.post('vessel_arrived', jan(8), { location: 'SGSIN' });
     scenario.post('vessel_departed', jan(9));
@@ -185,7 +185,7 @@ describe('departure_overdue and arrival_overdue', () => {
     expect(scenario.open).toEqual([]);
   });
 
-  it('one at the destination is the arrival, also when the goods go on by rail', () => {
+  it('treat an arrival at the destination as the arrival, also if the goods continue by rail', () => {
     const scenario = beginShipment('arrival_overdue', { eta: jan(10) }).at(jan(11));
     scenario.post('vessel_arrived', jan(10), { location: 'USLAX' });
     scenario.post('rail_departed', jan(11));
@@ -203,7 +203,7 @@ describe('no_update', () => {
     ['air', 48],
     ['road', 48],
     ['courier', 48],
-  ])('by %s opens after %s hours, from the creation, the ETD or the last news', (mode, hours) => {
+  ])('opens by %s after %s hours from the creation, the ETD or the last news', (mode, hours) => {
     const scenario = beginShipment('no_update', { mode });
     expect(opensAfter(scenario, jan(1))).toBe(hours);
     scenario.at(jan(2)).post('gated_in', jan(1, 5));
@@ -225,7 +225,7 @@ describe('no_update', () => {
     ['air', false],
     ['road', false],
     ['courier', false],
-  ])('by %s waits for the ETA between departure and arrival: %s', (mode, waits) => {
+  ])('waits by %s for the ETA between departure and arrival: %s', (mode, waits) => {
     const scenario = beginShipment('no_update', { mode, eta: jan(25) });
     expect(scenario.state?.nextCheckAt).not.toBe(jan(25));
     scenario.at(jan(3)).post('in_transit_checkpoint');
@@ -234,7 +234,7 @@ describe('no_update', () => {
     expect(scenario.state?.nextCheckAt).not.toBe(jan(25));
   });
 
-  it('at sea opens after its hours where the ETA is not known, or is over by then', () => {
+  it('opens at sea after its hours if the ETA is unknown or over', () => {
     const scenario = beginShipment('no_update', { eta: jan(8) }).at(jan(3));
     scenario.post('vessel_departed');
     expect(opensAfter(scenario, jan(3))).toBe(168);
@@ -242,7 +242,7 @@ describe('no_update', () => {
     expect(opensAfter(scenario, jan(3))).toBe(168);
   });
 
-  it('news that is decided late, with an earlier time, takes back none that came before it', () => {
+  it('keeps later news when news with an earlier time is decided late', () => {
     const scenario = beginShipment('no_update', {}).at(jan(5));
     scenario.post('gated_in', jan(2));
     scenario.at(jan(3)).post('cargo_stuffed', jan(2));
@@ -250,7 +250,7 @@ describe('no_update', () => {
     expect(opensAfter(scenario, jan(5))).toBe(168);
   });
 
-  it('what tells nothing new is no news: other fields, repetitions, retractions', () => {
+  it('is not news if nothing is new: other fields, repetitions, retractions', () => {
     const scenario = beginShipment('no_update', { eta: jan(25) }).at(jan(2));
     const feed = { source: 'carrier', external_id: 'EV-1' } as const;
     const { milestone } = scenario.post('gated_in', jan(2), feed);
@@ -259,7 +259,7 @@ describe('no_update', () => {
     expect(scenario.state?.nextCheckAt).toBe(due);
     scenario.at(jan(3));
     scenario.post('gated_in', jan(2), feed);
-    // It takes the id under which it came again.
+    // The milestone takes the id of its repetition.
     const repeated = scenario.post('cargo_stuffed', jan(2), { source: 'carrier', external_id: 'EV-2' });
     expect(types(repeated)).toEqual(['milestone.corrected.v1']);
     scenario.upsert({ house_bill: 'HB-1', eta: jan(25) });
@@ -282,7 +282,7 @@ describe('no_update', () => {
     }
   });
 
-  it('is never once delivered, and only when all containers are', () => {
+  it('is off once all containers are delivered', () => {
     const scenario = beginShipment('no_update', { container_numbers: [A, B] }).at(jan(2));
     scenario.post('delivered', jan(2), { container_number: A });
     expect(scenario.state?.nextCheckAt).toBe(jan(9));

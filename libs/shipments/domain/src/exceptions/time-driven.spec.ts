@@ -20,16 +20,16 @@ const retractAll: Act = (scenario) =>
 interface Row {
   readonly type: AutomaticExceptionType;
   readonly name: string;
-  /** @param created everything is recorded then */
+  /** @param created time of all commands */
   readonly given: (created: Timestamp) => Scenario;
   readonly container?: string;
   readonly opens: Timestamp;
-  /** When the thing itself is due, where it opens some hours before that. */
+  /** Deadline of the problem, if the exception opens some hours earlier. */
   readonly due?: Timestamp;
   readonly severity: Severity;
   readonly worsens?: { readonly at: Timestamp; readonly severity: Severity };
   readonly metrics: ShipmentException['metrics'];
-  /** Each way by which it resolves, or is prevented. */
+  /** Each way to resolve or prevent it. */
   readonly resolvedBy: Readonly<Record<string, Act>>;
 }
 
@@ -247,7 +247,7 @@ describe.each(ROWS)('$type $name', (row) => {
   };
   const last = (scenario: Scenario) => scenario.state?.exceptions.at(-1);
 
-  it('opens at its moment and not a millisecond before, once', () => {
+  it('opens exactly when due, once', () => {
     const scenario = given(CREATED);
     expect(scenario.state?.nextCheckAt).toBe(opens);
     expect(types(scenario.at(after(opens, -1)).check())).toEqual([]);
@@ -264,13 +264,13 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(types(scenario.at(after(opens, 1)).check())).toEqual([]);
   });
 
-  it('opens with any write then', () => {
+  it('opens with any write when due', () => {
     const scenario = given(CREATED);
     expect(types(scenario.at(opens).upsert({ house_bill: 'HB-1' }))).toContain('exception.opened.v1');
   });
 
   if (worsens !== undefined) {
-    it('worsens at its moment and not a millisecond before', () => {
+    it('gets its higher severity exactly when due', () => {
       const scenario = opened();
       expect(types(scenario.at(after(worsens.at, -1)).check())).toEqual([]);
       expect(types(scenario.at(worsens.at).check())).toEqual(['exception.updated.v1']);
@@ -280,7 +280,7 @@ describe.each(ROWS)('$type $name', (row) => {
     });
   }
 
-  it('after months without a check it opens once, as grave as it is', () => {
+  it('opens once after months without a check, with the present severity', () => {
     const scenario = given(CREATED).at(after(opens, 90 * DAY));
     expect(types(scenario.check())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
@@ -300,7 +300,7 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(scenario.open).toEqual([]);
   });
 
-  it('resolves when it is no longer enabled or its hours are more, and opens again when they are as before', () => {
+  it('resolves when disabled or given more hours, and opens again with the former settings', () => {
     for (const settings of [
       onlyType(type, { enabled: false }),
       onlyType(type, { after_hours: 8_760, before_hours: 1 }),
@@ -309,7 +309,7 @@ describe.each(ROWS)('$type $name', (row) => {
       scenario.settings = settings;
       const isByStop = type === 'missed_connection' && row.metrics['next_etd'] === null;
       scenario.check();
-      // The 10 days are no setting.
+      // The 10 days are fixed.
       if (isByStop && settings.exceptions[type].enabled) continue;
       expect(scenario.open).toEqual([]);
       scenario.settings = onlyType(type);
@@ -318,7 +318,7 @@ describe.each(ROWS)('$type $name', (row) => {
     }
   });
 
-  it('opens with the severity that is set', () => {
+  it('opens with the severity of the settings', () => {
     for (const set of ['low', 'critical'] as const) {
       const scenario = given(CREATED).at(opens);
       scenario.settings = onlyType(type, { severity: set });
@@ -327,7 +327,7 @@ describe.each(ROWS)('$type $name', (row) => {
     }
   });
 
-  it('stays resolved when a person did it, however often it is looked at, until its condition has ended once', () => {
+  it('stays resolved by a person, however often checked, until its condition has ended once', () => {
     const scenario = opened();
     scenario.resolve(last(scenario)!);
     const resolved = told.replace('open', 'resolved fixed');
@@ -345,7 +345,7 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(scenario.exceptions).toEqual([resolved, told]);
   });
 
-  it('cancelling resolves it, nothing opens then, and reopening opens another', () => {
+  it('is resolved by cancelling, does not open then, and a new one opens on reopening', () => {
     const scenario = opened();
     scenario.cancel();
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
@@ -356,7 +356,7 @@ describe.each(ROWS)('$type $name', (row) => {
   });
 
   if (type === 'no_update') {
-    it('counts from the creation where it was due more than 30 days before', () => {
+    it('counts from the creation if it was due more than 30 days before', () => {
       const created = after(opens, 30 * DAY + 1);
       const imported = given(created);
       expect(imported.exceptions).toEqual([]);
@@ -368,7 +368,7 @@ describe.each(ROWS)('$type $name', (row) => {
       expect(given(after(opens, 30 * DAY)).open).toEqual([type]);
     });
   } else {
-    it('does not open where it was due more than 30 days before the shipment was created', () => {
+    it('does not open if it was due more than 30 days before the creation', () => {
       const imported = given(after(due, 30 * DAY + 1));
       imported.check();
       expect(imported.exceptions).toEqual([]);
@@ -380,7 +380,7 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   if (row.due !== undefined) {
-    it.each([721, 2_160, 8_760])('opens at once %d hours ahead, and stays open', (before_hours) => {
+    it.each([721, 2_160, 8_760])('opens immediately %d hours ahead, and stays open', (before_hours) => {
       const scenario = given(CREATED);
       scenario.settings = onlyType(type, { before_hours });
       scenario.check();
@@ -392,7 +392,7 @@ describe.each(ROWS)('$type $name', (row) => {
     });
   }
 
-  it('is explained: when it will open, and each code that prevents or resolves it does', () => {
+  it('is explained with its time and each code that prevents or resolves it', () => {
     const scenario = given(CREATED).at(after(opens, -HOUR));
     const [expected] = explainedOf(scenario, type);
     expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
