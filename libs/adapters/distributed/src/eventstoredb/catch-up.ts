@@ -17,13 +17,16 @@ import {
 } from './log-reads.ts';
 
 const DEFAULT_BATCH_SIZE = 500;
-/** Number of entries without a match after which the node reports its position. */
+/** Number of log entries without a match after which the node reports its position. */
 const SEARCH_WINDOW_ENTRIES = 500;
-/** A slice ends when its events exceed this size. */
+/** Maximum size of the events of a slice, in bytes. The slice ends when it is exceeded. */
 const MAX_SLICE_BYTES = 16 * 1_048_576;
-/** Maximum number of entries that are read ahead. */
+/** Maximum number of log entries that a reader reads ahead. */
 const MAX_READ_AHEAD = 64;
-/** After this time without events, a subscription has probably sent all stored ones. It does not report that. */
+/**
+ * Milliseconds without events after which a subscription has probably sent all stored ones. The node does not report
+ * that.
+ */
 const QUIET_PERIOD_MS = 200;
 
 interface CatchUpSource extends RetryTelemetry {
@@ -32,7 +35,7 @@ interface CatchUpSource extends RetryTelemetry {
   readonly timeoutMs: number;
 }
 
-/** The filter and the sources of one reader. */
+/** Filter and event sources of one reader. */
 interface LogReader {
   readonly source: CatchUpSource;
   readonly pages: LogPages;
@@ -43,8 +46,8 @@ interface LogReader {
 }
 
 /**
- * Reads the log after a position: from the buffer of the newest events if it reaches back far enough, otherwise from
- * the node until it does. A slow reader falls out of the buffer and returns to it by itself.
+ * Reads the log after a position, from the buffer of the newest events if it reaches back far enough, otherwise from
+ * the node until it does. A slow reader falls out of the buffer and returns to it when it has caught up.
  */
 export async function* catchUp(source: CatchUpSource, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
@@ -165,12 +168,12 @@ async function* findStored(
   try {
     for (let position = after; !stop.aborted;) {
       const slice = new GrowingSlice(limit);
-      // Each turn of the event loop brings a few events. Collect a batch of them.
+      // Waits for several events, because each turn of the event loop brings only a few.
       while (slice.takeEvents(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
       let reached = laterPosition(position, events.at(-1)?.position ?? position);
-      // All events before the checkpoint were taken in this turn. Its prepare position may be 0, that is, before the
-      // last event.
+      // All events before the checkpoint were received in this turn. The checkpoint's prepare position may be 0, that
+      // is, before the last event.
       if (!slice.isFull) reached = laterPosition(reached, checkpoint);
       const quietAt = newsAt + QUIET_PERIOD_MS;
       if (reached > position) {
@@ -197,7 +200,7 @@ class GrowingSlice {
     return this.events.length >= this.limit || this.bytes >= MAX_SLICE_BYTES;
   }
 
-  /** Takes the received events. Returns false if there were none. */
+  /** Moves the received events to the slice. Returns false if there were none. */
   takeEvents(subscription: AllStreamSubscription): boolean {
     const before = this.events.length;
     while (!this.isFull) {

@@ -52,9 +52,9 @@ import {
   toStoredEvent,
 } from './log-reads.ts';
 
-/** The form of ids that the client supports. Others cause an uncaught error that ends the process. */
+/** Pattern of event ids that the client supports. Other ids cause an uncaught error that ends the process. */
 const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Events per read of a stream; fewer after a timeout. */
+/** Maximum number of events per read of a stream; fewer after a timeout. */
 const READ_BATCH_SIZE = 1_000;
 
 export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
@@ -120,7 +120,7 @@ export class EventStoreDbEventStore implements EventStore {
       for (const event of read.found) events.push(event);
       if (read.isWhole && read.found.length < count) break;
       most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halve(most);
-      // Revisions may start above 0, because a deleted stream can be started again without its first events.
+      // Revisions can start above 0, because a deleted stream can be started again without its first events.
       at = (read.found.at(-1)?.revision ?? at) + 1;
     }
     return events;
@@ -133,7 +133,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
-    // Fail immediately for a position of another store.
+    // Fails immediately for a position of another store.
     fromPosition(options.after ?? START_POSITION);
     const { operationTimeoutMs: timeoutMs } = this.limits;
     const { node, live, countRetry } = this;
@@ -162,11 +162,11 @@ export class EventStoreDbEventStore implements EventStore {
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
-      // The client's own deadline starts only when it is connected.
+      // Limits the time here, because the client's own deadline starts only when it is connected.
       const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, timeoutError);
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return { revision, position: toPosition(position) };
-      // For a repeated append, a node may not report the position.
+      // A node may not report the position of a repeated append.
       const [last] = (await this.readBatch(stream, revision, 1, leftMs)).found;
       if (last === undefined) throw timeoutError();
       return { revision, position: last.position };
@@ -203,7 +203,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 }
 
-/** Refuses events that cause uncaught errors in the client. */
+/** Throws for events that would cause uncaught errors in the client. */
 function throwIfUnwritable(events: readonly NewEvent[]): void {
   let bytes = 0;
   for (const event of events) {
@@ -213,7 +213,7 @@ function throwIfUnwritable(events: readonly NewEvent[]): void {
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
 }
 
-/** Returns no events if the stream does not exist. */
+/** Reads a stream. Returns no events if the stream does not exist. */
 async function eventsOf(read: StreamingRead<ResolvedEvent>, silenceMs: number): Promise<CollectResult<StoredEvent>> {
   try {
     const { found, ...end } = await collect(read, silenceMs);

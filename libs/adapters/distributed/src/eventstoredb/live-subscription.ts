@@ -14,7 +14,7 @@ import {
 } from './log-reads.ts';
 
 const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 2_000 };
-/** Maximum size of the buffered events as JSON. */
+/** Maximum size of the buffered events, in bytes of JSON. */
 const MAX_BYTES = 32 * 1_048_576;
 
 interface LiveSubscriptionOptions extends RetryTelemetry {
@@ -22,13 +22,13 @@ interface LiveSubscriptionOptions extends RetryTelemetry {
   /** Minimum number of newest events in the buffer. */
   readonly capacity: number;
   readonly timeoutMs: number;
-  /** Ends the subscription. */
+  /** Signal that ends the subscription. */
   readonly closing: AbortSignal;
 }
 
 /**
- * The single subscription of a process to new events. It is unfiltered, so that readers know their position even if no
- * event matches their filter. A filtered subscription reports it only occasionally.
+ * The single subscription of a process to new events. It is unfiltered, so that readers learn their position even if no
+ * event matches their filter; a filtered subscription reports the position only occasionally.
  */
 export class LiveSubscription {
   private buffer: Promise<LiveEventBuffer> | undefined;
@@ -36,7 +36,7 @@ export class LiveSubscription {
 
   constructor(private readonly options: LiveSubscriptionOptions) {}
 
-  /** Starts at the head of the log as soon as a node is available. Called for the first reader. */
+  /** Starts the subscription at the head of the log as soon as a node is available. Called for the first reader. */
   open(): Promise<LiveEventBuffer> {
     return (this.buffer ??= this.begin());
   }
@@ -50,7 +50,8 @@ export class LiveSubscription {
   }
 
   /**
-   * Subscribes again after failures, which the client does not. After a confirmed subscription, pauses are short again.
+   * Renews the subscription after failures, which the client does not do. After a confirmed subscription, pauses are
+   * short again.
    */
   private async fill(buffer: LiveEventBuffer): Promise<void> {
     const { closing } = this.options;
@@ -91,7 +92,7 @@ export class LiveSubscription {
 /** The newest events of the log in memory, so that all live readers of the process share one subscription. */
 export class LiveEventBuffer {
   private events: StoredEvent[] = [];
-  /** Size of each of the events. */
+  /** Size of each buffered event, in the same order. */
   private sizes: number[] = [];
   private bytes = 0;
   private end: Position;
@@ -158,7 +159,7 @@ export class LiveEventBuffer {
     this.sizes.push(size);
     this.bytes += size;
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
-    // Remove many at once, because each removal moves the remaining events.
+    // Removes many events at once, because each removal moves the remaining ones.
     let surplus = Math.max(0, this.events.length - this.capacity);
     let left = this.bytes - sumOf(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
@@ -192,8 +193,8 @@ interface LogFollower {
 }
 
 /**
- * Passes on new entries of the log as they arrive.
- * @returns the reason why the subscription is lost; undefined if `stop` aborted
+ * Delivers new entries of the log as they arrive.
+ * @returns the reason why the subscription was lost; undefined if `stop` aborted
  */
 async function followLog(
   { client, callOptions }: NodeClient,
@@ -212,7 +213,7 @@ async function followLog(
   return reason;
 }
 
-/** Ends the subscription and its call, which the client leaves open. The error listener stays for late errors. */
+/** Ends the subscription and its call, which the client leaves open. The error listener is kept for late errors. */
 export function endSubscription(subscription: AllStreamSubscription): void {
   subscription.unsubscribe().catch(() => undefined);
   subscription.destroy();

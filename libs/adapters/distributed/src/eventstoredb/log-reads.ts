@@ -15,9 +15,9 @@ import { type NodeClient, timeoutError } from './node-client.ts';
 const HALF_POSITION_DIGITS = 16;
 /** The position before the first event. */
 export const START_POSITION: Position = '0'.repeat(2 * HALF_POSITION_DIGITS);
-/** Maximum number of entries of a page. */
+/** Maximum number of log entries of a page. */
 const MAX_PAGE_ENTRIES = 500;
-/** A page ends when its events exceed this size. */
+/** Maximum size of the events of a page, in bytes. The page ends when it is exceeded. */
 const MAX_PAGE_BYTES = 16 * 1_048_576;
 
 /** Encodes commit and prepare position in 16 hexadecimal digits each, so that strings sort in the order of the log. */
@@ -27,7 +27,7 @@ export function toPosition({ commit, prepare }: LogPosition): Position {
   );
 }
 
-/** The client's form of a position after which a read starts. */
+/** Converts a position to the client's form, after which a read starts. */
 export function fromPosition(position: Position): LogPosition | 'start' {
   if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
   if (position === START_POSITION) return 'start';
@@ -41,7 +41,10 @@ export function laterPosition(one: Position, other: Position): Position {
   return one > other ? one : other;
 }
 
-/** @throws TypeError for a node older than 22.6, which does not return positions of a stream's events */
+/**
+ * Converts an event of the client. @throws TypeError for a node older than 22.6, which does not return positions of a
+ * stream's events
+ */
 export function toStoredEvent({ streamId, id, revision, type, data, metadata, position }: RecordedEvent): StoredEvent {
   if (position === undefined)
     throw new TypeError('the node does not return positions because it is older than 22.6; upgrade EventStoreDB');
@@ -59,18 +62,18 @@ export function toStoredEvent({ streamId, id, revision, type, data, metadata, po
 /** One entry of the whole log, as a reader sees it. */
 export interface LogEntry {
   readonly position: Position;
-  /** Absent for entries of the node itself, such as statistics. */
+  /** The event; absent for entries of the node itself, such as statistics. */
   readonly event?: StoredEvent;
 }
 
-/** The matching events of a part of the log, and the position of its end. */
+/** Matching events of a part of the log, and the position where the part ends. */
 export interface LogSlice {
   readonly events: readonly StoredEvent[];
   readonly position: Position;
 }
 
 export function toLogEntry({ event }: AllStreamResolvedEvent): LogEntry {
-  // Undefined only if links are resolved, which no read requests.
+  // The event is undefined only if links are resolved, which no read requests.
   if (event === undefined) return { position: START_POSITION };
   if (event.streamId.startsWith('$')) return { position: toPosition(event.position) };
   return { position: toPosition(event.position), event: toStoredEvent(event) };
@@ -91,7 +94,7 @@ export async function readHead({ client, callOptions }: NodeClient, timeoutMs: n
 
 interface LogPage {
   readonly entries: readonly LogEntry[];
-  /** True if the page reaches the end that the log had when it was read. */
+  /** True if the page reaches the end of the log at the time of the read. */
   readonly isLast: boolean;
 }
 
@@ -105,7 +108,7 @@ export class LogPages {
     private readonly silenceMs: number,
   ) {}
 
-  /** Returns entries after a position. @throws the failure if no entry arrived before it */
+  /** Returns log entries after a position. @throws the failure if no entry arrived before it */
   async after(position: Position): Promise<LogPage> {
     const { client, callOptions } = this.node;
     // Unlike a subscription, a read starts with the entry at the position.
@@ -129,7 +132,7 @@ export class LogPages {
   }
 }
 
-/** Half of the count, but at least one. */
+/** Returns half of the count, but at least one. */
 export function halve(count: number): number {
   return Math.max(1, Math.floor(count / 2));
 }
@@ -138,13 +141,13 @@ export interface CollectResult<T> {
   readonly found: readonly T[];
   /** True if the call ended by itself, so that the response is complete. */
   readonly isWhole: boolean;
-  /** The reason of another end; undefined if `isEnough` ended it. */
+  /** Reason of another end; undefined if `isEnough` ended the call. */
   readonly failure?: unknown;
 }
 
 interface CollectOptions<R, T> {
   readonly toItem: (answer: R) => T;
-  /** If it returns true, the call ends after this item. */
+  /** Called for each item. If it returns true, the call ends after the item. */
   readonly isEnough?: (item: T) => boolean;
 }
 
@@ -156,8 +159,8 @@ export function collect<R, T>(
 ): Promise<CollectResult<T>>;
 /**
  * Collects the items of a call until it ends, fails, or sends nothing for a while. Items before a failure are kept.
- * It ends a failed call and handles its later errors, which the client does not. It does not iterate over the call or
- * cancel one that has ended, as each costs as much as the call.
+ * Also ends a failed call and handles its later errors, which the client does not. Avoids iterating over the call and
+ * canceling an ended call, because each costs as much as the call.
  * @throws the failure if no item arrived before it
  */
 export async function collect<R, T>(

@@ -9,7 +9,7 @@ export const DEFAULT_LIMITS: EventStoreDbLimits = {
   maxAppends: 10_000,
   liveEvents: 2_000,
 };
-/** Parses URLs as the client does. */
+/** Parts of a connection string: protocol, user, password and rest, parsed like the client does. */
 const URL_PATTERN = /^([^:]+:\/\/)(?:([^:]+):([^@]+)@)?(.*)$/;
 /** Name of the engine for operators. */
 export const ENGINE = 'event store';
@@ -18,11 +18,11 @@ const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
 /** Addresses, credentials and limits of the client. */
 export interface EventStoreDbOptions {
   /**
-   * For example `esdb://user:password@host:2113?tls=true&tlsCAFile=…`; several hosts or `esdb+discover://` for a
-   * cluster. TLS and its certificates are options in the URL.
+   * Connection string, such as `esdb://user:password@host:2113?tls=true&tlsCAFile=…`; several hosts or
+   * `esdb+discover://` for a cluster. TLS and its certificates are options in the URL.
    */
   readonly url: string;
-  /** Replaces the credentials in the URL. They are not sent to a node without TLS. */
+  /** Credentials that replace those in the URL. They are not sent to a node without TLS. */
   readonly credentials?: EventStoreDbCredentials;
   readonly limits?: Partial<EventStoreDbLimits>;
 }
@@ -34,11 +34,11 @@ interface EventStoreDbCredentials {
 
 export interface EventStoreDbLimits {
   /**
-   * Time from the call of an operation to `Unavailable`; until then it is retried. A read may take longer if the node
-   * sends something within this time, again and again.
+   * Milliseconds from the call of an operation to `Unavailable`. Until then it is retried. A read may take longer if
+   * the node sends something at least this often.
    */
   readonly operationTimeoutMs: number;
-  /** Maximum number of concurrent appends; above it, `Busy`. */
+  /** Maximum number of concurrent appends. Further appends throw `Busy`. */
   readonly maxAppends: number;
   /** Minimum number of newest events in memory for live readers; at most twice as many, and fewer above 32 MiB. */
   readonly liveEvents: number;
@@ -52,7 +52,7 @@ interface ClientInternals {
 
 /** Options of every call. */
 interface CallOptions {
-  /** Only the leader has all acknowledged events. A follower may lag behind. */
+  /** Requires the leader, because only it has all acknowledged events. A follower may lag behind. */
   readonly requiresLeader: true;
   readonly credentials?: EventStoreDbCredentials;
 }
@@ -73,7 +73,7 @@ export function openClient({ url, credentials }: EventStoreDbOptions): NodeClien
   let client: EventStoreDBClient;
   let known: EventStoreDbCredentials | undefined;
   try {
-    // The client prints the URL if it contains an unknown option. So credentials are removed from the URL.
+    // Removes credentials from the URL, because the client prints the URL if it contains an unknown option.
     const [, scheme = '', username, password, rest = ''] = URL_PATTERN.exec(url) ?? [];
     known = username === undefined || password === undefined ? undefined : decodeCredentials({ username, password });
     client = EventStoreDBClient.connectionString(scheme + rest);
@@ -125,7 +125,7 @@ function patchClient(client: EventStoreDBClient): ClientInternals {
   return internals;
 }
 
-/** An error of the client or of gRPC. Some have a `type`, others only a `code`. */
+/** Error of the client or of gRPC. Some have a `type`, others only a `code`. */
 interface ClientError {
   readonly type?: unknown;
   readonly code?: unknown;
@@ -176,7 +176,7 @@ export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => P
   return retry(once, { ...RETRY_PAUSES, deadline, isTransient: (error) => error instanceof Unavailable });
 }
 
-/** Log and metric of failed attempts. */
+/** Logger and counter of failed attempts. */
 export interface RetryTelemetry {
   readonly logger: Logger;
   readonly countRetry: CountRetry;

@@ -11,14 +11,14 @@ export const DEFAULT_LIMITS: GrpcLimits = {
   connectionAgeMs: 60_000,
   closeTimeoutMs: 15_000,
 };
-/** Additional size for the envelope of a request or response, and for escapes in JSON. */
+/** Additional bytes for the envelope of a request or response and for JSON escapes. */
 const ENVELOPE_BYTES = 65_536;
-/** Metadata with the caller's token, and with the ids of the request that it serves. */
+/** Creates metadata with the caller's token and the ids of the client request that the call serves. */
 const AUTHORIZATION = 'authorization';
 const REQUEST_ID = 'request-id';
 const TRACEPARENT = 'traceparent';
 
-/** PEM texts. */
+/** Certificates and keys of a connection, as PEM texts. */
 export interface GrpcTls {
   /** Certificate authority of the peer. Without it, a channel trusts the authorities of the system. */
   readonly ca?: string;
@@ -26,7 +26,7 @@ export interface GrpcTls {
   readonly key?: string;
 }
 
-/** With `ca`, callers need a certificate signed by it. */
+/** Server certificate and key. With `ca`, callers need a certificate signed by it. */
 export interface GrpcServerTls extends GrpcTls {
   readonly cert: string;
   readonly key: string;
@@ -34,21 +34,27 @@ export interface GrpcServerTls extends GrpcTls {
 
 /** Limits of calls. Client and server need the same sizes. */
 export interface GrpcLimits {
-  /** Maximum number of concurrent calls of a client and of a server; above it, `Busy`. */
+  /** Maximum number of concurrent calls of a client and of a server. Further calls throw `Busy`. */
   readonly maxCalls: number;
-  /** Maximum size as JSON. A body of the API of 1 MiB fits in any encoding. */
+  /** Maximum size of a request in bytes of JSON. A body of the API of 1 MiB fits in any encoding. */
   readonly maxRequestBytes: number;
-  /** Maximum size as JSON. A shipment with the maximum number of milestones fits, and so does a page of events. */
+  /**
+   * Maximum size of a response in bytes of JSON. A shipment with the maximum number of milestones fits, and so does a
+   * page of events.
+   */
   readonly maxAnswerBytes: number;
-  /** An idle connection is pinged after this time. */
+  /** Milliseconds after which an idle connection is pinged. */
   readonly keepaliveMs: number;
-  /** Timeout of a ping. The connection is then closed, and its calls are repeated on another. */
+  /**
+   * Milliseconds to wait for a ping's response. The connection is then closed, and its calls are repeated on another.
+   */
   readonly keepaliveTimeoutMs: number;
   /**
-   * A server ends a connection after this time, ± 10 %, so that callers look up replicas again and spread over them.
+   * Milliseconds after which a server ends a connection, ± 10 %, so that callers look up replicas again and spread over
+   * them.
    */
   readonly connectionAgeMs: number;
-  /** Time from a server's `close` until unfinished calls are abandoned. */
+  /** Milliseconds from a server's `close` until unfinished calls are abandoned. */
   readonly closeTimeoutMs: number;
 }
 
@@ -102,7 +108,7 @@ export function originIn(metadata: Metadata): Partial<RequestOrigin> {
   };
 }
 
-/** A digest has the same length for every text, so the duration of a comparison reveals neither. */
+/** Compares digests, because they have the same length for every text, so that the duration reveals neither text. */
 function digest(text: string | Buffer): Buffer {
   return createHash('sha256').update(text).digest();
 }

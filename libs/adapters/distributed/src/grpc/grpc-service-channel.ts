@@ -34,11 +34,12 @@ import {
   type ServiceProto,
 } from './service-protos.ts';
 
-/** Pause before a call is repeated. Without any replica, it waits for one instead. */
+/** Milliseconds before a call is repeated. If no replica is available, the call waits for one instead. */
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 /**
- * Statuses of calls whose connection was lost, depending on what the driver notices first. Their outcome is unknown.
+ * Status codes of calls whose connection was lost, depending on what the driver notices first. The outcome of such a
+ * call is unknown.
  */
 const LOST_CONNECTION_CODES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
 
@@ -46,7 +47,9 @@ export interface GrpcServiceChannelOptions {
   /** Address of each service, as `dns:///host:port`. Its replicas are all addresses of that name. */
   readonly services: Readonly<Record<string, string>>;
   readonly token: string;
-  /** `true` trusts the certificate authorities of the system. Plain text without it. */
+  /**
+   * TLS settings; `true` trusts the certificate authorities of the system. Without them, connections are plain text.
+   */
   readonly tls?: true | GrpcTls;
   /** Returns the request that a call serves. The log lines of the called service contain its ids. */
   readonly origin?: () => RequestOrigin | undefined;
@@ -55,18 +58,18 @@ export interface GrpcServiceChannelOptions {
   readonly limits?: Partial<GrpcLimits>;
 }
 
-/** Functions by method. */
+/** Client functions by method name. */
 type ServiceClient = Readonly<
   Record<
     string,
-    /** @param options deadline: epoch milliseconds */
+    /** Calls the method. @param options deadline: epoch milliseconds */
     (request: RequestMessage, metadata: Metadata, options: { readonly deadline: number }) => Observable<AnswerMessage>
   >
 >;
 
-/** One operation of a service and how it is called. */
+/** An operation of a service with the client that calls it. */
 interface Callee {
-  /** Name for operators. */
+  /** Name of the service for operators. */
   readonly service: string;
   readonly rpc: Rpc;
   readonly client: ServiceClient;
@@ -124,7 +127,7 @@ export class GrpcServiceChannel {
     return Object.fromEntries(loaded.parts.map((part) => [part.name, operationsOf(part)])) as unknown as T;
   }
 
-  /** Refuses new calls and waits for started ones. */
+  /** Refuses new calls and waits for running ones. */
   async close(): Promise<void> {
     this.isClosed = true;
     await Promise.allSettled(this.underWay);
@@ -199,7 +202,7 @@ export class GrpcServiceChannel {
     return metadata;
   }
 
-  /** Logs the reason once, not for every call. */
+  /** Logs the reason once instead of for every call. */
   private unavailable(service: string, message: string, reason: string): Unavailable {
     if (!this.silent.has(service))
       this.options.logger.warn({ called: service, reason }, 'command channel: the service does not respond; retrying');
@@ -231,9 +234,9 @@ function clientOf(
         'grpc.dns_min_time_between_resolutions_ms': 2_000,
         'grpc.initial_reconnect_backoff_ms': 100,
         'grpc.max_reconnect_backoff_ms': 2_000,
-        // Only this class retries.
+        // gRPC's own retries are disabled, because only this class retries.
         'grpc.enable_retries': 0,
-        // A proxy of the environment is for outgoing requests, not for services.
+        // Ignores a proxy of the environment, which is for outgoing requests and not for services.
         'grpc.enable_http_proxy': 0,
         'grpc.enable_channelz': 0,
       },

@@ -38,9 +38,9 @@ import {
 } from './service-protos.ts';
 
 /**
- * Turns of the event loop before an operation starts. After a process hung, its connections contain requests that their
- * callers canceled or abandoned. The cancellation or the end of the connection is read within these turns (measured),
- * so that such requests do not start.
+ * Number of turns of the event loop before an operation starts. After a process hung, its connections contain requests
+ * that callers canceled or abandoned. Within these turns (measured) the server reads the cancellation or the end of the
+ * connection, so that such requests do not start.
  */
 const TURNS_BEFORE_START = 3;
 
@@ -50,7 +50,7 @@ export interface GrpcServiceServerOptions {
   readonly address: string;
   /** Token that callers must send. */
   readonly token: string;
-  /** Plain text without it. */
+  /** TLS settings. Without them, connections are plain text. */
   readonly tls?: GrpcServerTls;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -63,7 +63,7 @@ export class GrpcServiceServer {
   private readonly loaded: LoadedProto;
   private readonly operations: OperationRegistry;
   private app: INestMicroservice | undefined;
-  /** The server inside the microservice, which itself waits for calls without a time limit. */
+  /** The gRPC server inside the microservice, which itself waits for calls without a time limit. */
   private transport: Server | undefined;
 
   constructor(private readonly options: GrpcServiceServerOptions) {
@@ -74,15 +74,18 @@ export class GrpcServiceServer {
     options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
   }
 
-  /** Must be called before `listen`. @throws Error if the .proto file declares an operation that is missing */
+  /**
+   * Sets the operations. Call it before `listen`. @throws Error if the .proto file declares an operation that is
+   * missing
+   */
   serve<T extends Parts<T>>(operations: T): void {
     this.operations.add(operations);
   }
 
-  /** @throws Error if the address is not available */
+  /** Starts to listen. @throws Error if the address is not available */
   async listen(): Promise<void> {
     const { address, token, tls, logger, proto } = this.options;
-    // The driver would print its messages.
+    // Logs messages of the driver, which would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
     const bytes = messageBytes(this.limits);
     const module = { module: OperationsModule, controllers: [controllerOf(this.loaded, this.operations)] };
@@ -109,7 +112,7 @@ export class GrpcServiceServer {
     await this.app.listen();
   }
 
-  /** Sends callers to other replicas, and waits for started calls for a limited time. */
+  /** Directs callers to other replicas, and waits for running calls for a limited time. */
   async close(): Promise<void> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
     const patience = setTimeout(() => {
@@ -186,9 +189,9 @@ function handlerOf(name: string, operations: OperationRegistry) {
 type Operation = (request: object) => Promise<unknown>;
 type ByName<T> = Readonly<Record<string, T | undefined>>;
 
-/** The operations of this process and their running calls. */
+/** Operations of this process with their running calls. */
 class OperationRegistry {
-  /** Operations by the name of their rpc. */
+  /** Values by the name of their rpc. */
   private readonly operations = new Map<string, Operation>();
   private readonly underWay = new Set<Promise<unknown>>();
 
@@ -202,7 +205,7 @@ class OperationRegistry {
     return this.underWay.size;
   }
 
-  /** @throws Error if the .proto file declares an operation that is missing */
+  /** Registers the operations. @throws Error if the .proto file declares an operation that is missing */
   add<T extends Parts<T>>(parts: T): void {
     const served = parts as unknown as ByName<ByName<Operation>>;
     for (const { name, rpcs } of this.loaded.parts) {
@@ -233,7 +236,7 @@ class OperationRegistry {
     const started = performance.now();
     const about = { ...originFields(origin), method: name };
     const ended = (outcome: string) => {
-      // Processes constantly make calls that serve no request. These are not logged.
+      // Calls that serve no client request are not logged, because processes constantly make them.
       if (origin.request_id === undefined) return;
       const duration_ms = Math.round((performance.now() - started) * 10) / 10;
       this.logger.info({ ...about, outcome, duration_ms }, 'call');

@@ -22,9 +22,9 @@ export const WEBHOOKS: ServiceProto = {
   path: fileURLToPath(new URL('webhooks.proto', import.meta.url)),
 };
 
-/** A type whose members take one request and return one response, both JSON by their types. */
+/** Type of an operation: it takes one request and returns one response, both JSON. */
 type Operations<T> = { readonly [Name in keyof T]: (request: never) => Promise<unknown> };
-/** A type whose members are operations: one part for each service of a .proto file. */
+/** Type of the operations of a process: one part for each service of the .proto file. */
 export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 
 export interface LoadedProto {
@@ -48,17 +48,17 @@ export interface Rpc {
   readonly name: string;
   /** Fields of the request's message. */
   readonly fields: MessageFields;
-  /** True if the request has a command id. Other operations read, or their writes are idempotent. */
+  /** True if the request has a command id. Other operations only read, or their writes are idempotent. */
   readonly isCommand: boolean;
 }
-/** Fields with texts, and fields with messages of texts. */
+/** Fields of a request's message: texts, and messages of texts. */
 type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 
-/** @throws Error if the file is not a valid .proto file */
+/** Loads a .proto file. @throws Error if it is invalid */
 export function loadProto(proto: ServiceProto): LoadedProto {
   const definition = loadSync(proto.path, { keepCase: true });
   const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedPart[] => {
-    // An entry with a format is a message.
+    // An entry with a format is a message, not a service.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => {
@@ -71,7 +71,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
   return { proto, definition, parts };
 }
 
-/** Names of the operations in the .proto file, by part and in order. */
+/** Returns the names of the operations in the .proto file, by part and in order. */
 export function operationsOf(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
   const { parts } = loadProto(proto);
   return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
@@ -122,7 +122,7 @@ export interface AnswerMessage {
   readonly failed?: string;
 }
 
-/** Values that a field of the message cannot represent are sent in the JSON. */
+/** Creates the message of a request. Values that its fields cannot represent are sent as JSON. */
 export function toRequestMessage(request: object, fields: MessageFields): RequestMessage {
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
@@ -143,7 +143,7 @@ function isTextMessage(value: unknown, fields: ReadonlySet<string>): boolean {
   return Object.entries(value).every(([name, text]) => isText(text) && fields.has(name));
 }
 
-/** @throws SyntaxError if `json` is invalid */
+/** Reads the request from its message. @throws SyntaxError if `json` is invalid */
 export function parseRequest({ json, ...fields }: RequestMessage): object {
   // gRPC sets `json` to an empty text if it was not sent.
   return { ...(json ? (JSON.parse(json) as object) : {}), ...fields };

@@ -22,9 +22,9 @@ import { joinAs, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
 
 const RETRY_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
-/** Maximum delay until a resumed partition is fetched again. Heartbeats are sent as often. */
+/** Maximum milliseconds until a resumed partition is fetched again. Heartbeats are sent as often. */
 const FETCH_WAIT_MS = 250;
-/** Maximum time for a LeaveGroup request. Without it, the group waits until the session times out. */
+/** Maximum milliseconds for a LeaveGroup request. Without it, the group waits until the session times out. */
 const LEAVE_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
 /** The error of a member that the group removed. */
@@ -44,7 +44,7 @@ interface Membership {
 interface GroupMemberOptions {
   readonly membership: Membership;
   openClient(): KafkaClient;
-  /** Rejects if the broker does not respond. */
+  /** Pings the broker. Rejects if it does not respond. */
   pingBroker(): Promise<unknown>;
   readonly limits: KafkaLimits;
   readonly logger: Logger;
@@ -82,7 +82,7 @@ export class GroupMember {
     this.reporter = new RetryReporter('message broker: a consumer crashed; starting a new one', { topic }, logger);
   }
 
-  /** True if the group has had no heartbeat for so long that it may have reassigned the partitions. */
+  /** True if the group received no heartbeat for so long that it may have reassigned the partitions. */
   get isOutOfGroup(): boolean {
     return this.heartbeats.isOutOfGroup;
   }
@@ -103,7 +103,7 @@ export class GroupMember {
     this.client?.destroy();
   }
 
-  /** @throws the reason why a consumer crashed before it had partitions */
+  /** Runs one consumer. @throws the reason why it crashed before it had partitions */
   private async runConsumer(): Promise<void> {
     const client = this.options.openClient();
     this.client = client;
@@ -123,7 +123,7 @@ export class GroupMember {
   private async joinGroup({ kafka, destroyed }: KafkaClient): Promise<void> {
     const { clusterGroup, leaving } = this.membership;
     const { sessionTimeoutMs } = this.limits;
-    // A new object, because the previous consumer may still change its own.
+    // Uses a new object, because the previous consumer may still change its own.
     const identity: MemberIdentity = { id: this.identity.id, leaves: false };
     this.identity = identity;
     const consumer = kafka.consumer({
@@ -192,19 +192,19 @@ export class GroupMember {
     const { batch, pause: pausePartition, resolveOffset: resolve } = payload;
     const { partition } = batch;
     const { topic, clusterTopic, leaving, handler, maxBatch } = this.membership;
-    // The messages are fetched again once the current work is done; none of them is marked as read.
+    // Messages that are not handled are fetched again after the current work. None of them is marked as read.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const commit = async (of: number, offset: string) => {
       const { assignedAs } = this;
       const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
       await withTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
-        // No later commit can succeed, and kafkajs may not notice.
+        // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
         if (reasonOf(error) === UNKNOWN_MEMBER && assignedAs === this.assignedAs) this.reportFailure(error);
         throw error;
       });
     };
     const messages = batch.messages.map((message) => receivedMessage(topic, partition, message));
-    // `seek` would outlive the assignment, and skip messages of fenced work.
+    // Does not use `seek`, which would outlive the assignment and skip messages of fenced work.
     const { countRetry } = this;
     const { logger } = this.options;
     const tools = { handler, maxBatch, leaving, commit, resolve, countRetry, logger };
@@ -228,7 +228,7 @@ export class GroupMember {
     this.inHand.delete(partition);
     try {
       work.fetchNext();
-      // The current consumer may have paused this partition.
+      // Resumes the partition, because the current consumer may have paused it.
       this.consumer?.resume([{ topic: this.membership.clusterTopic, partitions: [partition] }]);
     } catch {
       // The consumer is gone. The next one starts at the committed offset.
@@ -261,23 +261,23 @@ function receivedMessage(
  * responds, is stuck.
  */
 class HeartbeatMonitor {
-  /** Monotonic time. */
+  /** Monotonic time in milliseconds. */
   private heardAt = performance.now();
   /** Monotonic time of the last failed ping of the broker. */
   private brokerAwayAt = -Infinity;
 
   constructor(
     private readonly sessionTimeoutMs: number,
-    /** Rejects if the broker does not respond. */
+    /** Pings the broker. Rejects if it does not respond. */
     private readonly pingBroker: () => Promise<unknown>,
   ) {}
 
-  /** Called when the group accepts a heartbeat or a join. */
+  /** Call it when the group accepts a heartbeat or a join. */
   heard(): void {
     this.heardAt = performance.now();
   }
 
-  /** True if the group has had no heartbeat for so long that it may have reassigned the partitions. */
+  /** True if the group received no heartbeat for so long that it may have reassigned the partitions. */
   get isOutOfGroup(): boolean {
     return performance.now() - this.heardAt > this.sessionTimeoutMs;
   }

@@ -27,8 +27,8 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 const CLIENT_DESTROYED = 'client destroyed';
 const KEEP_ALIVE_MS = 60_000;
 /**
- * kafkajs gives up after about a second, and its caller retries. All options are set, as kafkajs has other defaults in
- * tests.
+ * Retry options with which kafkajs stops after about a second, and its caller retries. All options are set, because
+ * kafkajs has other defaults in tests.
  */
 export const LIMITED_RETRIES: RetryOptions = {
   retries: 3,
@@ -37,7 +37,10 @@ export const LIMITED_RETRIES: RetryOptions = {
   multiplier: 2,
   factor: 0.2,
 };
-/** kafkajs never gives up, so that a member that waits for its broker keeps its member id and causes no rebalance. */
+/**
+ * Retry options with which kafkajs never stops, so that a member that waits for its broker keeps its member id and
+ * causes no rebalance.
+ */
 export const UNLIMITED_RETRIES: RetryOptions = { ...LIMITED_RETRIES, retries: Number.MAX_SAFE_INTEGER };
 const LOST_RESPONSES_WINDOW_MS = 10_000;
 /**
@@ -46,7 +49,7 @@ const LOST_RESPONSES_WINDOW_MS = 10_000;
 const LOST_RESPONSES_THRESHOLD = 3;
 const REPEATED_LOG_INTERVAL_MS = 30_000;
 const MAX_REMEMBERED_MESSAGES = 100;
-/** A broker restarts within this time on most machines. */
+/** Milliseconds of failures before a warning. A broker restarts within this time on most machines. */
 const WARN_AFTER_MS = 60_000;
 export const ENGINE = 'message broker';
 
@@ -59,34 +62,40 @@ export type KafkaSasl = SaslCredentials<'plain'> | SaslCredentials<'scram-sha-25
 
 /** Addresses, credentials and limits of a Kafka client. */
 export interface KafkaOptions {
-  /** `host:port` of one or more brokers that know the rest of the cluster. */
+  /** Addresses of one or more brokers that know the rest of the cluster, as `host:port`. */
   readonly brokers: readonly string[];
   /** Name of this process in the brokers' logs and quotas. */
   readonly clientId?: string;
   /** Prefix of all topics and groups, for a shared cluster. */
   readonly topicPrefix?: string;
-  /** `true` trusts the certificate authorities of the system; the texts are PEM. */
+  /** TLS settings as PEM texts; `true` trusts the certificate authorities of the system. */
   readonly tls?: boolean | { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly sasl?: KafkaSasl;
-  /** Replicas of created topics; default: that of the cluster. All but one must store a message to acknowledge it. */
+  /**
+   * Number of replicas of created topics; by default that of the cluster. All but one must store a message to
+   * acknowledge it.
+   */
   readonly replicationFactor?: number;
   readonly limits?: Partial<KafkaLimits>;
 }
 
 export interface KafkaLimits {
-  /** Time from the call of `publish` to `Unavailable`. */
+  /** Milliseconds from the call of `publish` to `Unavailable`. */
   readonly publishTimeoutMs: number;
-  /** Maximum number of unacknowledged messages of a topic; above it, `publish` throws `Busy`. */
+  /** Maximum number of unacknowledged messages of a topic. Further calls of `publish` throw `Busy`. */
   readonly maxWaiting: number;
-  /** Timeout of a request to a broker. */
+  /** Milliseconds to wait for the response of a broker. */
   readonly requestTimeoutMs: number;
-  /** A member without heartbeats for this time loses its partitions. Clusters accept at least 6 s by default. */
+  /**
+   * Milliseconds without heartbeats after which a member loses its partitions. Clusters accept at least 6,000 by
+   * default.
+   */
   readonly sessionTimeoutMs: number;
-  /** After this time in a handler, its partition is paused, and the other partitions are served. */
+  /** Milliseconds in a handler after which its partition is paused, so that the other partitions are served. */
   readonly pausePartitionAfterMs: number;
-  /** Timeout for creating topics and reading the lag. */
+  /** Milliseconds allowed for creating topics and for reading the lag. */
   readonly adminTimeoutMs: number;
-  /** Time from `close` until unfinished work is abandoned. */
+  /** Milliseconds from `close` until unfinished work is abandoned. */
   readonly closeTimeoutMs: number;
 }
 
@@ -166,7 +175,7 @@ export class KafkaClient {
   }
 }
 
-/** Counts requests whose connection broke before the response, in all clients of a process. */
+/** Counts lost responses of all clients of a process: requests whose connection broke before the response. */
 export class LostResponses {
   /** Monotonic times of the latest lost responses. */
   private times: number[] = [];
@@ -215,7 +224,7 @@ export class RetryReporter {
     private readonly logger: Logger,
   ) {}
 
-  /** @param isFault true if the reason is no outage of an engine; it is logged as a warning immediately */
+  /** @param isFault true if the reason is not an outage of an engine; it is logged as a warning immediately */
   reportFailure(reason: string, isFault = false): void {
     const now = performance.now();
     const isNew = this.since === undefined;
@@ -245,7 +254,7 @@ interface KafkaJsError {
   readonly name?: unknown;
 }
 
-/** The failure as one word, such as `ECONNREFUSED`: messages and causes of the driver contain addresses. */
+/** Returns the failure as one word, such as `ECONNREFUSED`, because messages of the driver contain addresses. */
 export function reasonOf(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   if (typeof error !== 'object' || error === null) return 'unknown';

@@ -27,7 +27,7 @@ import {
 import { TopicProducer } from './topic-producer.ts';
 
 const POLL_PAUSES = { firstPauseMs: 50, maxPauseMs: 500 };
-/** `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
+/** Value of `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
 interface KafkaMessageBrokerOptions extends KafkaOptions {
@@ -39,7 +39,7 @@ interface KafkaMessageBrokerOptions extends KafkaOptions {
 export class KafkaMessageBroker implements MessageBroker {
   private readonly limits: KafkaLimits;
   private readonly prefix: string;
-  /** Shared by all clients, so that they do not log the same failure of a broker repeatedly. */
+  /** Shared by all clients, so that a failure of a broker is not logged repeatedly. */
   private readonly logs: logCreator;
   private readonly lost = new LostResponses();
   private readonly topics: KafkaTopics;
@@ -161,7 +161,7 @@ class KafkaTopics {
       const known = new Set(await admin.listTopics());
       const missing = topics.filter((topic) => !known.has(topic.name));
       if (missing.length === 0) return;
-      // While it waits for leaders, kafkajs logs the topics that it has just created as unknown.
+      // kafkajs does not wait for leaders, because it would log the topics that it has just created as unknown.
       await admin.createTopics({ topics: missing.map((topic) => this.config(topic)), waitForLeaders: false });
       await retry(() => expectLeaders(admin, missing), { ...POLL_PAUSES, signal });
     });
@@ -203,7 +203,7 @@ class KafkaTopics {
     return { ...base, replicationFactor: this.replicationFactor };
   }
 
-  /** Uses one shared connection, and opens another after an error. */
+  /** Runs a query on a shared connection, and opens a new connection after an error. */
   private async queryCluster<T>(question: (admin: Admin, signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
     const connection = (this.connection ??= this.connect());
@@ -226,7 +226,7 @@ class KafkaTopics {
   }
 }
 
-/** @throws Error while a partition has no leader or is unknown to a broker */
+/** Checks that all partitions have leaders. @throws Error if one has no leader or is unknown to a broker */
 async function expectLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
   const leaders = metadata.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { retry } from '@tracking/resilience';
 
 const LENGTH_PREFIX_BYTES = 4;
-/** Event of a broken socket, with the number of its pending responses. */
+/** Event of a broken socket, with the number of its lost responses. */
 export const RESPONSES_LOST = 'responses lost';
 /** Events of a socket that kafkajs listens to. */
 const SOCKET_EVENTS = ['data', 'end', 'error', 'timeout'] as const;
@@ -13,7 +13,7 @@ const JOIN_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_600 };
 /** A connection of kafkajs 2.2.4 to a broker, over one socket after another. */
 interface KafkaJsConnection {
   socket?: Socket;
-  /** Parts of an incomplete response, and the number of bytes needed to read it. */
+  /** Received parts of an incomplete response, and the number of bytes needed to read it. */
   chunks: Buffer[];
   bytesBuffered: number;
   bytesNeeded: number;
@@ -58,7 +58,7 @@ export function patchConnections(): void {
   };
   prototype.disconnect = function () {
     if (this.isConnected()) return disconnect.call(this);
-    // Keep a socket that another caller is opening.
+    // Keeps a socket that another caller is opening.
     if (!opening.has(this)) reset(this);
     return Promise.resolve(true);
   };
@@ -96,7 +96,7 @@ interface KafkaJsConsumerGroup {
 
 /** A membership that consecutive consumers share. */
 export interface MemberIdentity {
-  /** The member id assigned by the group; empty before. */
+  /** Member id assigned by the group; empty before the first join. */
   id: string;
   /** True if a consumer leaves the group when it ends; otherwise the next consumer continues its membership. */
   leaves: boolean;
@@ -104,7 +104,7 @@ export interface MemberIdentity {
 
 interface PendingJoin {
   readonly identity: MemberIdentity;
-  /** Aborts joining. */
+  /** Signal that aborts joining. */
   readonly ended: AbortSignal;
 }
 
@@ -136,7 +136,7 @@ export function patchConsumerGroups(): void {
   const { joinAndSync, leave } = prototype;
   prototype.joinAndSync = async function () {
     const { identity, ended } = pendingJoins.get(this.cluster) ?? {};
-    // If the group no longer knows the id, kafkajs requests a new one.
+    // If the group no longer knows the member id, kafkajs requests a new one.
     this.memberId ??= identity?.id ?? null;
     let attempts = 0;
     const join = async () => {

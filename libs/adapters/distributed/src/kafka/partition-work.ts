@@ -16,9 +16,9 @@ const COMMIT_STEP: RetriedStep = {
   isFault: () => false,
 };
 
-/** Work that is retried until it succeeds. */
+/** A step of the work that is retried until it succeeds. */
 interface RetriedStep {
-  /** Label in the metric of retries. */
+  /** Label of the step in the metric of retries. */
   readonly metric: string;
   readonly logLine: string;
   readonly maxPauseMs: number;
@@ -31,9 +31,9 @@ interface PartitionWorkOptions {
   readonly messages: readonly ReceivedMessage[];
   readonly handler: BatchHandler;
   readonly maxBatch: number;
-  /** Aborts when no further message may be started. */
+  /** Signal after which no further message may be started. */
   readonly leaving: AbortSignal;
-  /** @param next offset of the first unhandled message */
+  /** Lets kafkajs fetch messages again. @param next offset of the first unhandled message */
   commit(partition: number, next: string): Promise<void>;
   /** @param last offset of the last message that must not be fetched again */
   resolve(last: string): void;

@@ -3,17 +3,17 @@ import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@t
 import { monotonicMs, retry } from '@tracking/resilience';
 import { ENGINE, type KafkaClient, type KafkaLimits, reasonOf, RetryReporter, withTimeout } from './kafka-client.ts';
 
-/** Maximum size of a batch: half of what a broker accepts by default (`message.max.bytes`). */
+/** Maximum size of a batch in bytes: half of what a broker accepts by default (`message.max.bytes`). */
 const MAX_BATCH_BYTES = 512 * 1_024;
 const MAX_BATCH_MESSAGES = 1_000;
 const MESSAGE_OVERHEAD_BYTES = 64;
 const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
-/** Errors of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
+/** Error types of messages that the broker never accepts. Nothing was stored, and a retry does not help. */
 const REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 /** One call of `publish`. */
 interface PublishCall {
-  /** Monotonic time. */
+  /** Monotonic time in milliseconds. */
   readonly deadline: number;
   /** Number of unacknowledged messages. */
   left: number;
@@ -21,7 +21,7 @@ interface PublishCall {
   failed(error: Error): void;
 }
 
-/** Messages of one call in one batch. */
+/** Messages of one call that are sent in one batch. */
 interface MessageChunk {
   readonly call: PublishCall;
   readonly messages: readonly Message[];
@@ -101,7 +101,7 @@ export class TopicProducer {
     this.isSending = false;
   }
 
-  /** Sends several messages one by one to find the refused one; no later message of its call is sent. */
+  /** Sends several messages one by one to find the refused one. Later messages of its call are not sent. */
   private refuse(batch: readonly MessageChunk[], reason: string): void {
     const [first, ...others] = batch.flatMap(splitIntoSingles);
     if (first === undefined) return;
