@@ -3,7 +3,7 @@ import { importX } from 'eslint-plugin-import-x';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
-/** The HTTP module of a feature imports the edge kit and the feature's own application, and what else is named. */
+/** Constraint of a feature's HTTP module, which imports the edge kit, the feature's own application, and the given layers. */
 function httpOf(scope, ...others) {
   return {
     allSourceTags: ['layer:http', `scope:${scope}`],
@@ -20,11 +20,11 @@ function httpOf(scope, ...others) {
   };
 }
 
-/** Who may import whom, by Nx tag. ARCHITECTURE.md explains the layers. */
+/** Allowed imports between projects, by Nx tag. ARCHITECTURE.md explains the layers. */
 const boundaries = [
   { sourceTag: 'layer:contracts', onlyDependOnLibsWithTags: ['layer:contracts'] },
   { sourceTag: 'layer:ports', onlyDependOnLibsWithTags: ['layer:contracts'] },
-  // The published client: whoever installs it has nothing else of this workspace.
+  // The published client is installed without the rest of this workspace.
   { sourceTag: 'layer:sdk', onlyDependOnLibsWithTags: [], allowedExternalImports: ['axios', 'fast-check'] },
   { sourceTag: 'layer:resilience', onlyDependOnLibsWithTags: ['layer:contracts', 'layer:ports'] },
   { sourceTag: 'layer:domain', onlyDependOnLibsWithTags: ['layer:contracts'], allowedExternalImports: ['fast-check'] },
@@ -191,18 +191,18 @@ const boundaries = [
     sourceTag: 'engine:none',
     onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client', 'layer:sdk', 'layer:testing'],
   },
-  // What the web application can do, whoever has the published client can.
+  // The web application uses only the published client, so that client users can do all that it does.
   { sourceTag: 'layer:web', onlyDependOnLibsWithTags: ['layer:sdk'], bannedExternalImports: ['axios'] },
   { sourceTag: 'layer:app', onlyDependOnLibsWithTags: ['*'] },
   { sourceTag: 'layer:bench', onlyDependOnLibsWithTags: ['*'] },
 ];
 
-/** Each of these folders imports only from those before it. What lies beside them binds them together. */
+/** Rules that let each folder import only from the folders before it. Files beside the folders may import all of them. */
 function oneWay(source, folders) {
   const zones = folders.map((folder, index) => ({
     target: `${source}/${folder}/!(*.spec).ts`,
     from: folders.slice(index + 1).map((later) => `${source}/${later}/**`),
-    message: `One way: ${folders.join(' → ')}; each imports only from those on its left.`,
+    message: `Import order: ${folders.join(' → ')}; each folder may import only from those on its left.`,
   }));
   return [
     {
@@ -212,9 +212,10 @@ function oneWay(source, folders) {
   ];
 }
 
-/** Tests wait for what becomes true, with a deadline, and assert what came of it: never how long it took. */
-const POLL = 'No sleeps: poll with `eventually`; what a scenario itself takes is `takeTime`, of @tracking/testing.';
-const NO_CLOCK = 'Assert the outcome, not how long it took; for what must not happen there is `staysTrue`.';
+/** Rules for tests, which wait for a condition with a deadline and assert the outcome, never the duration. */
+const POLL =
+  'Do not sleep in tests: poll with `eventually`, or use `takeTime` for time that the scenario takes (@tracking/testing).';
+const NO_CLOCK = 'Assert the outcome, not the duration; use `staysTrue` for events that must not happen.';
 const honestTests = {
   'no-restricted-imports': [
     'error',
@@ -279,7 +280,7 @@ export default tseslint.config(
         'error',
         {
           selector: "MemberExpression[object.name='process'][property.name='env']",
-          message: 'Only an app’s config.ts reads process.env.',
+          message: 'Read process.env only in an app’s config.ts.',
         },
       ],
     },
@@ -294,12 +295,12 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ group: ['node:*', '@nestjs/*'], message: 'Pure: no platform, no framework.' }] },
+        { patterns: [{ group: ['node:*', '@nestjs/*'], message: 'Pure code must not import Node or the framework.' }] },
       ],
       'no-restricted-properties': [
         'error',
-        { object: 'Date', property: 'now', message: 'Time comes in with the command.' },
-        { object: 'Math', property: 'random', message: 'Randomness comes in with the command.' },
+        { object: 'Date', property: 'now', message: 'Pass the time in with the command.' },
+        { object: 'Math', property: 'random', message: 'Pass random values in with the command.' },
       ],
       'no-restricted-globals': ['error', 'process', 'performance', 'crypto', 'setTimeout', 'setInterval'],
     },
@@ -308,7 +309,10 @@ export default tseslint.config(
     files: ['libs/client/src/**/*.ts'],
     ignores: ['**/*.spec.ts', 'libs/client/src/node.ts'],
     rules: {
-      'no-restricted-imports': ['error', { patterns: [{ group: ['node:*'], message: 'Browsers have none of it.' }] }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['node:*'], message: 'This code runs in browsers, which have no Node modules.' }] },
+      ],
       'no-restricted-globals': ['error', 'process', 'Buffer'],
     },
   },
@@ -317,9 +321,9 @@ export default tseslint.config(
     plugins: { 'react-hooks': reactHooks },
     rules: {
       ...reactHooks.configs.recommended.rules,
-      // What a page shows may depend on the moment in which it is shown.
+      // Pages may depend on the current time.
       'react-hooks/purity': 'off',
-      // Asks what the React compiler can do, which is not used.
+      // The rule concerns the React compiler, which is not used.
       'react-hooks/incompatible-library': 'off',
     },
   },
@@ -327,7 +331,10 @@ export default tseslint.config(
     files: ['apps/web/src/**/*.{ts,tsx}'],
     ignores: ['**/*.spec.ts'],
     rules: {
-      'no-restricted-imports': ['error', { patterns: [{ group: ['node:*'], message: 'Browsers have none of it.' }] }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['node:*'], message: 'This code runs in browsers, which have no Node modules.' }] },
+      ],
       'no-restricted-globals': ['error', 'process', 'Buffer'],
     },
   },

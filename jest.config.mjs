@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 const root = import.meta.dirname;
 const E2E_SUITES = process.env.SOAK === 'true' ? '*.{e2e,soak}.spec.ts' : '*.e2e.spec.ts';
 
-// For threads and processes that tests start: without it, each strips and compiles its modules again, a third of all work.
+// Compile cache of threads and processes that tests start. Without it, each compiles its modules again, a third of all work.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/node-compile-cache');
 
-/** One project for every workspace that has tests, named after its package, and one for `tools`. */
+/** Jest projects: one for every workspace with tests, named after its package, and one for `tools`. */
 export default {
   projects: [...workspaces().flatMap(project), configOf('tools', 'tools')],
   passWithNoTests: false,

@@ -7,15 +7,15 @@ import { normal } from './guide-outputs.mjs';
 import { answers, freePorts, start } from './processes.mjs';
 
 /**
- * Runs the guides literally, each on a server and in a shell of its own, and compares what every command prints with the block
- * that follows it. Ids, secrets and times may differ, nothing else.
+ * Runs the guides literally, each with its own server and shell, and compares the output of every command with the block
+ * that follows it. Only ids, secrets and times may differ.
  *
- *     ```bash setup        run in a shell, also for guides that have no such block: the first guide's then
- *     ```bash server       goes on beside the shell
- *     ```bash              run in the shell; the `json` or `text` block before the next one is what it prints
- *     ```bash eventually   the same, again until it prints that: what is awaited
+ *     ```bash setup        runs in a shell; guides without such a block use that of the first guide
+ *     ```bash server       keeps running beside the shell
+ *     ```bash              runs in the shell; the `json` or `text` block after it is its output
+ *     ```bash eventually   is repeated until it prints that output
  *
- * Usage: node .ci/guides.mjs [--write] [NAME…]; --write puts what came into the guides.
+ * Usage: node .ci/guides.mjs [--write] [NAME…]; --write writes the actual output into the guides.
  */
 const write = process.argv.includes('--write');
 const FOLDER = 'docs/guides';

@@ -111,7 +111,7 @@ describe('events', () => {
       1,
       'error: standard input is incomplete: 3 events were stored, the last ones are missing',
     ]);
-    expect((await cli(['events', 'import', '-'], 'PO-1\n')).err).toContain('a line of the file is not JSON');
+    expect((await cli(['events', 'import', '-'], 'PO-1\n')).err).toContain('the file contains a line that is not JSON');
     const looks = service.requests.length;
     expect(await cli(['events', 'import', join(service.folder, 'none')])).toMatchObject({
       code: 1,
@@ -187,7 +187,7 @@ describe('events', () => {
       expect(lines[0]).toMatch(/^ID +TYPE +CREATED +ENVIRONMENT +SHIPMENT +EXTERNAL ID$/);
       expect(lines[1]).toMatch(/^evt_0 +milestone.recorded +2026-11-20T00:00:00.000Z +live +shp_a +PO-0$/);
       expect(lines[2]).toMatch(/ +shp_a +-$/);
-      expect(lines.at(-1)).toBe('more items match; raise --limit to see them and --since');
+      expect(lines.at(-1)).toBe('more events match; use --limit and --since to see them');
     });
 
     it('reads all pages needed, and merges the environments by time', async () => {

@@ -83,7 +83,7 @@ describe('listen --forward-to', () => {
     [200, { 'x-own': 'yes' }, /→ 200 in \d+ ms\n$/],
     [500, {}, /→ 500 in \d+ ms: failed\n$/],
     [503, { 'retry-after': '7' }, /→ 503 in \d+ ms: failed\n$/],
-    [302, { location: '/elsewhere' }, /→ 302 in \d+ ms: failed (redirects are not followed)\n$/],
+    [302, { location: '/elsewhere' }, /→ 302 in \d+ ms: failed \(redirects are not followed\)\n$/],
     [410, {}, /→ 410 in \d+ ms: the service disables the endpoint and sends nothing more; start listen again\n$/],
   ])('returns the %i that the server responded', async (status, headers, line) => {
     answer = [status, headers, 'of the server'];

@@ -47,7 +47,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .addOption(
       new Option('--status <statuses>', `some of ${REPLAYABLE_STATUSES.join(', ')}, separated by commas`)
         .default([REPLAYABLE_STATUSES[0], REPLAYABLE_STATUSES[3]], 'dead_lettered,missed')
-        .argParser(statuses),
+        .argParser(parseStatuses),
     )
     .addOption(
       new Option('--reason <code>', 'only events that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
@@ -78,7 +78,7 @@ async function create(invocation: Invocation): Promise<void> {
     since,
     until,
     event_types: eventType === undefined ? undefined : [eventType],
-    parseStatuses: status,
+    statuses: status,
     reasons: reason === undefined ? undefined : [reason],
   };
   const path = `/webhook_endpoints/${encodeURIComponent(operand)}/replay`;
@@ -95,7 +95,7 @@ async function show(invocation: Invocation, replay: ReplaySummary): Promise<void
   if (isWaiting) requireCompleted([now]);
 }
 
-function statuses(text: string): readonly string[] {
+function parseStatuses(text: string): readonly string[] {
   const named = text.split(',');
   if (named.every((status) => REPLAYABLE_STATUSES.some((known) => known === status))) return named;
   throw new InvalidArgumentError(`Allowed: ${REPLAYABLE_STATUSES.join(', ')}.`);

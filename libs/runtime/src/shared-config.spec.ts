@@ -14,8 +14,8 @@ describe('the first admin', () => {
   });
 
   it.each([
-    [{ ADMIN_EMAIL }, /^ADMIN_EMAIL is set and ADMIN_PASSWORD is not[^\n]*$/],
-    [{ ADMIN_PASSWORD }, /^ADMIN_PASSWORD is set and ADMIN_EMAIL is not[^\n]*$/],
+    [{ ADMIN_EMAIL }, /^ADMIN_EMAIL is set but ADMIN_PASSWORD is not[^\n]*$/],
+    [{ ADMIN_PASSWORD }, /^ADMIN_PASSWORD is set but ADMIN_EMAIL is not[^\n]*$/],
     [{ ADMIN_EMAIL: 'ann', ADMIN_PASSWORD }, /^ADMIN_EMAIL: [^\n]*$/],
     [{ ADMIN_EMAIL, ADMIN_PASSWORD: 'harbour' }, /^ADMIN_PASSWORD: [^\n]*$/],
   ])('%j is rejected with one line, without the password', (env, line) => {
