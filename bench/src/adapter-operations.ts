@@ -36,21 +36,21 @@ async function repeat(seconds: number, atOnce: number, each: number, operation: 
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return measured(took, each, performance.now() - began);
+  return toMeasured(took, each, performance.now() - began);
 }
 
-function measured(took: number[], each: number, ms: number): Measured {
+function toMeasured(took: number[], each: number, ms: number): Measured {
   took.sort((a, b) => a - b);
   const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? NaN;
   return { rate: (took.length * each * 1_000) / ms, p50: at(0.5), p99: at(0.99) };
 }
 
-const filler = 'x'.repeat(150);
+const PADDING = 'x'.repeat(150);
 const newEvents = (count: number): NewEvent[] =>
   Array.from({ length: count }, (_, index) => ({
     id: randomUUID(),
     type: 'bench.happened.v1',
-    data: { index, filler },
+    data: { index, filler: PADDING },
     metadata: {},
   }));
 
@@ -111,7 +111,7 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
     'document store: upsert, 64 concurrently': async ({ documentStore }) => {
       const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
       return repeat(seconds, 64, 1, (n) =>
-        rows.upsert({ id: `r${n % 5_000}`, kind: `k${n % 50}`, at: n, filler } as never),
+        rows.upsert({ id: `r${n % 5_000}`, kind: `k${n % 50}`, at: n, filler: PADDING } as never),
       );
     },
     'document store: 500 upserts in one call (documents)': async ({ documentStore }) => {
@@ -120,25 +120,25 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
         rows.writeMany(
           Array.from({ length: 500 }, (_, i) => ({
             kind: 'upsert' as const,
-            document: { id: `r${n}-${i}`, kind: `k${i % 50}`, at: n, filler } as never,
+            document: { id: `r${n}-${i}`, kind: `k${i % 50}`, at: n, filler: PADDING } as never,
           })),
         ),
       );
     },
     'document store: get, 16 concurrently': async ({ documentStore }) => {
       const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
-      await rows.writeMany(some(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
+      await rows.writeMany(createMessages(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
       return repeat(seconds, 16, 1, (n) => rows.get(`r${n % 2_000}`));
     },
     'document store: page of 50 by an index': async ({ documentStore }) => {
       const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES, durability: 'derived' });
-      await rows.writeMany(some(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
+      await rows.writeMany(createMessages(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
       const sort = { fields: ['at', 'id'], descending: true };
       return repeat(seconds, 8, 1, (n) => rows.find({ filter: { kind: `k${n % 20}` }, sort, limit: 50 }));
     },
     'document store: claim, 8 concurrently': async ({ documentStore }) => {
       const rows = await documentStore.collection({ name: prefix() + 'rows', indexes: INDEXES });
-      await rows.writeMany(some(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
+      await rows.writeMany(createMessages(2_000).map((document) => ({ kind: 'upsert', document: document as never })));
       const query = { filter: { at: { gte: 0 } }, sort: { fields: ['at', 'id'] } };
       return repeat(seconds, 8, 1, (n) => rows.claim(query, { at: 1_000_000 + n } as never));
     },
@@ -203,7 +203,8 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
         ),
       );
     },
-    'call of a service, 16 concurrently': ({ calls }) => repeat(seconds, 16, 1, (n) => calls.echo({ n, filler })),
+    'call of a service, 16 concurrently': ({ calls }) =>
+      repeat(seconds, 16, 1, (n) => calls.echo({ n, filler: PADDING })),
   };
 }
 
@@ -211,8 +212,8 @@ const INDEXES = [
   { name: 'by_kind', fields: ['kind', 'at', 'id'] },
   { name: 'by_at', fields: ['at', 'id'] },
 ];
-const some = (count: number) =>
-  Array.from({ length: count }, (_, n) => ({ id: `r${n}`, kind: `k${n % 20}`, at: n, filler }));
+const createMessages = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ id: `r${n}`, kind: `k${n % 20}`, at: n, filler: PADDING }));
 
 async function topicOf(broker: MessageBroker, name: string): Promise<string> {
   await broker.ensureTopics([{ name, partitions: 1, retentionMs: 86_400_000 }]);
@@ -220,4 +221,8 @@ async function topicOf(broker: MessageBroker, name: string): Promise<string> {
 }
 
 const messages = (count: number, n: number) =>
-  Array.from({ length: count }, (_, i) => ({ key: `k${n}-${i}`, value: JSON.stringify({ filler, n }), headers: {} }));
+  Array.from({ length: count }, (_, i) => ({
+    key: `k${n}-${i}`,
+    value: JSON.stringify({ filler: PADDING, n }),
+    headers: {},
+  }));

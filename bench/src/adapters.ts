@@ -21,7 +21,7 @@ import { startEngines } from '@tracking/system';
 import { freePort, noMetrics, silentLogger } from '@tracking/testing';
 import { operations, type Measured, type Ports } from './adapter-operations.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const logger: Logger = silentLogger;
 const metrics: Metrics = noMetrics;
 
@@ -29,21 +29,24 @@ const metrics: Metrics = noMetrics;
 interface Calls {
   readonly calls: { echo(request: object): Promise<unknown> };
 }
-const here: Calls = { calls: { echo: (request) => Promise.resolve(request) } };
-const CALLS = {
+const localCalls: Calls = { calls: { echo: (request) => Promise.resolve(request) } };
+const CALL_OPERATIONS = {
   name: 'bench',
   package: 'tracking.bench.v1',
   path: fileURLToPath(new URL('calls.proto', import.meta.url)),
 };
 
-async function embedded(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
+async function openEmbedded(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
   const engine = await EmbeddedEngine.open({ dataDir: join(folder, 'embedded'), logger, metrics });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
   const objects = await FileObjectStore.open(join(folder, 'objects'));
-  return { ports: { eventStore, documentStore, broker, leases, quota, objects, ...here }, close: () => engine.close() };
+  return {
+    ports: { eventStore, documentStore, broker, leases, quota, objects, ...localCalls },
+    close: () => engine.close(),
+  };
 }
 
-async function distributed(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
+async function openDistributed(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
   const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
   const engines = await startEngines({
     folder,
@@ -52,7 +55,7 @@ async function distributed(folder: string): Promise<{ ports: Ports; close: () =>
     kafkaBrokers: KAFKA_BROKERS,
     mongoUrl: MONGODB_URL,
   });
-  if (engines.eventStoreDb) say('event store: the stand-in, not EventStoreDB');
+  if (engines.eventStoreDb) print('event store: the stand-in, not EventStoreDB');
   const eventStore = new EventStoreDbEventStore({ url: engines.eventStoreDbUrl, logger, metrics });
   const connection = new MongoConnection({ url: engines.mongoUrl, metrics });
   const documentStore = new MongoDocumentStore(connection);
@@ -61,13 +64,21 @@ async function distributed(folder: string): Promise<{ ports: Ports; close: () =>
   const quota = new MongoQuota(documentStore);
   const address = `127.0.0.1:${await freePort()}`;
   const token = randomUUID();
-  const server = new GrpcServiceServer({ proto: CALLS, address, token, logger, metrics });
-  server.serve(here);
+  const server = new GrpcServiceServer({ proto: CALL_OPERATIONS, address, token, logger, metrics });
+  server.serve(localCalls);
   await server.listen();
   const channel = new GrpcServiceChannel({ services: { bench: `dns:///${address}` }, token, logger, metrics });
   const objects = new GridfsObjectStore(connection);
   return {
-    ports: { eventStore, documentStore, broker, leases, quota, objects, ...channel.client<Calls>(CALLS, 5_000) },
+    ports: {
+      eventStore,
+      documentStore,
+      broker,
+      leases,
+      quota,
+      objects,
+      ...channel.client<Calls>(CALL_OPERATIONS, 5_000),
+    },
     async close() {
       await channel.close();
       await Promise.all([server.close(), broker.close(), eventStore.close(), leases.close(), quota.close()]);
@@ -80,15 +91,17 @@ async function distributed(folder: string): Promise<{ ports: Ports; close: () =>
 /** Measures the frequent operations of every port, on the embedded and on the distributed engines. */
 export async function benchAdapters(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-adapters-'));
-  const near = await embedded(folder);
-  const far = await distributed(folder);
-  say(`${''.padEnd(54)} ${'embedded'.padEnd(34)} distributed`);
+  const near = await openEmbedded(folder);
+  const far = await openDistributed(folder);
+  print(`${''.padEnd(54)} ${'embedded'.padEnd(34)} distributed`);
   try {
     for (const [name, operation] of Object.entries(operations(seconds))) {
       const one = await operation(near.ports);
       await pause(200);
       const other = await operation(far.ports);
-      say(`${name.padEnd(54)} ${shown(one).padEnd(34)} ${shown(other)}  ${(other.rate / one.rate).toFixed(2)}`);
+      print(
+        `${name.padEnd(54)} ${formatMeasured(one).padEnd(34)} ${formatMeasured(other)}  ${(other.rate / one.rate).toFixed(2)}`,
+      );
     }
   } finally {
     await near.close();
@@ -97,5 +110,5 @@ export async function benchAdapters(seconds: number): Promise<void> {
   }
 }
 
-const shown = ({ rate, p50, p99 }: Measured) =>
+const formatMeasured = ({ rate, p50, p99 }: Measured) =>
   `${rate.toFixed(0).padStart(7)}/s  ${p50.toFixed(1)} / ${p99.toFixed(1)} ms`;

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drive, type Figures, greatestLag, type LoadRequest, row } from './load.ts';
+import { drive, type Figures, measureMaxLag, type LoadRequest, formatRow } from './load.ts';
 import { residentMiB } from './machine.ts';
-import { cli, startBaseline, startStandalone, type Server } from './server.ts';
+import { runCli, startBaseline, startStandalone, type Server } from './server.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const PORTS = ['CNSHA', 'NLRTM', 'DEHAM', 'USLAX', 'SGSIN', 'BRSSZ'];
 
 const OWNERS = ['MSKU', 'CMAU', 'HLXU', 'TGHU', 'OOLU', 'SUDU'];
@@ -26,7 +26,7 @@ export function container(n: number): string {
 }
 
 let serial = 0;
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+const daysFromNow = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
 /**
  * Returns a shipment as a transport management system sends it: about 600 bytes, all values distinct except these
@@ -43,8 +43,8 @@ export function shipment(fields: object = {}): LoadRequest {
     origin_port: PORTS[serial % 6],
     destination_port: PORTS[(serial + 1) % 6],
     // In the future, so that the shipment is neither overdue nor silent.
-    etd: inDays(3),
-    eta: inDays(40),
+    etd: daysFromNow(3),
+    eta: daysFromNow(40),
     shipper: { name: 'Acme Components Ltd', external_id: 'ACME' },
     consignee: { name: 'Widget Trading B.V.', external_id: `W-${serial % 500}` },
     references: [{ type: 'purchase_order', value: `45000${serial}` }],
@@ -54,7 +54,7 @@ export function shipment(fields: object = {}): LoadRequest {
   return { method: 'POST', path: '/v1/shipments', body: JSON.stringify(body) };
 }
 
-async function ids(server: Server, key: string, pages: number): Promise<string[]> {
+async function listIds(server: Server, key: string, pages: number): Promise<string[]> {
   const found: string[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < pages; page += 1) {
@@ -79,24 +79,34 @@ export async function benchApi(seconds: number): Promise<void> {
     await drive(baseline, { ...load, seconds: 3 }, shipment);
     const bare = await drive(baseline, { ...load, seconds: Math.min(seconds, 20) }, shipment);
     await baseline.stop();
-    say(row('bare Nest+Fastify route', bare));
+    print(formatRow('bare Nest+Fastify route', bare));
 
     let server = await startStandalone(dataDir);
     const before = serial;
-    say(
+    print(
       `start, empty data folder             ${server.startMs.toFixed(0)} ms, ${residentMiB(server.pid).toFixed(0)} MiB`,
     );
-    const key = await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
+    const key = await runCli(
+      dataDir,
+      'keys',
+      'create',
+      '--name',
+      'bench',
+      '--environment',
+      'live',
+      '--role',
+      'operator',
+    );
     await drive(server, { ...load, seconds: 3, key }, shipment);
 
     const posting = drive(server, { ...load, key }, shipment);
-    const lag = await greatestLag([server], posting);
-    say(row(`POST shipment, ${seconds} s`, await posting, bare));
-    say(
+    const lag = await measureMaxLag([server], posting);
+    print(formatRow(`POST shipment, ${seconds} s`, await posting, bare));
+    print(
       `  maximum read-model lag              ${lag.toFixed(3)} s, ${residentMiB(server.pid).toFixed(0)} MiB in memory`,
     );
 
-    const known = await ids(server, key, 25);
+    const known = await listIds(server, key, 25);
     let turn = 0;
     const codes = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'vessel_arrived', 'discharged'];
     const milestone = (): LoadRequest => {
@@ -113,29 +123,35 @@ export async function benchApi(seconds: number): Promise<void> {
       };
     };
     const recording = drive(server, { ...load, key }, milestone);
-    const milestoneLag = await greatestLag([server], recording);
-    say(row(`POST milestone, ${seconds} s`, await recording, bare));
-    say(`  maximum read-model lag              ${milestoneLag.toFixed(3)} s`);
+    const milestoneLag = await measureMaxLag([server], recording);
+    print(formatRow(`POST milestone, ${seconds} s`, await recording, bare));
+    print(`  maximum read-model lag              ${milestoneLag.toFixed(3)} s`);
 
     const read = { ...load, seconds: Math.min(seconds, 10), key };
     const get = (path: () => string): Promise<Figures> => drive(server, read, () => ({ method: 'GET', path: path() }));
-    say(row('GET shipment by id', await get(() => `/v1/shipments/${known[(turn += 1) % known.length]}`), bare));
-    say(row('GET list, 50 a page', await get(() => '/v1/shipments'), bare));
-    say(row('GET list by status, 50 a page', await get(() => '/v1/shipments?status=in_transit'), bare));
-    say(row('GET list by external_id', await get(() => `/v1/shipments?external_id=PO-${(turn += 1) % 5_000}`), bare));
+    print(formatRow('GET shipment by id', await get(() => `/v1/shipments/${known[(turn += 1) % known.length]}`), bare));
+    print(formatRow('GET list, 50 a page', await get(() => '/v1/shipments'), bare));
+    print(formatRow('GET list by status, 50 a page', await get(() => '/v1/shipments?status=in_transit'), bare));
+    print(
+      formatRow(
+        'GET list by external_id',
+        await get(() => `/v1/shipments?external_id=PO-${(turn += 1) % 5_000}`),
+        bare,
+      ),
+    );
 
     const missing = 100_000 - (serial - before);
     if (missing > 0) await drive(server, { ...load, key, amount: missing }, shipment);
-    await catchUp(server, dataDir);
+    await measureCatchUp(server, dataDir);
     await server.stop();
 
     server = await startStandalone(dataDir);
-    say(
+    print(
       `start, ${serial - before} shipments        ${server.startMs.toFixed(0)} ms, ${residentMiB(server.pid).toFixed(0)} MiB`,
     );
     await server.stop('SIGKILL');
     server = await startStandalone(dataDir);
-    say(
+    print(
       `start after kill -9                  ${server.startMs.toFixed(0)} ms, ${residentMiB(server.pid).toFixed(0)} MiB`,
     );
     await server.stop();
@@ -145,7 +161,7 @@ export async function benchApi(seconds: number): Promise<void> {
 }
 
 /** A rebuild reads every event of the store from the start, so its rate is the catch-up rate. */
-async function catchUp(server: Server, dataDir: string): Promise<void> {
+async function measureCatchUp(server: Server, dataDir: string): Promise<void> {
   const projected = async () => {
     const text = await (await fetch(`${server.managementUrl}/metrics`)).text();
     return [...text.matchAll(/^read_model_events_projected_total\{[^}]*read_model="shipments"[^}]*\} (\S+)$/gm)].reduce(
@@ -155,10 +171,10 @@ async function catchUp(server: Server, dataDir: string): Promise<void> {
   };
   const events = await projected();
   const before = performance.now();
-  await cli(dataDir, 'read-models', 'rebuild', 'shipments');
+  await runCli(dataDir, 'read-models', 'rebuild', 'shipments');
   const seconds = (performance.now() - before) / 1000;
   const count = (await projected()) - events;
-  say(
+  print(
     `catch-up, read model "shipments"     ${(count / seconds).toFixed(0)} events/s (${count} events in ${seconds.toFixed(1)} s)`,
   );
 }

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DistributedSystem, SERVICES } from '@tracking/system';
 import { shipment } from './api.ts';
-import { drive, driveEvenly, greatestLag, row } from './load.ts';
+import { drive, driveEvenly, measureMaxLag, formatRow } from './load.ts';
 import { cpuSeconds } from './machine.ts';
-import { cli, remoteCli, startReceiver, startStandalone, type Server } from './server.ts';
+import { runCli, runRemoteCli, startReceiver, startStandalone, type Server } from './server.ts';
 import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const ENV = {
   WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8',
   WEBHOOKS_ALLOW_HTTP: 'true',
@@ -43,7 +43,7 @@ export async function benchDistributed(seconds: number): Promise<void> {
       server: standalone,
       projecting: [standalone],
       processes: { standalone: [standalone.pid] },
-      key: await cli(join(folder, 'standalone'), ...key),
+      key: await runCli(join(folder, 'standalone'), ...key),
     });
     await standalone.stop();
     await services(join(folder, 'services'), seconds, key);
@@ -72,7 +72,7 @@ async function services(folder: string, seconds: number, newKey: readonly string
       if (pid !== undefined) processes[engines[name]?.spec.name ?? name] = [pid];
     }
     const url = system.urls[0] ?? '';
-    const key = await remoteCli(administration, newKey);
+    const key = await runRemoteCli(administration, newKey);
     await measure(seconds, {
       name: 'services',
       server: { url, managementUrl: administration.url, pid: processes['gateway']?.[0] ?? 0, startMs: 0, stop },
@@ -80,7 +80,7 @@ async function services(folder: string, seconds: number, newKey: readonly string
       processes,
       key,
     });
-    await takeovers(system, key);
+    await measureTakeovers(system, key);
   } finally {
     await system.stop();
   }
@@ -92,11 +92,11 @@ const stop = () => Promise.resolve();
  * Measures the time from the kill -9 of a replica to the delivery of an event written right afterwards; the maximum
  * over both replicas.
  */
-async function takeovers(system: DistributedSystem, key: string): Promise<void> {
+async function measureTakeovers(system: DistributedSystem, key: string): Promise<void> {
   const receiver = await startReceiver();
   const url = system.urls.at(-1) ?? '';
   const server: Server = { url, managementUrl: '', pid: 0, startMs: 0, stop };
-  await endpoint(server, receiver, key);
+  await createEndpoint(server, receiver, key);
   let expected = 0;
   for (const service of ['shipments', 'projections', 'webhooks'] as const) {
     let worst = 0;
@@ -104,11 +104,11 @@ async function takeovers(system: DistributedSystem, key: string): Promise<void> 
       await replica.kill();
       const began = performance.now();
       await drive(server, { connections: 1, seconds: 0, amount: 1, key }, shipment);
-      await delivered(receiver, (expected += 1));
+      await waitForDeliveries(receiver, (expected += 1));
       worst = Math.max(worst, performance.now() - began);
       await replica.run();
     }
-    say(
+    print(
       `takeover from a killed ${service.padEnd(12)} ${(worst / 1_000).toFixed(1)} s, with the write and its delivery`,
     );
   }
@@ -116,7 +116,7 @@ async function takeovers(system: DistributedSystem, key: string): Promise<void> 
 }
 
 /** Creates an enabled endpoint for new shipments. */
-async function endpoint(server: Server, receiver: Server, key: string): Promise<void> {
+async function createEndpoint(server: Server, receiver: Server, key: string): Promise<void> {
   const call = async (path: string, body: object) => {
     const response = await fetch(server.url + path, {
       method: 'POST',
@@ -134,7 +134,7 @@ async function endpoint(server: Server, receiver: Server, key: string): Promise<
   await call(`/v1/webhook_endpoints/${id}/enable`, {});
 }
 
-async function delivered(receiver: Server, count: number): Promise<ReceiverStats> {
+async function waitForDeliveries(receiver: Server, count: number): Promise<ReceiverStats> {
   for (const end = Date.now() + 120_000; Date.now() < end; await new Promise((done) => setTimeout(done, 50))) {
     const stats = await receiverStats(receiver);
     if (stats.different >= count) return stats;
@@ -143,39 +143,39 @@ async function delivered(receiver: Server, count: number): Promise<ReceiverStats
 }
 
 async function measure(seconds: number, { name, server, projecting, processes, key }: Subject): Promise<void> {
-  say(`-- ${name}`);
+  print(`-- ${name}`);
   await drive(server, { connections: 32, seconds: 3, key }, shipment);
   const posting = drive(server, { connections: 32, seconds, key }, shipment);
-  const lag = await greatestLag(projecting, posting);
-  say(row(`POST shipment, ${seconds} s`, await posting));
-  say(`  maximum read-model lag              ${lag.toFixed(3)} s`);
+  const lag = await measureMaxLag(projecting, posting);
+  print(formatRow(`POST shipment, ${seconds} s`, await posting));
+  print(`  maximum read-model lag              ${lag.toFixed(3)} s`);
 
   const receiver = await startReceiver();
-  await endpoint(server, receiver, key);
+  await createEndpoint(server, receiver, key);
   const cpu = () => Object.entries(processes).map(([one, pids]) => [one, sum(pids.map(cpuSeconds))] as const);
   const reset = () => fetch(`${receiver.url}/reset`);
   await driveEvenly(server, { rate: PER_SECOND, seconds: 2, key }, shipment);
-  await delivered(receiver, PER_SECOND * 2);
+  await waitForDeliveries(receiver, PER_SECOND * 2);
   await reset();
   const paced = await driveEvenly(server, { rate: PER_SECOND, seconds, key }, shipment);
-  const { p50, p99 } = await delivered(receiver, paced.length);
-  say(`created to delivered at ${PER_SECOND}/s          p50 ${p50} ms  p99 ${p99} ms`);
+  const { p50, p99 } = await waitForDeliveries(receiver, paced.length);
+  print(`created to delivered at ${PER_SECOND}/s          p50 ${p50} ms  p99 ${p99} ms`);
 
   await pause(2_000);
   const resting = new Map(cpu());
   await pause(IDLE_SECONDS * 1_000);
   const idle = cpu().map(([one, used]) => used - (resting.get(one) ?? 0));
-  say(`CPU when idle                       ${((sum(idle) * 100) / IDLE_SECONDS).toFixed(0)} % of a core`);
+  print(`CPU when idle                       ${((sum(idle) * 100) / IDLE_SECONDS).toFixed(0)} % of a core`);
 
   await reset();
   const before = new Map(cpu());
   const [began, amount] = [Date.now(), 3_000];
   await drive(server, { connections: 32, seconds: 0, amount, key }, shipment);
-  const { last } = await delivered(receiver, amount);
-  say(`POST to receiver, sustained         ${((amount * 1_000) / (last - began)).toFixed(0)}/s`);
+  const { last } = await waitForDeliveries(receiver, amount);
+  print(`POST to receiver, sustained         ${((amount * 1_000) / (last - began)).toFixed(0)}/s`);
   for (const [one, used] of cpu()) {
     const each = ((used - (before.get(one) ?? 0)) * 1_000) / amount;
-    say(`  CPU of ${one.padEnd(28)} ${each.toFixed(2)} s per 1,000 events`);
+    print(`  CPU of ${one.padEnd(28)} ${each.toFixed(2)} s per 1,000 events`);
   }
   await receiver.stop();
 }

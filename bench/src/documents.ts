@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { DistributedSystem } from '@tracking/system';
 import { BareFiles, Documents, SampleFile, type FilePlace } from './file-places.ts';
 import { cpuSeconds, residentMiB } from './machine.ts';
-import { cli, remoteCli, startFiles, startStandalone } from './server.ts';
+import { runCli, runRemoteCli, startFiles, startStandalone } from './server.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const NEW_KEY = ['keys', 'create', '--name', 'bench', '--environment', 'test', '--role', 'developer'];
-const AT_ONCE = 10;
+const CONCURRENCY = 10;
 /** Number of alternating turns, so that other load on the machine affects all subjects alike. */
 const TURNS = 3;
 
@@ -43,13 +43,13 @@ export async function benchDocuments(mib: number): Promise<void> {
     const dataDir = join(folder, 'standalone');
     const standalone = await startStandalone(dataDir);
     stops.push(() => standalone.stop());
-    const key = await cli(dataDir, ...NEW_KEY);
+    const key = await runCli(dataDir, ...NEW_KEY);
     const subjects: Subject[] = [
       { name: 'bare Fastify', place: new BareFiles(bare.url), pid: bare.pid, others: [] },
       { name: 'standalone', place: await Documents.open(standalone.url, key), pid: standalone.pid, others: [] },
     ];
     const services = await startServices(join(folder, 'services'));
-    if (services === undefined) say('GridFS: not measured, because there are no engines (ENGINES_DIR)');
+    if (services === undefined) print('GridFS: not measured, because there are no engines (ENGINES_DIR)');
     else {
       stops.push(() => services.system.stop());
       subjects.push(services.subject);
@@ -73,20 +73,20 @@ async function startServices(folder: string): Promise<{ system: DistributedSyste
     env: { RATE_LIMIT_PER_MINUTE: '1000000000' },
   });
   const { services, engines, administration } = system;
-  const place = await Documents.open(system.urls[0] ?? '', await remoteCli(administration, NEW_KEY));
+  const place = await Documents.open(system.urls[0] ?? '', await runRemoteCli(administration, NEW_KEY));
   const others = engines.mongo?.pid === undefined ? [] : [engines.mongo.pid];
   const subject = { name: 'gateway, GridFS', place, pid: services.gateway[0]?.process.pid ?? 0, others };
   return { system, subject };
 }
 
 async function compare(subjects: readonly Subject[], file: SampleFile): Promise<void> {
-  for (const subject of subjects) await turn(subject, file, 1, [new Totals(), new Totals()]);
-  for (const atOnce of [1, AT_ONCE]) {
+  for (const subject of subjects) await runTurn(subject, file, 1, [new Totals(), new Totals()]);
+  for (const atOnce of [1, CONCURRENCY]) {
     const measured = subjects.map((subject) => ({ subject, totals: [new Totals(), new Totals()] as const }));
     for (let n = 0; n < TURNS; n += 1) {
-      for (const { subject, totals } of measured) await turn(subject, file, atOnce, totals);
+      for (const { subject, totals } of measured) await runTurn(subject, file, atOnce, totals);
     }
-    say(`-- ${file.mib} MiB, ${atOnce} concurrently`);
+    print(`-- ${file.mib} MiB, ${atOnce} concurrently`);
     for (const [index, what] of ['upload', 'download'].entries()) {
       const first = measured[0]?.totals[index];
       for (const { subject, totals } of measured) {
@@ -95,7 +95,7 @@ async function compare(subjects: readonly Subject[], file: SampleFile): Promise<
         const ofFirst =
           first === undefined || first === own ? '' : `  ${((rate * first.seconds) / first.mib).toFixed(2)}`;
         const cpu = `CPU ${((own.cpu * 1_024) / own.mib).toFixed(2)} s/GiB`;
-        say(
+        print(
           `${what.padEnd(9)} ${subject.name.padEnd(16)} ${rate.toFixed(0).padStart(5)} MiB/s  ${cpu}  ` +
             `memory maximum ${own.mostMiB.toFixed(0)} MiB${ofFirst}`,
         );
@@ -105,7 +105,7 @@ async function compare(subjects: readonly Subject[], file: SampleFile): Promise<
 }
 
 /** Uploads this many files, downloads them, and deletes them. */
-async function turn(
+async function runTurn(
   subject: Subject,
   file: SampleFile,
   atOnce: number,

@@ -36,10 +36,10 @@ await writeFile(join(DATA_DIR, 'key'), key);
 const person = { email: 'bench@example.com', role: 'admin', password: 'violet harbour crane' } as const;
 await identity.users.create({ ...command, id: 'bench user' }, person);
 
-const anybody = await identity.authenticateKey(key);
+const principal = await identity.authenticateKey(key);
 const parts = {
   authenticateKey: WITHOUT.includes('authentication')
-    ? () => Promise.resolve(anybody)
+    ? () => Promise.resolve(principal)
     : (sent: string) => identity.authenticateKey(sent),
   quota: WITHOUT.includes('limit')
     ? {
@@ -59,11 +59,11 @@ const asked = {
   },
 };
 /** A dependency that the route does not use: every call of every part returns the same. */
-const nothing: object = new Proxy(() => nothing, {
-  get: (_, name) => (name === 'then' ? undefined : nothing),
-  apply: () => nothing,
+const unusedDependency: object = new Proxy(() => unusedDependency, {
+  get: (_, name) => (name === 'then' ? undefined : unusedDependency),
+  apply: () => unusedDependency,
 });
-const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? nothing });
+const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? unusedDependency });
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 process.on('SIGUSR2', () => {

@@ -6,7 +6,7 @@ import { Shipments } from '@tracking/shipments';
 import { noMetrics, silentLogger } from '@tracking/testing';
 
 /** Number of shipments that are written concurrently. */
-const AT_ONCE = 256;
+const CONCURRENCY = 256;
 const ACTOR = { type: 'service_account', id: 'sva_bench' } as const;
 const HOUR_MS = 3_600_000;
 /** Time after the ETD at which a departure is overdue. */
@@ -50,7 +50,7 @@ export async function buildWaiting(dataDir: string, waiting: WaitingShipments): 
     }
   };
   try {
-    await Promise.all(Array.from({ length: AT_ONCE }, writer));
+    await Promise.all(Array.from({ length: CONCURRENCY }, writer));
     return (performance.now() - began) / 1_000;
   } finally {
     await engine.close();

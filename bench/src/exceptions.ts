@@ -5,15 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AUTOMATIC_EXCEPTION_TYPES, DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
 import { shipment } from './api.ts';
 import { OVERDUE_MS, buildWaiting } from './exceptions-store.ts';
-import { drive, driveEvenly, type LoadRequest, row } from './load.ts';
+import { drive, driveEvenly, type LoadRequest, formatRow } from './load.ts';
 import { cpuSeconds, residentMiB } from './machine.ts';
-import { cli, startReceiver, startStandalone, type Server } from './server.ts';
+import { runCli, startReceiver, startStandalone, type Server } from './server.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const DAY_MS = 86_400_000;
 /** Number of shipments that are due at the same time, or whose settings change. */
-const MANY = 100_000;
-const DELIVERED = 500;
+const DUE_COUNT = 100_000;
+const DELIVERY_COUNT = 500;
 const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
 
 /** A data folder with a workspace, and the actions on it. */
@@ -26,27 +26,27 @@ interface Stage {
 
 const PARTS = {
   /** Measures writes with and without deadlines. */
-  cost: () => withStage(costs),
+  cost: () => withStage(measureWrites),
   /** Measures the clock while many shipments wait, and the time from a deadline to the delivery of its event. */
   rest: (count: number) =>
     withStage(async (stage) => {
       await buildStore(stage, count);
       const server = await startStandalone(stage.dataDir, ENV);
-      await atRest(server);
-      await delivered(server, stage);
+      await measureIdle(server);
+      await measureDelivery(server, stage);
       await server.stop();
     }),
   /** Measures many shipments that are due at once beside those that wait, and then checks all with changed settings. */
   due: (count: number) =>
     withStage(async (stage) => {
       await buildStore(stage, count);
-      const many = Math.min(count, MANY);
+      const many = Math.min(count, DUE_COUNT);
       const due = Date.now() - 3_600_000;
       const { dataDir, workspaceId: workspace_id } = stage;
       await buildWaiting(dataDir, { count: many, workspace_id, prefix: 'due', dueAt: () => due });
       const server = await startStandalone(dataDir, ENV);
-      await drained(server, stage, many);
-      await changedSettings(server, stage);
+      await waitUntilDrained(server, stage, many);
+      await measureRecheck(server, stage);
       await server.stop();
     }),
 } as const;
@@ -67,7 +67,7 @@ async function buildStore({ dataDir }: Stage, count: number): Promise<void> {
   const dueAt = (n: number) => far + n * 1_000;
   const others = { workspace_id: 'wsp_waiting', prefix: 'waiting' };
   const seconds = await buildWaiting(dataDir, { ...others, count, dueAt });
-  say(`${count} waiting shipments: built by commands in ${seconds.toFixed(0)} s`);
+  print(`${count} waiting shipments: built by commands in ${seconds.toFixed(0)} s`);
 }
 
 async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
@@ -75,7 +75,7 @@ async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
   try {
     const key = await newKey(dataDir, 'default');
     const [{ id: workspaceId }] = (
-      JSON.parse(await cli(dataDir, 'workspaces', 'list', '--json')) as { data: [{ id: string }] }
+      JSON.parse(await runCli(dataDir, 'workspaces', 'list', '--json')) as { data: [{ id: string }] }
     ).data;
     await work({ dataDir, workspaceId, key });
   } finally {
@@ -85,7 +85,7 @@ async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
 
 function newKey(dataDir: string, workspace: string): Promise<string> {
   const options = { name: 'bench', environment: 'live', role: 'admin', workspace };
-  return cli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+  return runCli(dataDir, 'keys', 'create', ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
 }
 
 async function call<T>(server: Server, key: string, request: string, body?: object): Promise<T> {
@@ -107,8 +107,8 @@ async function metric(server: Server, name: string): Promise<number> {
 }
 
 /** Measures writes of a workspace whose shipments have deadlines, beside a workspace without deadlines, in turns. */
-async function costs({ dataDir, key }: Stage): Promise<void> {
-  await cli(dataDir, 'workspaces', 'create', '--name', 'timeless');
+async function measureWrites({ dataDir, key }: Stage): Promise<void> {
+  await runCli(dataDir, 'workspaces', 'create', '--name', 'timeless');
   const timeless = await newKey(dataDir, 'timeless');
   const server = await startStandalone(dataDir);
   const ofTime = AUTOMATIC_EXCEPTION_TYPES.filter((type) => {
@@ -125,22 +125,24 @@ async function costs({ dataDir, key }: Stage): Promise<void> {
   await drive(server, { ...load, seconds: 3, key }, create);
   for (let turn = 0; turn < 2; turn += 1) {
     const without = await drive(server, { ...load, key: timeless }, create);
-    const first = await withRow(server, timeless);
-    say(row('POST shipment, no deadlines', without));
+    const first = await createMilestoneRequests(server, timeless);
+    print(formatRow('POST shipment, no deadlines', without));
     const its = await drive(server, { ...load, key }, create);
-    say(`${row('POST shipment, with deadlines', its)}  ${(its.rate / without.rate).toFixed(2)} of that without`);
+    print(
+      `${formatRow('POST shipment, with deadlines', its)}  ${(its.rate / without.rate).toFixed(2)} of that without`,
+    );
     const beside = await drive(server, { ...load, key: timeless }, first);
-    say(row('POST milestone, no deadlines', beside));
-    const recorded = await drive(server, { ...load, key }, await withRow(server, key));
-    say(
-      `${row('POST milestone, with deadlines', recorded)}  ${(recorded.rate / beside.rate).toFixed(2)} of that without`,
+    print(formatRow('POST milestone, no deadlines', beside));
+    const recorded = await drive(server, { ...load, key }, await createMilestoneRequests(server, key));
+    print(
+      `${formatRow('POST milestone, with deadlines', recorded)}  ${(recorded.rate / beside.rate).toFixed(2)} of that without`,
     );
   }
   await server.stop();
 }
 
 /** Records milestones of the workspace's newest shipments. Each milestone moves the deadline for missing updates. */
-async function withRow(server: Server, key: string): Promise<() => LoadRequest> {
+async function createMilestoneRequests(server: Server, key: string): Promise<() => LoadRequest> {
   const { data } = await call<{ data: { id: string }[] }>(server, key, 'GET /v1/shipments?limit=200');
   let n = 0;
   return () => {
@@ -151,7 +153,7 @@ async function withRow(server: Server, key: string): Promise<() => LoadRequest> 
   };
 }
 
-async function atRest(server: Server): Promise<void> {
+async function measureIdle(server: Server): Promise<void> {
   await pause(5_000);
   const [cpu, looks, checks] = [cpuSeconds(server.pid), ...(await clockMetrics(server))];
   const began = performance.now();
@@ -159,7 +161,7 @@ async function atRest(server: Server): Promise<void> {
   const seconds = (performance.now() - began) / 1_000;
   const [looksAfter, checksAfter] = await clockMetrics(server);
   const share = ((cpuSeconds(server.pid) - cpu) / seconds) * 100;
-  say(
+  print(
     `idle: ${share.toFixed(2)} % of a core for the whole process, ${((looksAfter - looks) / seconds).toFixed(1)} reads a second, ` +
       `${checksAfter - checks} checks, ${residentMiB(server.pid).toFixed(0)} MiB in memory`,
   );
@@ -172,13 +174,15 @@ async function clockMetrics(server: Server): Promise<[number, number]> {
 /**
  * Measures the time from a shipment's deadline to the arrival of the opened exception; deadlines are spread over 20 s.
  */
-async function delivered(server: Server, { key }: Stage): Promise<void> {
+async function measureDelivery(server: Server, { key }: Stage): Promise<void> {
   const receiver = await startReceiver();
   const body = { url: `${receiver.url}/ok/opened`, event_types: ['exception.opened'] };
   const { id } = await call<{ id: string }>(server, key, 'POST /v1/webhook_endpoints', body);
   for (const step of ['verify', 'enable']) await call(server, key, `POST /v1/webhook_endpoints/${id}/${step}`, {});
   const from = Date.now() + 20_000;
-  const due = new Map(Array.from({ length: DELIVERED }, (_, n) => [`delivered-${n}`, from + (n * 20_000) / DELIVERED]));
+  const due = new Map(
+    Array.from({ length: DELIVERY_COUNT }, (_, n) => [`delivered-${n}`, from + (n * 20_000) / DELIVERY_COUNT]),
+  );
   let late = 0;
   const unsent = due.entries();
   const send = async () => {
@@ -190,13 +194,13 @@ async function delivered(server: Server, { key }: Stage): Promise<void> {
   };
   await Promise.all(Array.from({ length: 8 }, send));
   let arrivals: Record<string, number> = {};
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline && Object.keys(arrivals).length < DELIVERED;) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline && Object.keys(arrivals).length < DELIVERY_COUNT;) {
     await pause(500);
     arrivals = (await (await fetch(`${receiver.url}/arrivals`)).json()) as Record<string, number>;
   }
   const times = [...due].map(([name, at]) => (arrivals[name] ?? Infinity) - at).toSorted((one, other) => one - other);
-  say(
-    `deadline to delivered webhook, ${DELIVERED} in 20 s: ${quantiles(times)}` +
+  print(
+    `deadline to delivered webhook, ${DELIVERY_COUNT} in 20 s: ${quantiles(times)}` +
       (late > 0 ? `, ${late} of them stored too late` : ''),
   );
   await call(server, key, `POST /v1/webhook_endpoints/${id}/disable`, {});
@@ -204,35 +208,35 @@ async function delivered(server: Server, { key }: Stage): Promise<void> {
 }
 
 /** Measures other requests while many shipments are due, and again afterwards. */
-async function drained(server: Server, { key }: Stage, many: number): Promise<void> {
+async function waitUntilDrained(server: Server, { key }: Stage, many: number): Promise<void> {
   const began = performance.now();
   const before = await metric(server, 'clock_checks_total');
-  const busy: Turn[] = [];
+  const busy: LoadTurn[] = [];
   do busy.push(await others(server, key));
   while ((await metric(server, 'clock_checks_total')) < many);
   const seconds = (performance.now() - began) / 1_000;
   const rate = (many - before) / seconds;
-  say(`${many} due at once: drained in ${seconds.toFixed(0)} s, ${rate.toFixed(0)} a second`);
-  const quiet: Turn[] = [];
+  print(`${many} due at once: drained in ${seconds.toFixed(0)} s, ${rate.toFixed(0)} a second`);
+  const quiet: LoadTurn[] = [];
   // The consequences of the checks are still being processed.
   while ((await metric(server, 'publisher_lag_seconds')) > 0) await pause(1_000);
   while (quiet.length < Math.min(busy.length, 6)) quiet.push(await others(server, key));
   for (const kind of ['writes', 'reads'] as const) {
     const [beside, alone] = [busy, quiet].map((turns) => turns.flatMap((turn) => turn[kind]).toSorted((a, b) => a - b));
     const ratio = quantile(beside ?? [], 0.99) / quantile(alone ?? [], 0.99);
-    say(
+    print(
       `  others' ${kind} beside: ${quantiles(beside ?? [])}; after: ${quantiles(alone ?? [])}; p99 ${ratio.toFixed(2)}`,
     );
   }
 }
 
-interface Turn {
+interface LoadTurn {
   readonly writes: readonly number[];
   readonly reads: readonly number[];
 }
 
 /** Half writes and half reads, 100 a second for 5 s. */
-async function others(server: Server, key: string): Promise<Turn> {
+async function others(server: Server, key: string): Promise<LoadTurn> {
   let n = 0;
   const read: LoadRequest = { method: 'GET', path: '/v1/shipments?limit=20&sort=-updated_at' };
   const answers = await driveEvenly(server, { rate: 100, seconds: 5, key }, () => (n++ % 2 === 0 ? shipment() : read));
@@ -241,7 +245,7 @@ async function others(server: Server, key: string): Promise<Turn> {
 }
 
 /** Measures the time from the change of a threshold until every open shipment of the workspace was checked. */
-async function changedSettings(server: Server, { key }: Stage): Promise<void> {
+async function measureRecheck(server: Server, { key }: Stage): Promise<void> {
   interface Settings {
     readonly recheck: { readonly state: string; readonly checked: number } | null;
   }
@@ -252,7 +256,7 @@ async function changedSettings(server: Server, { key }: Stage): Promise<void> {
     const { recheck } = await call<Settings>(server, key, 'GET /v1/settings');
     if (recheck?.state !== 'done') continue;
     const seconds = (performance.now() - began) / 1_000;
-    say(`changed settings: ${recheck.checked} open shipments checked ${seconds.toFixed(0)} s after the change`);
+    print(`changed settings: ${recheck.checked} open shipments checked ${seconds.toFixed(0)} s after the change`);
     return;
   }
 }

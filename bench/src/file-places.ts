@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-const BEGINNING = Buffer.from('%PDF-1.7\n');
+const PDF_HEADER = Buffer.from('%PDF-1.7\n');
 
 /** A PDF by its first bytes, followed by the same piece repeatedly, so that the sender needs little CPU. */
 export class SampleFile {
@@ -13,7 +13,7 @@ export class SampleFile {
   private readonly piece = randomBytes(65_536);
 
   constructor(readonly mib: number) {
-    BEGINNING.copy(this.piece);
+    PDF_HEADER.copy(this.piece);
     this.size = mib * 2 ** 20;
     const hash = createHash('sha256');
     for (const piece of this.pieces()) hash.update(piece);
@@ -32,7 +32,7 @@ export interface FilePlace {
   remove(name: string): Promise<void>;
 }
 
-async function exchange(
+async function sendRequest(
   method: string,
   url: string,
   headers: Readonly<Record<string, string | number>> = {},
@@ -60,16 +60,16 @@ export class BareFiles implements FilePlace {
 
   async upload(file: SampleFile): Promise<string> {
     const name = `file${(this.count += 1)}`;
-    await size(await exchange('PUT', this.urlOf(name), { 'content-length': file.size }, file.pieces()));
+    await size(await sendRequest('PUT', this.urlOf(name), { 'content-length': file.size }, file.pieces()));
     return name;
   }
 
   async download(name: string): Promise<void> {
-    await size(await exchange('GET', this.urlOf(name)));
+    await size(await sendRequest('GET', this.urlOf(name)));
   }
 
   async remove(name: string): Promise<void> {
-    await size(await exchange('DELETE', this.urlOf(name)));
+    await size(await sendRequest('DELETE', this.urlOf(name)));
   }
 
   private urlOf(name: string): string {
@@ -99,17 +99,17 @@ export class Documents implements FilePlace {
       checksum_sha256: file.sha256,
     })) as { id: string; upload: { url: string; headers: Record<string, string> } };
     const headers = { ...upload.headers, 'content-length': file.size };
-    await size(await exchange('PUT', upload.url, headers, file.pieces()));
+    await size(await sendRequest('PUT', upload.url, headers, file.pieces()));
     await this.call(`/v1/documents/${id}/complete`);
     return id;
   }
 
   async download(id: string): Promise<void> {
-    await size(await exchange('GET', `${this.url}/v1/documents/${id}/download`, this.headers));
+    await size(await sendRequest('GET', `${this.url}/v1/documents/${id}/download`, this.headers));
   }
 
   async remove(id: string): Promise<void> {
-    await size(await exchange('DELETE', `${this.url}/v1/documents/${id}`, this.headers));
+    await size(await sendRequest('DELETE', `${this.url}/v1/documents/${id}`, this.headers));
   }
 
   private get headers() {

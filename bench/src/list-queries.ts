@@ -5,7 +5,7 @@ import type { Server } from './server.ts';
 
 const REQUESTS = 200;
 /** Number of concurrent requests. */
-export const AT_ONCE = 2;
+export const CONCURRENCY = 2;
 const DEEP = 1_000;
 
 /** Queries of the largest workspace; `deep` also requests page 1,000. */
@@ -74,7 +74,7 @@ export interface Measured {
 }
 
 /** Measures repeated requests of the first page. */
-export async function measured(server: Server, key: string, query: string): Promise<Measured> {
+export async function measureQuery(server: Server, key: string, query: string): Promise<Measured> {
   const path = `/v1/shipments?limit=50&${query}`;
   const first = await get(server, key, path);
   const times: number[] = [];
@@ -86,17 +86,17 @@ export async function measured(server: Server, key: string, query: string): Prom
       times.push(performance.now() - began);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, ask));
+  await Promise.all(Array.from({ length: CONCURRENCY }, ask));
   const cpu = ((cpuSeconds(server.pid) - before) * 1_000) / times.length;
   return { times: quantiles(times), cpu, found: `${first.data.length}${first.next_cursor === null ? '' : '+'}` };
 }
 
-export function told({ times, cpu, found }: Measured): string {
+export function formatMeasured({ times, cpu, found }: Measured): string {
   return `${times}  ${cpu.toFixed(1).padStart(5)} ms CPU  ${found.padStart(3)} found`;
 }
 
 /** Measures pages 901 to 1,000. */
-export async function deepPages(server: Server, key: string, query: string): Promise<string> {
+export async function measureDeepPages(server: Server, key: string, query: string): Promise<string> {
   const times: number[] = [];
   let cursor: string | null = '';
   for (let page = 1; page <= DEEP && cursor !== null; page += 1) {

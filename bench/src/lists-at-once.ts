@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drive, row } from './load.ts';
+import { drive, formatRow } from './load.ts';
 import { startLists } from './server.ts';
 
 const SHIPMENTS = 5_000;
@@ -25,7 +25,7 @@ export async function benchListsAtOnce(seconds: number): Promise<void> {
       const figures = await drive(server, { connections, seconds, key }, list);
       few ??= figures;
       const ratio = `${(figures.rate / few.rate).toFixed(2)} of ${CONNECTIONS[0]} concurrently`;
-      process.stdout.write(`${row(`GET ${PAGES} shipments, ${connections} concurrently`, figures)}  ${ratio}\n`);
+      process.stdout.write(`${formatRow(`GET ${PAGES} shipments, ${connections} concurrently`, figures)}  ${ratio}\n`);
     }
   } finally {
     await server.stop();

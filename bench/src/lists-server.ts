@@ -11,7 +11,7 @@ import { ReadModels } from '@tracking/read-models';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { type ApiDependencies, FEATURES } from './http-features.ts';
-import { fill, workspacesBeside } from './shipment-store.ts';
+import { fill, otherWorkspaceIds } from './shipment-store.ts';
 
 /**
  * Serves lists of shipments whose read models are in the embedded document store or, if `MONGODB_URL` is set, in
@@ -32,7 +32,7 @@ const owner = { type: 'service_account', id: account.after.id } as const;
 const created = await identity.keys.create(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
 await writeFile(join(DATA_DIR, 'key'), created.after.key);
 
-await fill(eventStore, Number(COUNT), workspacesBeside(String(workspace?.id)));
+await fill(eventStore, Number(COUNT), otherWorkspaceIds(String(workspace?.id)));
 const rowStore = MONGODB_URL === undefined ? documentStore : mongo(MONGODB_URL);
 const began = performance.now();
 const readModels = await ReadModels.start({ eventStore, documentStore: rowStore, leases, clock, logger, metrics });
@@ -57,11 +57,11 @@ const asked = {
   health: () => ({ status: 'ready', engines: {}, httpStatus: 200 }),
 };
 /** A dependency that lists do not use: every call of every part returns the same. */
-const nothing: object = new Proxy(() => nothing, {
-  get: (_, name) => (name === 'then' ? undefined : nothing),
-  apply: () => nothing,
+const unusedDependency: object = new Proxy(() => unusedDependency, {
+  get: (_, name) => (name === 'then' ? undefined : unusedDependency),
+  apply: () => unusedDependency,
 });
-const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? nothing });
+const dependencies = new Proxy(asked, { get: (of, name) => (Reflect.get(of, name) as unknown) ?? unusedDependency });
 const app = await createHttpApi(dependencies as unknown as ApiDependencies, FEATURES);
 process.once('SIGTERM', () => process.exit(0));
 await app.listen(Number(PORT), '127.0.0.1');

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngines } from '@tracking/system';
 import { shipment } from './api.ts';
-import { drive, type LoadRequest, row } from './load.ts';
-import { AT_ONCE, QUERIES, deepPages, get, measured, told } from './list-queries.ts';
+import { drive, type LoadRequest, formatRow } from './load.ts';
+import { CONCURRENCY, QUERIES, measureDeepPages, get, measureQuery, formatMeasured } from './list-queries.ts';
 import { residentMiB } from './machine.ts';
-import { cli, startLists, startStandalone, type Server } from './server.ts';
-import { buildStore, workspaceOf, workspacesBeside } from './shipment-store.ts';
+import { runCli, startLists, startStandalone, type Server } from './server.ts';
+import { buildStore, workspaceOf, otherWorkspaceIds } from './shipment-store.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 
 /**
  * Measures lists over many shipments of 20 workspaces, beside writes to such a store and to an empty one, and the time
@@ -22,22 +22,32 @@ export async function benchLists(count: number): Promise<void> {
   const dataDir = kept ?? (await mkdtemp(join(tmpdir(), 'bench-lists-')));
   const emptyDir = await mkdtemp(join(tmpdir(), 'bench-lists-empty-'));
   try {
-    const own = await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
-    const workspaces = workspacesBeside(await onlyWorkspace(dataDir));
+    const own = await runCli(
+      dataDir,
+      'keys',
+      'create',
+      '--name',
+      'bench',
+      '--environment',
+      'live',
+      '--role',
+      'operator',
+    );
+    const workspaces = otherWorkspaceIds(await readWorkspaceId(dataDir));
     const built = await buildStore(dataDir, count, workspaces);
-    say(
+    print(
       built === undefined
         ? `built earlier, ${await mebibytes(dataDir)} MiB`
         : `built by commands alone: ${built.shipments} shipments, ${built.milestones} milestones in ${built.seconds.toFixed(0)} s, ${await mebibytes(dataDir)} MiB`,
     );
 
     let server = await startStandalone(dataDir);
-    say(
-      `read models made of them: ${(server.startMs / 1_000).toFixed(0)} s, ${facts(server)}, ${await mebibytes(dataDir)} MiB`,
+    print(
+      `read models made of them: ${(server.startMs / 1_000).toFixed(0)} s, ${describeServer(server)}, ${await mebibytes(dataDir)} MiB`,
     );
     await server.stop();
     server = await startStandalone(dataDir);
-    say(`start again: ${server.startMs.toFixed(0)} ms, ${facts(server)}`);
+    print(`start again: ${server.startMs.toFixed(0)} ms, ${describeServer(server)}`);
     await server.stop();
     // Lists are measured alone: after a store was filled, many events are still to be published, and many shipments to
     // be checked.
@@ -46,21 +56,23 @@ export async function benchLists(count: number): Promise<void> {
     const largest = Array.from({ length: count }, (_, n) => n).filter(
       (n) => workspaceOf(n, workspaces) === workspaces[0],
     );
-    say(`lists of the workspace with ${largest.length} of them, 50 a page, ${AT_ONCE} concurrently:`);
+    print(`lists of the workspace with ${largest.length} of them, 50 a page, ${CONCURRENCY} concurrently:`);
     for (const { name, query, deep } of QUERIES) {
-      say(
-        `  ${name.padEnd(32)} ${told(await measured(lists, asked, query))}${deep ? await deepPages(lists, asked, query) : ''}`,
+      print(
+        `  ${name.padEnd(32)} ${formatMeasured(await measureQuery(lists, asked, query))}${deep ? await measureDeepPages(lists, asked, query) : ''}`,
       );
     }
-    say(`after the lists: ${facts(lists)}`);
+    print(`after the lists: ${describeServer(lists)}`);
     await lists.stop();
     server = await startStandalone(dataDir);
-    say(`published and checked: ${(await caughtUp(server)).toFixed(0)} s`);
-    await writes(server, own, dataDir, emptyDir);
+    print(`published and checked: ${(await waitUntilCaughtUp(server)).toFixed(0)} s`);
+    await measureWrites(server, own, dataDir, emptyDir);
     const began = performance.now();
-    await cli(dataDir, 'read-models', 'rebuild', 'shipments');
+    await runCli(dataDir, 'read-models', 'rebuild', 'shipments');
     const seconds = (performance.now() - began) / 1_000;
-    say(`read model "shipments" rebuilt in ${seconds.toFixed(0)} s, ${facts(server)}, ${await mebibytes(dataDir)} MiB`);
+    print(
+      `read model "shipments" rebuilt in ${seconds.toFixed(0)} s, ${describeServer(server)}, ${await mebibytes(dataDir)} MiB`,
+    );
     await server.stop();
   } finally {
     if (kept === undefined) await rm(dataDir, { recursive: true, force: true });
@@ -72,9 +84,19 @@ export async function benchLists(count: number): Promise<void> {
  * Measures writes to the large store and to an empty one, in turns, so that other load on the machine affects both
  * alike.
  */
-async function writes(large: Server, key: string, dataDir: string, emptyDir: string): Promise<void> {
+async function measureWrites(large: Server, key: string, dataDir: string, emptyDir: string): Promise<void> {
   const empty = await startStandalone(emptyDir);
-  const other = await cli(emptyDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
+  const other = await runCli(
+    emptyDir,
+    'keys',
+    'create',
+    '--name',
+    'bench',
+    '--environment',
+    'live',
+    '--role',
+    'operator',
+  );
   const load = { connections: 32, seconds: 10 };
   for (const [server, its] of [
     [empty, other],
@@ -84,8 +106,8 @@ async function writes(large: Server, key: string, dataDir: string, emptyDir: str
   }
   for (let turn = 0; turn < 2; turn += 1) {
     const beside = await drive(empty, { ...load, key: other }, shipment);
-    say(row('POST shipment, empty store', beside));
-    say(row(`POST shipment, large store`, await drive(large, { ...load, key }, shipment), beside));
+    print(formatRow('POST shipment, empty store', beside));
+    print(formatRow(`POST shipment, large store`, await drive(large, { ...load, key }, shipment), beside));
   }
   const milestonesOf = async (server: Server, its: string): Promise<() => LoadRequest> => {
     const { data } = await get(server, its, '/v1/shipments?limit=200');
@@ -98,14 +120,22 @@ async function writes(large: Server, key: string, dataDir: string, emptyDir: str
     };
   };
   const beside = await drive(empty, { ...load, key: other }, await milestonesOf(empty, other));
-  say(row('POST milestone, empty store', beside));
-  say(row('POST milestone, large store', await drive(large, { ...load, key }, await milestonesOf(large, key)), beside));
-  say(`after the writes: large ${facts(large)}, ${await mebibytes(dataDir)} MiB; empty ${facts(empty)}`);
+  print(formatRow('POST milestone, empty store', beside));
+  print(
+    formatRow(
+      'POST milestone, large store',
+      await drive(large, { ...load, key }, await milestonesOf(large, key)),
+      beside,
+    ),
+  );
+  print(
+    `after the writes: large ${describeServer(large)}, ${await mebibytes(dataDir)} MiB; empty ${describeServer(empty)}`,
+  );
   await empty.stop();
 }
 
 /** Waits until nothing is left to publish or check. @returns seconds */
-async function caughtUp({ managementUrl }: Server): Promise<number> {
+async function waitUntilCaughtUp({ managementUrl }: Server): Promise<number> {
   const began = performance.now();
   for (;;) {
     const metrics = await (await fetch(`${managementUrl}/metrics`)).text();
@@ -115,13 +145,13 @@ async function caughtUp({ managementUrl }: Server): Promise<number> {
   }
 }
 
-function facts(server: Server): string {
+function describeServer(server: Server): string {
   return `${residentMiB(server.pid).toFixed(0)} MiB in memory`;
 }
 
 /** The first event in the store. */
-export async function onlyWorkspace(dataDir: string): Promise<string> {
-  const listed = await cli(dataDir, 'workspaces', 'list');
+export async function readWorkspaceId(dataDir: string): Promise<string> {
+  const listed = await runCli(dataDir, 'workspaces', 'list');
   const id = /wsp_[A-Za-z0-9]+/.exec(listed)?.[0];
   if (id === undefined) throw new Error(`no workspace in ${listed}`);
   return id;
@@ -154,17 +184,17 @@ export async function benchListEngines(count: number): Promise<void> {
     const dataDir = join(folder, `${name}-rows`);
     const server = await startLists(dataDir, { COUNT: String(count), ...env });
     const seconds = await readFile(join(dataDir, 'rows-seconds'), 'utf8');
-    say(`${name}: read models of ${count} shipments built in ${seconds} s`);
+    print(`${name}: read models of ${count} shipments built in ${seconds} s`);
     return { server, key: await readFile(join(dataDir, 'key'), 'utf8') };
   };
   try {
     const embedded = await start('embedded', {});
     const mongo = await start('mongodb', { MONGODB_URL: engines.mongoUrl });
-    say(`${''.padEnd(32)} ${'embedded'.padEnd(48)} mongodb`);
+    print(`${''.padEnd(32)} ${'embedded'.padEnd(48)} mongodb`);
     for (const { name, query } of QUERIES) {
-      const near = await measured(embedded.server, embedded.key, query);
-      const far = await measured(mongo.server, mongo.key, query);
-      say(`${name.padEnd(32)} ${told(near).padEnd(48)} ${told(far)}`);
+      const near = await measureQuery(embedded.server, embedded.key, query);
+      const far = await measureQuery(mongo.server, mongo.key, query);
+      print(`${name.padEnd(32)} ${formatMeasured(near).padEnd(48)} ${formatMeasured(far)}`);
     }
     await Promise.all([embedded.server.stop(), mongo.server.stop()]);
   } finally {

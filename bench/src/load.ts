@@ -100,7 +100,7 @@ export async function driveEvenly(
 }
 
 /** Combines the figures of several turns. */
-export function together(turns: readonly Figures[]): Figures {
+export function combineFigures(turns: readonly Figures[]): Figures {
   const sum = (of: (figures: Figures) => number) => turns.reduce((total, figures) => total + of(figures), 0);
   const requests = sum((figures) => figures.requests);
   return {
@@ -113,7 +113,7 @@ export function together(turns: readonly Figures[]): Figures {
   };
 }
 
-export function row(name: string, figures: Figures, baseline?: Figures): string {
+export function formatRow(name: string, figures: Figures, baseline?: Figures): string {
   const ratio = baseline ? `  ${(figures.rate / baseline.rate).toFixed(2)} of the bare route` : '';
   const failed = figures.failures > 0 ? `  FAILED: ${figures.failures}` : '';
   return (
@@ -123,7 +123,7 @@ export function row(name: string, figures: Figures, baseline?: Figures): string 
 }
 
 /** Samples the lag of the read models during some work; returns the maximum in seconds. */
-export async function greatestLag(
+export async function measureMaxLag(
   processes: readonly { readonly managementUrl: string }[],
   work: Promise<unknown>,
 ): Promise<number> {

@@ -10,11 +10,11 @@ import { createOutboundHttp } from '@tracking/outbound-http';
  */
 const outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 const key = 'whsec_baseline';
-const rest = `"data":${JSON.stringify({ text: 'x'.repeat(1_500) })}}`;
+const BODY_SUFFIX = `"data":${JSON.stringify({ text: 'x'.repeat(1_500) })}}`;
 
 async function send(url: string, id: number): Promise<void> {
   const now = new Date();
-  const data = `{"id":"evt_${id}","type":"shipment.created","created_at":"${now.toISOString()}",${rest}`;
+  const data = `{"id":"evt_${id}","type":"shipment.created","created_at":"${now.toISOString()}",${BODY_SUFFIX}`;
   const t = Math.floor(now.getTime() / 1_000);
   const signature = createHmac('sha256', key).update(`${t}.${data}`).digest('hex');
   const headers = {

@@ -101,7 +101,7 @@ export const startFiles = (dataDir: string): Promise<Server> =>
   start('bench/dist/files-server.js', '/ready', { DATA_DIR: dataDir });
 
 /** Runs the command line with a data folder; returns its output. */
-export async function cli(dataDir: string, ...args: string[]): Promise<string> {
+export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
@@ -111,7 +111,7 @@ export async function cli(dataDir: string, ...args: string[]): Promise<string> {
 }
 
 /** Runs the command line with the services. */
-export async function remoteCli(
+export async function runRemoteCli(
   administration: { readonly url: string; readonly token: string },
   args: readonly string[],
 ): Promise<string> {

@@ -2,15 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { container, shipment } from './api.ts';
-import { drive, type Figures, type LoadRequest, row, together } from './load.ts';
-import { cli, startStandalone } from './server.ts';
+import { drive, type Figures, type LoadRequest, formatRow, combineFigures } from './load.ts';
+import { runCli, startStandalone } from './server.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const CONNECTIONS = 64;
 
 /** Returns containers that no other shipment has; each call returns different ones. */
 let given = 0;
-function ownContainers(count: number): readonly string[] {
+function createOwnContainers(count: number): readonly string[] {
   given += count;
   return Array.from({ length: count }, (_, at) => container(given - at));
 }
@@ -39,16 +39,16 @@ export async function benchSharing(seconds: number): Promise<void> {
     const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
     try {
       const server = await startStandalone(dataDir);
-      const key = await cli(
+      const key = await runCli(
         dataDir,
         ...['keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator'],
       );
       const load = { connections: CONNECTIONS, seconds, key };
-      const own = (): LoadRequest => shipment({ container_numbers: ownContainers(containers) });
-      const shared = { house_bill: `SHARED${containers}`, container_numbers: ownContainers(containers) };
+      const own = (): LoadRequest => shipment({ container_numbers: createOwnContainers(containers) });
+      const shared = { house_bill: `SHARED${containers}`, container_numbers: createOwnContainers(containers) };
 
       await drive(server, { ...load, seconds: 3 }, own);
-      say(row(`POST, ${name}, empty store`, await drive(server, load, own)));
+      print(formatRow(`POST, ${name}, empty store`, await drive(server, load, own)));
       await drive(server, { ...load, amount: sharing }, () => shipment(shared));
       const turns: { readonly byNone: Figures; readonly byMany: Figures }[] = [];
       const turn = { ...load, seconds: Math.ceil(seconds / TURNS) };
@@ -56,9 +56,14 @@ export async function benchSharing(seconds: number): Promise<void> {
         const byNone = await drive(server, turn, own);
         turns.push({ byNone, byMany: await drive(server, turn, () => shipment(shared)) });
       }
-      const [byNone, byMany] = [together(turns.map((each) => each.byNone)), together(turns.map((each) => each.byMany))];
-      say(row(`  shared by none`, byNone));
-      say(`${row(`  by ${sharing} and more`, byMany)}  ${(byMany.rate / byNone.rate).toFixed(2)} of the rate by none`);
+      const [byNone, byMany] = [
+        combineFigures(turns.map((each) => each.byNone)),
+        combineFigures(turns.map((each) => each.byMany)),
+      ];
+      print(formatRow(`  shared by none`, byNone));
+      print(
+        `${formatRow(`  by ${sharing} and more`, byMany)}  ${(byMany.rate / byNone.rate).toFixed(2)} of the rate by none`,
+      );
       await server.stop();
     } finally {
       await rm(dataDir, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { noMetrics, silentLogger } from '@tracking/testing';
 import { journey } from './realistic-shipments.ts';
 
 /** Number of shipments that are written concurrently. */
-const AT_ONCE = 256;
+const CONCURRENCY = 256;
 const ACTOR = { type: 'service_account', id: 'sva_bench' } as const;
 
 interface BuiltStore {
@@ -18,7 +18,7 @@ interface BuiltStore {
 }
 
 /** Number of workspaces beside the measured one: twenty in total. */
-export function workspacesBeside(own: string): readonly string[] {
+export function otherWorkspaceIds(own: string): readonly string[] {
   return [own, ...Array.from({ length: 19 }, (_, k) => `wsp_bench${k}`)];
 }
 
@@ -84,17 +84,17 @@ export async function fill(eventStore: EventStore, total: number, workspaces: re
           shipments.recordMilestone({
             ...command(new Date(Date.parse(milestone.occurred_at) + 60_000).toISOString()),
             shipment_id,
-            milestone: { ...milestone, ...NOTHING_ELSE },
+            milestone: { ...milestone, ...UNSET_MILESTONE_FIELDS },
           }),
         ),
       );
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, writer));
+  await Promise.all(Array.from({ length: CONCURRENCY }, writer));
   return { shipments: total, milestones, seconds: (performance.now() - began) / 1_000 };
 }
 
-const NOTHING_ELSE = {
+const UNSET_MILESTONE_FIELDS = {
   classifier: 'actual',
   ...{ reason_code: null, external_id: null, container_number: null, vessel: null, voyage: null, note: null },
   timezone: null,

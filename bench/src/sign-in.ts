@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drive, type Figures, type LoadRequest, row } from './load.ts';
+import { drive, type Figures, type LoadRequest, formatRow } from './load.ts';
 import { startEdge, type Server } from './server.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 /** Number of concurrent sign-ins, below the maximum that may wait for a hash. */
-const SIGNING_IN = 16;
+const SIGN_IN_CONCURRENCY = 16;
 
 interface Delay {
   readonly p50: number;
@@ -23,21 +23,21 @@ export async function benchSignIn(seconds: number): Promise<void> {
     const read = { connections: 1, seconds, key };
     const asked: LoadRequest = { method: 'GET', path: '/v1/webhook_endpoints' };
     await drive(server, { ...read, seconds: 3 }, () => asked);
-    const quiet = await meanwhile(server, dataDir, () => drive(server, read, () => asked));
-    say(`${row('GET, sequential, alone', quiet.figures)}${told(quiet.delay)}`);
+    const quiet = await measureMeanwhile(server, dataDir, () => drive(server, read, () => asked));
+    print(`${formatRow('GET, sequential, alone', quiet.figures)}${formatDelay(quiet.delay)}`);
     const cases = { 'right password': 'bench@example.com', 'unknown e-mail': 'nobody@example.com' };
     for (const [name, email] of Object.entries(cases)) {
-      const load = { connections: SIGNING_IN, seconds };
+      const load = { connections: SIGN_IN_CONCURRENCY, seconds };
       const reading = async () => {
         const [signingIn, reads] = await Promise.all([
           drive(server, load, () => signIn(email)),
           drive(server, read, () => asked),
         ]);
-        say(row(`sign-in, ${name}`, signingIn));
+        print(formatRow(`sign-in, ${name}`, signingIn));
         return reads;
       };
-      const { figures, delay } = await meanwhile(server, dataDir, reading);
-      say(`${row('  GET, sequential, meanwhile', figures)}${told(delay)}`);
+      const { figures, delay } = await measureMeanwhile(server, dataDir, reading);
+      print(`${formatRow('  GET, sequential, meanwhile', figures)}${formatDelay(delay)}`);
     }
     await server.stop();
   } finally {
@@ -52,7 +52,7 @@ function signIn(email: string): LoadRequest {
 }
 
 /** Measures the delay of the server's event loop during some work. */
-async function meanwhile(
+async function measureMeanwhile(
   server: Server,
   dataDir: string,
   work: () => Promise<Figures>,
@@ -65,19 +65,19 @@ async function meanwhile(
 /** Resets the delay to the time of this request. */
 async function delayOf({ pid }: Server, dataDir: string): Promise<Delay> {
   const file = join(dataDir, 'event-loop-delay');
-  const before = await writtenAt(file);
+  const before = await readModifiedTime(file);
   process.kill(pid, 'SIGUSR2');
-  while ((await writtenAt(file)) === before) await new Promise((resolve) => setTimeout(resolve, 10));
+  while ((await readModifiedTime(file)) === before) await new Promise((resolve) => setTimeout(resolve, 10));
   return JSON.parse(await readFile(file, 'utf8')) as Delay;
 }
 
-async function writtenAt(file: string): Promise<number> {
+async function readModifiedTime(file: string): Promise<number> {
   return stat(file).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
 }
 
-function told({ p50, p99, max }: Delay): string {
+function formatDelay({ p50, p99, max }: Delay): string {
   return `  event loop late by p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms  max ${max.toFixed(1)} ms`;
 }

@@ -15,7 +15,7 @@ export interface StreamReport {
 
 export const STREAMS_PER_KEY = 20;
 /** One of this many streams is read line by line; the data of the others is discarded. */
-const LOOKED_AT = 20;
+const OBSERVED_INTERVAL = 20;
 
 const streams: IncomingMessage[] = [];
 let arrivals = new Map<string, number[]>();
@@ -30,7 +30,7 @@ async function open(url: string, key: string): Promise<IncomingMessage> {
   return response.on('data', (chunk: Buffer) => (bytes += chunk.length));
 }
 
-function lookAt(stream: IncomingMessage): void {
+function observe(stream: IncomingMessage): void {
   let rest = '';
   stream.on('data', (chunk: Buffer) => {
     const lines = (rest + chunk.toString('latin1')).split('\n');
@@ -51,7 +51,7 @@ parentPort?.on('message', async (order: StreamOrder) => {
   }
   while (streams.length < order.count) {
     const stream = await open(order.url, order.keys[Math.floor(streams.length / STREAMS_PER_KEY)] ?? '');
-    if (streams.length % LOOKED_AT === 0) lookAt(stream);
+    if (streams.length % OBSERVED_INTERVAL === 0) observe(stream);
     streams.push(stream);
   }
   parentPort?.postMessage('opened');

@@ -7,10 +7,10 @@ import { Worker } from 'node:worker_threads';
 import { shipment } from './api.ts';
 import { driveEvenly } from './load.ts';
 import { cpuSeconds, residentMiB } from './machine.ts';
-import { cli, startStandalone, type Server } from './server.ts';
+import { runCli, startStandalone, type Server } from './server.ts';
 import { STREAMS_PER_KEY, type StreamOrder, type StreamReport } from './stream-clients.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 
 const WRITES_PER_SECOND = 20;
 const SETTLE_MS = 3_000;
@@ -70,7 +70,7 @@ export async function benchStreams(seconds: number): Promise<void> {
   try {
     const keys: string[] = [];
     for (let number = 0; number < 1_000 / STREAMS_PER_KEY; number += 1) {
-      keys.push(await cli(dataDir, 'keys', 'create', '--name', 'b', '--environment', 'live', '--role', 'operator'));
+      keys.push(await runCli(dataDir, 'keys', 'create', '--name', 'b', '--environment', 'live', '--role', 'operator'));
     }
     const [key = ''] = keys;
     await driveEvenly(server, { rate: WRITES_PER_SECOND, seconds: 10, key }, shipment);
@@ -82,14 +82,14 @@ export async function benchStreams(seconds: number): Promise<void> {
       await pause(SETTLE_MS);
       const opened = residentMiB(server.pid);
       if (count === 0) without = opened;
-      say(`${String(count).padStart(5)} streams: ${await measure(server, seconds, key, clients)}`);
+      print(`${String(count).padStart(5)} streams: ${await measure(server, seconds, key, clients)}`);
       const more = `${(opened - before).toFixed(0)} MiB for opening them, ${(residentMiB(server.pid) - without).toFixed(0)} MiB more than without after the writes`;
-      say(`               memory ${opened.toFixed(0)} MiB, ${more}`);
+      print(`               memory ${opened.toFixed(0)} MiB, ${more}`);
     }
     const before = cpuSeconds(server.pid);
     await pause(seconds * 1_000);
     const idle = ((cpuSeconds(server.pid) - before) / seconds) * 100;
-    say(` 1000 streams, no writes: server CPU ${idle.toFixed(1)} % of a core`);
+    print(` 1000 streams, no writes: server CPU ${idle.toFixed(1)} % of a core`);
   } finally {
     await clients.close();
     await server.stop();

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { CHROMIUM, CHROMIUM_FLAGS } from '@tracking/testing';
 import { chromium, type Browser, type BrowserContext, type CDPSession } from 'playwright-core';
 import { get } from './list-queries.ts';
-import { onlyWorkspace } from './lists.ts';
+import { readWorkspaceId } from './lists.ts';
 import { driveEvenly, type LoadRequest } from './load.ts';
-import { cli, startStandalone, type Server } from './server.ts';
-import { buildStore, workspacesBeside } from './shipment-store.ts';
+import { runCli, startStandalone, type Server } from './server.ts';
+import { buildStore, otherWorkspaceIds } from './shipment-store.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const PARTS: Readonly<Record<string, (amount: number | undefined) => Promise<void>>> = { pages, tab };
+const print = (line: string) => process.stdout.write(`${line}\n`);
+const PARTS: Readonly<Record<string, (amount: number | undefined) => Promise<void>>> = { pages, tab: measureTab };
 export const WEB_PARTS: readonly string[] = Object.keys(PARTS);
 
 /** Number of shipments in the second store of the run: costs that do not grow with the data are equal there. */
-const FEW = 200;
+const FEW_SHIPMENTS = 200;
 const TURNS = 7;
 const PASSWORD = 'violet harbour crane';
 
@@ -62,8 +62,8 @@ interface Visit {
 
 async function visiting(dataDir: string, work: (visit: Visit) => Promise<void>): Promise<void> {
   const email = `bench-${Date.now()}@example.com`;
-  const key = await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
-  const link = await cli(dataDir, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', 'default');
+  const key = await runCli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
+  const link = await runCli(dataDir, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', 'default');
   const server = await startStandalone(dataDir);
   const browser = await chromium.launch({ executablePath: CHROMIUM as string, args: CHROMIUM_FLAGS });
   try {
@@ -82,7 +82,7 @@ async function visiting(dataDir: string, work: (visit: Visit) => Promise<void>):
   }
 }
 
-async function opened({ browser, server, cookie }: Visit): Promise<BrowserContext> {
+async function openContext({ browser, server, cookie }: Visit): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, baseURL: server.url });
   await context.addCookies([{ ...cookie, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
   context.setDefaultTimeout(60_000);
@@ -101,21 +101,21 @@ async function pages(count = 1_000_000): Promise<void> {
   try {
     for (const [dataDir, total] of [
       [large, count],
-      [small, FEW],
+      [small, FEW_SHIPMENTS],
     ] as const) {
       // Also creates the workspace.
-      await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
-      await buildStore(dataDir, total, workspacesBeside(await onlyWorkspace(dataDir)));
+      await runCli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
+      await buildStore(dataDir, total, otherWorkspaceIds(await readWorkspaceId(dataDir)));
     }
     await visiting(small, (few) =>
       visiting(large, async (many) => {
-        say(`pages in a browser with an empty cache, until their main content is loaded, ${TURNS} times:`);
+        print(`pages in a browser with an empty cache, until their main content is loaded, ${TURNS} times:`);
         for (const page of PAGES) {
-          const [base, of] = [await loads(few, page), await loads(many, page)];
+          const [base, of] = [await loadRepeatedly(few, page), await loadRepeatedly(many, page)];
           const ratio = (median(of) / median(base)).toFixed(2);
           const apiRequests = Math.max(...of.map(({ requests }) => requests));
-          say(
-            `  ${page.name.padEnd(24)} ${count} shipments ${told(of)}; ${FEW} shipments ${told(base)}; ratio ${ratio}; ${apiRequests} requests of the API`,
+          print(
+            `  ${page.name.padEnd(24)} ${count} shipments ${formatLoaded(of)}; ${FEW_SHIPMENTS} shipments ${formatLoaded(base)}; ratio ${ratio}; ${apiRequests} requests of the API`,
           );
         }
       }),
@@ -126,12 +126,12 @@ async function pages(count = 1_000_000): Promise<void> {
   }
 }
 
-async function loads(visit: Visit, { path, shows }: (typeof PAGES)[number]): Promise<readonly Loaded[]> {
+async function loadRepeatedly(visit: Visit, { path, shows }: (typeof PAGES)[number]): Promise<readonly Loaded[]> {
   const { data } = await get(visit.server, visit.key, '/v1/shipments?limit=1&status=in_transit');
   const address = path.replace('ID', data[0]?.id ?? '');
   const found: Loaded[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
-    const context = await opened(visit);
+    const context = await openContext(visit);
     const page = await context.newPage();
     let requests = 0;
     page.on('request', (request) => (requests += Number(request.url().includes('/v1/'))));
@@ -147,13 +147,13 @@ async function loads(visit: Visit, { path, shows }: (typeof PAGES)[number]): Pro
 }
 
 /** Sends an hour of live events at ten a second in a shorter time, while a list and the log of events are open. */
-async function tab(seconds = 360): Promise<void> {
+async function measureTab(seconds = 360): Promise<void> {
   const dataDir = await folder();
   try {
-    await cli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
-    await buildStore(dataDir, 1_000, [await onlyWorkspace(dataDir)]);
+    await runCli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
+    await buildStore(dataDir, 1_000, [await readWorkspaceId(dataDir)]);
     await visiting(dataDir, async (visit) => {
-      const context = await opened(visit);
+      const context = await openContext(visit);
       const tabs = await Promise.all(
         ['/shipments', '/settings/events'].map(async (path) => {
           const page = await context.newPage();
@@ -167,7 +167,7 @@ async function tab(seconds = 360): Promise<void> {
       for (let turn = 0; turn <= 4; turn += 1) {
         const events = turn * quarter * RATE;
         for (const { path, session } of tabs)
-          say(`  ${path.padEnd(18)} after ${events} events: ${await memoryOf(session)}`);
+          print(`  ${path.padEnd(18)} after ${events} events: ${await memoryOf(session)}`);
         if (turn < 4) await driveEvenly(visit.server, { rate: RATE, seconds: quarter, key: visit.key }, next);
       }
     });
@@ -200,7 +200,7 @@ function median(loaded: readonly Loaded[]): number {
   return loaded.map(({ ms }) => ms).toSorted((a, b) => a - b)[Math.floor(loaded.length / 2)] ?? NaN;
 }
 
-function told(loaded: readonly Loaded[]): string {
+function formatLoaded(loaded: readonly Loaded[]): string {
   return `p50 ${median(loaded).toFixed(0)} ms, most ${Math.max(...loaded.map(({ ms }) => ms)).toFixed(0)} ms`;
 }
 

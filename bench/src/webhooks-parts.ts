@@ -15,15 +15,15 @@ export interface PartOptions {
 }
 
 export const say = (name: string, figures: string) => process.stdout.write(`${name.padEnd(42)} ${figures}\n`);
-export const each = (cpu: number, count: number) => `${((cpu * 1_000) / count).toFixed(2)} CPU s per 1,000`;
-export const latency = ({ p50, p99, greatest }: ReceiverStats) =>
+export const formatCpu = (cpu: number, count: number) => `${((cpu * 1_000) / count).toFixed(2)} CPU s per 1,000`;
+export const formatLatency = ({ p50, p99, greatest }: ReceiverStats) =>
   `p50 ${p50} ms  p99 ${p99} ms  max ${greatest} ms`.padEnd(44);
 
 /**
  * Measures the latency from an event's creation to its arrival, which includes the write, the read models and the
  * publisher, and from the response to the write, when the event may not be published yet.
  */
-export async function paced(
+export async function measurePaced(
   stage: WebhooksStage,
   name: string,
   seconds: number,
@@ -32,8 +32,11 @@ export async function paced(
   await stage.reset(true);
   const cpu = cpuSeconds(stage.server.pid);
   const sent = await driveEvenly(stage.server, { rate, seconds, key: stage.keys[0] ?? '' }, shipment);
-  const { stats } = await stage.delivered(sent.length * endpoints);
-  say(name, `${latency(stats)}${each(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`);
+  const { stats } = await stage.waitForDeliveries(sent.length * endpoints);
+  say(
+    name,
+    `${formatLatency(stats)}${formatCpu(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`,
+  );
   // With several endpoints, the first arrival counts.
   const arrivals = (await (await fetch(`${stage.receiver.url}/arrivals`)).json()) as Record<string, number>;
   const waits = sent
@@ -47,12 +50,12 @@ export async function paced(
 }
 
 /** Runs the server for a while and waits until all is delivered. */
-export async function warm(stage: WebhooksStage): Promise<void> {
+export async function warmUp(stage: WebhooksStage): Promise<void> {
   await drive(stage.server, { connections: 16, seconds: 3, key: stage.keys[0] ?? '' }, shipment);
   await pause(1_000);
 }
 
-const SLOW = 12;
+const SLOW_ENDPOINT_COUNT = 12;
 /** By then, each slow endpoint has had as many successes as it may have concurrent attempts. */
 const GROWN_MS = 60_000;
 const PENDING = 2_000;
@@ -62,16 +65,17 @@ const PENDING = 2_000;
  * can get.
  */
 export async function neighboursPart({ seconds = 30 }: PartOptions): Promise<void> {
-  await WebhooksStage.with(2, async (stage) => {
+  await WebhooksStage.withWorkspaces(2, async (stage) => {
     const [, neighbour = ''] = stage.keys;
-    await stage.endpoint('/ok/1');
-    await warm(stage);
-    await paced(stage, 'created to delivered, alone', seconds);
-    for (let n = 0; n < SLOW; n += 1) await stage.endpoint(`/slow/${n}`, neighbour, { max_concurrency: 100 });
+    await stage.createEndpoint('/ok/1');
+    await warmUp(stage);
+    await measurePaced(stage, 'created to delivered, alone', seconds);
+    for (let n = 0; n < SLOW_ENDPOINT_COUNT; n += 1)
+      await stage.createEndpoint(`/slow/${n}`, neighbour, { max_concurrency: 100 });
     await drive(stage.server, { connections: 16, seconds: 0, amount: PENDING, key: neighbour }, shipment);
     await pause(GROWN_MS);
     const underWay = await stage.metric('webhook_attempts_in_flight');
-    await paced(stage, `beside ${SLOW} that respond after 9 s`, seconds);
+    await measurePaced(stage, `beside ${SLOW_ENDPOINT_COUNT} that respond after 9 s`, seconds);
     say(
       '  attempts in progress of those',
       `${underWay} before, ${await stage.metric('webhook_attempts_in_flight')} after`,
@@ -83,21 +87,21 @@ const POSTS_PER_SECOND = 50;
 
 /** Measures the API beside an endpoint whose responses never end, beside one that fails, and beside none. */
 export async function hostilePart({ seconds = 20 }: PartOptions): Promise<void> {
-  await WebhooksStage.with(1, async (stage) => {
+  await WebhooksStage.withWorkspaces(1, async (stage) => {
     const { server, keys } = stage;
     const measure = async (name: string) => {
       const cpu = cpuSeconds(server.pid);
       const sent = await driveEvenly(server, { rate: POSTS_PER_SECOND, seconds, key: keys[0] ?? '' }, shipment);
       const sorted = sent.map(({ ms }) => ms).sort((a, b) => a - b);
       const at = (share: number) => `${(sorted[Math.floor(sorted.length * share)] ?? NaN).toFixed(1)} ms`;
-      const used = each(cpuSeconds(server.pid) - cpu, sent.length);
+      const used = formatCpu(cpuSeconds(server.pid) - cpu, sent.length);
       say(`POST, ${POSTS_PER_SECOND}/s, beside ${name}`, `p50 ${at(0.5)}  p99 ${at(0.99)}  max ${at(0.9999)}  ${used}`);
     };
-    await warm(stage);
+    await warmUp(stage);
     await measure('none');
     const kinds = ['information103', 'chunkExtension', 'headers', 'chunks'].map((name) => `endless/${name}`);
     for (const path of ['fail/1', ...kinds]) {
-      const id = await stage.endpoint(`/${path}`);
+      const id = await stage.createEndpoint(`/${path}`);
       await measure(path);
       await stage.disable(id);
     }
@@ -112,7 +116,7 @@ const at =
   (kind: string): MakeEndpoints =>
   async (stage, count) => {
     const made: string[] = [];
-    for (let n = 0; n < count; n += 1) made.push(await stage.endpoint(`/${kind}/${n}`));
+    for (let n = 0; n < count; n += 1) made.push(await stage.createEndpoint(`/${kind}/${n}`));
     return made;
   };
 
@@ -120,7 +124,7 @@ const KINDS: Readonly<Record<string, MakeEndpoints>> = {
   'respond 500 immediately': at('fail'),
   'respond after 9 s': at('slow'),
   'accept and reset': at('reset'),
-  'refuse the connection': (stage, count) => stage.refusing(count),
+  'refuse the connection': (stage, count) => stage.createRefusing(count),
   'flap every second': at('flap'),
 };
 
@@ -132,14 +136,14 @@ const KINDS: Readonly<Record<string, MakeEndpoints>> = {
  */
 export async function failingPart({ seconds = 30 }: PartOptions): Promise<void> {
   for (const [name, make] of Object.entries({ 'respond successfully': at('also'), ...KINDS })) {
-    await WebhooksStage.with(1, async (stage) => {
-      await stage.endpoint('/ok/1');
-      await warm(stage);
-      await paced(stage, 'alone', seconds);
+    await WebhooksStage.withWorkspaces(1, async (stage) => {
+      await stage.createEndpoint('/ok/1');
+      await warmUp(stage);
+      await measurePaced(stage, 'alone', seconds);
       const made = await make(stage, FAILING);
-      await paced(stage, `beside ${FAILING} that ${name}`, seconds);
+      await measurePaced(stage, `beside ${FAILING} that ${name}`, seconds);
       for (const id of made) await stage.disable(id);
-      await paced(stage, 'without others again', seconds);
+      await measurePaced(stage, 'without others again', seconds);
     });
   }
 }
@@ -150,21 +154,21 @@ const EVENTS = 6_000;
 /** Measures how much a failing endpoint slows a healthy one at full rate, in turns on one server for each kind. */
 export async function fullRatePart(): Promise<void> {
   for (const [name, make] of Object.entries({ 'responds successfully': at('also'), ...KINDS })) {
-    await WebhooksStage.with(1, async (stage) => {
-      await stage.endpoint('/ok/1');
+    await WebhooksStage.withWorkspaces(1, async (stage) => {
+      await stage.createEndpoint('/ok/1');
       await drive(stage.server, { connections: 32, seconds: 0, amount: EVENTS, key: stage.keys[0] ?? '' }, shipment);
-      await stage.delivered(EVENTS);
+      await stage.waitForDeliveries(EVENTS);
       for (let turn = 0; turn < TURNS; turn += 1) {
         await fullRate(stage, 'full rate, without others');
         const made = await make(stage, 1);
-        await fullRate(stage, `full rate beside one that ${singular(name)}`);
+        await fullRate(stage, `full rate beside one that ${toSingular(name)}`);
         for (const id of made) await stage.disable(id);
       }
     });
   }
 }
 
-const singular = (name: string) =>
+const toSingular = (name: string) =>
   name.replace(/^(answer|accept|refuse|flap)\b/, '$1s').replace('and reset', 'and resets');
 
 async function fullRate(stage: WebhooksStage, name: string): Promise<void> {
@@ -172,10 +176,10 @@ async function fullRate(stage: WebhooksStage, name: string): Promise<void> {
   const [started, cpu] = [Date.now(), cpuSeconds(stage.server.pid)];
   const load = { connections: 32, seconds: 0, amount: EVENTS, key: stage.keys[0] ?? '' };
   const posted = drive(stage.server, load, shipment);
-  const { stats } = await stage.delivered(EVENTS);
+  const { stats } = await stage.waitForDeliveries(EVENTS);
   await posted;
   const rate = EVENTS / ((stats.last - started) / 1_000);
-  say(name, `${rate.toFixed(0)}/s  ${each(cpuSeconds(stage.server.pid) - cpu, EVENTS)}, writes included`);
+  say(name, `${rate.toFixed(0)}/s  ${formatCpu(cpuSeconds(stage.server.pid) - cpu, EVENTS)}, writes included`);
 }
 
 /** Number of live events per turn. */
@@ -194,23 +198,23 @@ interface Replay {
  * events.
  */
 export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Promise<void> {
-  await WebhooksStage.with(1, async (stage) => {
+  await WebhooksStage.withWorkspaces(1, async (stage) => {
     const key = stage.keys[0] ?? '';
     await drive(stage.server, { connections: 32, seconds: 0, amount: missed, key }, shipment);
-    const endpoint = await stage.endpoint('/ok/1');
-    await warm(stage);
-    await paced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
+    const endpoint = await stage.createEndpoint('/ok/1');
+    await warmUp(stage);
+    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
     const asked = { statuses: ['missed'] };
     let replay = await stage.call<Replay>('POST', `/v1/webhook_endpoints/${endpoint}/replay`, asked);
     while (replay.status === 'running') {
       const [done, began] = [replay.done, Date.now()];
-      await paced(stage, `the same beside a replay of ${missed}`, SECONDS);
+      await measurePaced(stage, `the same beside a replay of ${missed}`, SECONDS);
       replay = await stage.call<Replay>('GET', `/v1/webhook_replays/${replay.id}`);
       const rate = ((replay.done - done) * 1_000) / (Date.now() - began);
       const { status, matched, failed } = replay;
       say('  replayed', `${rate.toFixed(0)}/s, ${replay.done} of ${matched} taken, ${failed} failed, ${status}`);
     }
-    await paced(stage, 'the same alone again', SECONDS);
+    await measurePaced(stage, 'the same alone again', SECONDS);
   });
 }
 
@@ -219,22 +223,22 @@ export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Pr
  * number is that of pending deliveries.
  */
 export async function deletePart({ seconds: waiting = 100_000 }: PartOptions): Promise<void> {
-  await WebhooksStage.with(2, async (stage) => {
+  await WebhooksStage.withWorkspaces(2, async (stage) => {
     const [, neighbour = ''] = stage.keys;
-    await stage.endpoint('/ok/1');
-    const id = await stage.endpoint('/ok/before', neighbour);
+    await stage.createEndpoint('/ok/1');
+    const id = await stage.createEndpoint('/ok/before', neighbour);
     // An endpoint with a changed URL continues to record deliveries until it is verified again.
     await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` }, neighbour);
     await drive(stage.server, { connections: 64, seconds: 0, amount: waiting, key: neighbour }, shipment);
-    await warm(stage);
-    await paced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
-    const beside = paced(stage, `the same while ${waiting} are discarded`, SECONDS);
+    await warmUp(stage);
+    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
+    const beside = measurePaced(stage, `the same while ${waiting} are discarded`, SECONDS);
     await pause(1_000);
     const began = performance.now();
     await stage.call('DELETE', `/v1/webhook_endpoints/${id}`, undefined, neighbour);
     const took = performance.now() - began;
     await beside;
     say('  DELETE of the endpoint', `${took.toFixed(0)} ms`);
-    await paced(stage, 'the same afterwards', SECONDS);
+    await measurePaced(stage, 'the same afterwards', SECONDS);
   });
 }

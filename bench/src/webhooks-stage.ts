@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { residentMiB } from './machine.ts';
-import { cli, startReceiver, startStandalone, type Server } from './server.ts';
+import { runCli, startReceiver, startStandalone, type Server } from './server.ts';
 
 const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
 
@@ -37,15 +37,15 @@ export class WebhooksStage {
     readonly keys: readonly string[],
   ) {}
 
-  static async with(workspaces: number, work: (stage: WebhooksStage) => Promise<void>): Promise<void> {
+  static async withWorkspaces(workspaces: number, work: (stage: WebhooksStage) => Promise<void>): Promise<void> {
     const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
     const [receiver, server] = [await startReceiver(), await startStandalone(dataDir, ENV)];
     const keys: string[] = [];
     for (let number = 1; number <= workspaces; number += 1) {
       const name = `bench-${number}`;
-      await cli(dataDir, 'workspaces', 'create', '--name', name);
+      await runCli(dataDir, 'workspaces', 'create', '--name', name);
       const key = ['--name', 'bench', '--environment', 'test', '--role', 'developer', '--workspace', name];
-      keys.push(await cli(dataDir, 'keys', 'create', ...key));
+      keys.push(await runCli(dataDir, 'keys', 'create', ...key));
     }
     const stage = new WebhooksStage(dataDir, receiver, server, keys);
     try {
@@ -73,7 +73,7 @@ export class WebhooksStage {
   }
 
   /** Creates an enabled endpoint for new shipments at this path of the receiver; returns its id. */
-  async endpoint(
+  async createEndpoint(
     path: string,
     key = this.keys[0],
     fields: { readonly max_concurrency?: number; readonly url?: string } = {},
@@ -85,7 +85,7 @@ export class WebhooksStage {
   }
 
   /** Creates endpoints that are enabled and afterwards refuse each connection. */
-  async refusing(count: number): Promise<readonly string[]> {
+  async createRefusing(count: number): Promise<readonly string[]> {
     const answering = createServer((request, response) => {
       void json(request).then((body) => response.end((body as { data: { challenge: string } }).data.challenge));
     });
@@ -93,7 +93,7 @@ export class WebhooksStage {
     const { port } = answering.address() as AddressInfo;
     const made: string[] = [];
     for (let n = 0; n < count; n += 1) {
-      made.push(await this.endpoint('', this.keys[0], { url: `http://127.0.0.1:${port}/refuse/${n}` }));
+      made.push(await this.createEndpoint('', this.keys[0], { url: `http://127.0.0.1:${port}/refuse/${n}` }));
     }
     answering.closeAllConnections();
     answering.close();
@@ -121,7 +121,7 @@ export class WebhooksStage {
   }
 
   /** Waits for this number of different deliveries, and observes the server's memory meanwhile. */
-  async delivered(count: number): Promise<{ readonly stats: ReceiverStats; readonly greatestMiB: number }> {
+  async waitForDeliveries(count: number): Promise<{ readonly stats: ReceiverStats; readonly greatestMiB: number }> {
     let greatestMiB = 0;
     for (;;) {
       const different = Number(await (await fetch(`${this.receiver.url}/count`)).text());
@@ -132,7 +132,7 @@ export class WebhooksStage {
   }
 
   /** Counts the events of new shipments that can be read, over all pages. */
-  async published(): Promise<number> {
+  async countPublished(): Promise<number> {
     let count = 0;
     let cursor: string | null = null;
     do {

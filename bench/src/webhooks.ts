@@ -5,25 +5,25 @@ import { cpuSeconds, residentMiB } from './machine.ts';
 import { startReceiver, startSender } from './server.ts';
 import {
   deletePart,
-  each,
+  formatCpu,
   failingPart,
   fullRatePart,
   hostilePart,
-  latency,
+  formatLatency,
   neighboursPart,
-  paced,
+  measurePaced,
   type PartOptions,
   PER_SECOND,
   replayPart,
   say,
-  warm,
+  warmUp,
 } from './webhooks-parts.ts';
 import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
 
 const BASELINE = 20_000;
-const HUNG = 20;
+const HUNG_ENDPOINT_COUNT = 20;
 /** Maximum number of endpoints of one environment of a workspace. */
-const IN_ONE_WORKSPACE = 50;
+const MAX_ENDPOINTS = 50;
 
 interface WebhooksPartOptions extends PartOptions {
   /** Deliveries per second of the baseline. */
@@ -40,25 +40,25 @@ async function baseline(): Promise<number> {
   const [started, cpu] = [performance.now(), cpuSeconds(sender.pid)];
   await fetch(`${sender.url}${path}&count=${BASELINE}`);
   const rate = BASELINE / ((performance.now() - started) / 1_000);
-  say('only signing and POSTing', `${rate.toFixed(0)}/s  ${each(cpuSeconds(sender.pid) - cpu, BASELINE)}`);
+  say('only signing and POSTing', `${rate.toFixed(0)}/s  ${formatCpu(cpuSeconds(sender.pid) - cpu, BASELINE)}`);
   await fetch(`${receiver.url}/reset`);
   await fetch(`${sender.url}${path}&count=${10 * PER_SECOND}&rate=${PER_SECOND}`);
-  say(`the same at ${PER_SECOND}/s`, latency(await receiverStats(receiver)));
+  say(`the same at ${PER_SECOND}/s`, formatLatency(await receiverStats(receiver)));
   await Promise.all([sender.stop(), receiver.stop()]);
   return rate;
 }
 
 async function latencyPart({ seconds = 30 }: WebhooksPartOptions): Promise<void> {
-  await WebhooksStage.with(1, async (stage) => {
-    await stage.endpoint('/ok/1');
-    await warm(stage);
-    await paced(stage, `created to delivered, ${PER_SECOND}/s, ${seconds} s`, seconds);
+  await WebhooksStage.withWorkspaces(1, async (stage) => {
+    await stage.createEndpoint('/ok/1');
+    await warmUp(stage);
+    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s, ${seconds} s`, seconds);
   });
-  await WebhooksStage.with(1, async (stage) => {
+  await WebhooksStage.withWorkspaces(1, async (stage) => {
     const [rate, endpoints] = [30, 10];
-    for (let n = 0; n < endpoints; n += 1) await stage.endpoint(`/ok/${n}`);
-    await warm(stage);
-    await paced(stage, `the same, ${rate}/s to ${endpoints} endpoints each`, seconds, { rate, endpoints });
+    for (let n = 0; n < endpoints; n += 1) await stage.createEndpoint(`/ok/${n}`);
+    await warmUp(stage);
+    await measurePaced(stage, `the same, ${rate}/s to ${endpoints} endpoints each`, seconds, { rate, endpoints });
   });
 }
 
@@ -68,19 +68,19 @@ async function latencyPart({ seconds = 30 }: WebhooksPartOptions): Promise<void>
  * effect of the server's age and its stored data.
  */
 async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
-  await WebhooksStage.with(1, async (stage) => {
-    await stage.endpoint('/ok/1');
-    await warm(stage);
-    await paced(stage, `created to delivered, ${PER_SECOND}/s, 30 s`, 30);
+  await WebhooksStage.withWorkspaces(1, async (stage) => {
+    await stage.createEndpoint('/ok/1');
+    await warmUp(stage);
+    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s, 30 s`, 30);
     const others: string[] = [];
-    for (let n = 0; n < HUNG; n += 1) others.push(await stage.endpoint(`/also/${n}`));
-    await paced(stage, `the same beside ${HUNG} healthy endpoints, 30 s`, 30);
+    for (let n = 0; n < HUNG_ENDPOINT_COUNT; n += 1) others.push(await stage.createEndpoint(`/also/${n}`));
+    await measurePaced(stage, `the same beside ${HUNG_ENDPOINT_COUNT} healthy endpoints, 30 s`, 30);
     for (const id of others) await stage.disable(id);
     const hung: string[] = [];
-    for (let n = 0; n < HUNG; n += 1) hung.push(await stage.endpoint(`/hang/${n}`));
-    await paced(stage, `the same beside ${HUNG} hung endpoints, ${seconds} s`, seconds);
+    for (let n = 0; n < HUNG_ENDPOINT_COUNT; n += 1) hung.push(await stage.createEndpoint(`/hang/${n}`));
+    await measurePaced(stage, `the same beside ${HUNG_ENDPOINT_COUNT} hung endpoints, ${seconds} s`, seconds);
     for (const id of hung) await stage.disable(id);
-    await paced(stage, 'the same without others again, 30 s', 30);
+    await measurePaced(stage, 'the same without others again, 30 s', 30);
   });
 }
 
@@ -88,12 +88,12 @@ async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
  * Writes are sent as fast as they are accepted. The rate is that of deliveries, from the first write to the last
  * delivery. The first run uses a fresh server; the sustained rate is that of a server after some load.
  */
-async function sustained(endpoints: number, shipments: number, bare: number): Promise<void> {
-  await WebhooksStage.with(Math.ceil(endpoints / IN_ONE_WORKSPACE), async (stage) => {
+async function measureSustained(endpoints: number, shipments: number, bare: number): Promise<void> {
+  await WebhooksStage.withWorkspaces(Math.ceil(endpoints / MAX_ENDPOINTS), async (stage) => {
     const { keys, server } = stage;
     const perKey = endpoints / keys.length;
     for (const [index, key] of keys.entries()) {
-      for (let n = 0; n < perKey; n += 1) await stage.endpoint(`/ok/${index}-${n}`, key);
+      for (let n = 0; n < perKey; n += 1) await stage.createEndpoint(`/ok/${index}-${n}`, key);
     }
     const amount = shipments / keys.length;
     for (const name of [`POST to receiver, ${endpoints} endpoint(s), fresh`, '  once more']) {
@@ -102,10 +102,10 @@ async function sustained(endpoints: number, shipments: number, bare: number): Pr
       const posted = Promise.all(
         keys.map((key) => drive(server, { connections: 32 / keys.length, seconds: 0, amount, key }, shipment)),
       );
-      const { stats, greatestMiB } = await stage.delivered(amount * endpoints);
+      const { stats, greatestMiB } = await stage.waitForDeliveries(amount * endpoints);
       await posted;
       const rate = stats.different / ((stats.last - started) / 1_000);
-      const used = each(cpuSeconds(server.pid) - cpu, stats.different);
+      const used = formatCpu(cpuSeconds(server.pid) - cpu, stats.different);
       const repeated = stats.deliveries - stats.different;
       say(
         name,
@@ -119,16 +119,16 @@ async function sustained(endpoints: number, shipments: number, bare: number): Pr
 }
 
 async function ratePart({ bare }: WebhooksPartOptions): Promise<void> {
-  await sustained(1, 20_000, bare);
-  await sustained(10, 3_000, bare);
-  await sustained(100, 1_600, bare);
+  await measureSustained(1, 20_000, bare);
+  await measureSustained(10, 3_000, bare);
+  await measureSustained(100, 1_600, bare);
 }
 
 async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
   const pending = 100_000;
-  await WebhooksStage.with(1, async (stage) => {
+  await WebhooksStage.withWorkspaces(1, async (stage) => {
     const { server } = stage;
-    const id = await stage.endpoint('/ok/before');
+    const id = await stage.createEndpoint('/ok/before');
     // An endpoint whose URL was changed continues to record until it is verified again.
     await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` });
     await drive(server, { connections: 64, seconds: 0, amount: pending, key: stage.keys[0] ?? '' }, shipment);
@@ -136,9 +136,9 @@ async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
     await pause(2_000);
     const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
     await stage.enable(id);
-    const { stats, greatestMiB } = await stage.delivered(pending);
+    const { stats, greatestMiB } = await stage.waitForDeliveries(pending);
     const rate = stats.different / ((stats.last - started) / 1_000);
-    const used = each(cpuSeconds(server.pid) - cpu, pending);
+    const used = formatCpu(cpuSeconds(server.pid) - cpu, pending);
     const ratio = (rate / bare).toFixed(2);
     say(
       `drain of ${pending} pending`,
@@ -149,8 +149,8 @@ async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
 
 async function killPart(): Promise<void> {
   const cycles = 20;
-  await WebhooksStage.with(1, async (stage) => {
-    await stage.endpoint('/ok/1');
+  await WebhooksStage.withWorkspaces(1, async (stage) => {
+    await stage.createEndpoint('/ok/1');
     for (let cycle = 0; cycle < cycles; cycle += 1) {
       const load = { connections: 16, seconds: 2, key: stage.keys[0] ?? '' };
       const driven = drive(stage.server, load, shipment).catch(() => undefined);
@@ -159,9 +159,9 @@ async function killPart(): Promise<void> {
       await driven;
       await stage.killAndRestart();
     }
-    const events = await stage.published();
+    const events = await stage.countPublished();
     // Waiting for a lost delivery would never end.
-    const delivered = await Promise.race([stage.delivered(events), pause(60_000, undefined, { ref: false })]);
+    const delivered = await Promise.race([stage.waitForDeliveries(events), pause(60_000, undefined, { ref: false })]);
     const stats = delivered?.stats ?? (await receiverStats(stage.receiver));
     const [lost, repeated] = [events - stats.different, stats.deliveries - stats.different];
     say(`${cycles} kill -9 under load`, `${events} events, ${lost} lost, ${repeated} repeated`);

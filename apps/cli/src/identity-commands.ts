@@ -76,7 +76,7 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('list')
     .description('list the users of the workspace, including deactivated ones')
-    .action(run((invocation) => printAll(invocation, '/users', USER_COLUMNS)));
+    .action(run((invocation) => printList(invocation, '/users', USER_COLUMNS)));
   users
     .command('set-role')
     .argument('<email>', 'e-mail of the user')
@@ -152,7 +152,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
   keys
     .command('list')
     .description('list the API keys of the workspace, including revoked ones')
-    .action(run((invocation) => printAll(invocation, '/keys', KEY_COLUMNS)));
+    .action(run((invocation) => printList(invocation, '/keys', KEY_COLUMNS)));
   keys
     .command('revoke')
     .argument('<id>', 'ID of the key, key_…')
@@ -165,7 +165,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
     );
 }
 
-async function printAll<T>(
+async function printList<T>(
   { client, print, workspace }: Invocation,
   path: string,
   columns: readonly Column<T>[],

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { ENDPOINT, LIST, SECRET, StubApi, listen as listenTo } from '../test/stub-api.ts';
+import { ENDPOINT_PATH, LIST_ROUTE, SECRET, StubApi, listen as listenTo } from '../test/stub-api.ts';
 
 const refusal = (param: string, message: string): object => ({
   error: { message: 'The request has invalid fields.', details: [{ param, code: 'invalid_value', message }] },
@@ -31,7 +31,7 @@ describe('listen', () => {
 
   const listen = (line?: readonly string[], env?: NodeJS.ProcessEnv) => listenTo(api, line, env);
   const send = (...parameters: Parameters<StubApi['send']>) => api.send(...parameters);
-  const DELETED = `DELETE ${ENDPOINT}`;
+  const DELETED = `DELETE ${ENDPOINT_PATH}`;
   const event = {
     id: 'evt_1',
     type: 'milestone.recorded',
@@ -63,9 +63,9 @@ describe('listen', () => {
     expect([await ended, err()]).toEqual([0, '']);
     expect(api.requests).toEqual([
       'POST /v1/webhook_endpoints',
-      `POST ${ENDPOINT}/verify`,
-      `POST ${ENDPOINT}/enable`,
-      LIST,
+      `POST ${ENDPOINT_PATH}/verify`,
+      `POST ${ENDPOINT_PATH}/enable`,
+      LIST_ROUTE,
       DELETED,
     ]);
     expect([...api.keys]).toEqual(['Bearer sk_test_env']);
@@ -75,7 +75,7 @@ describe('listen', () => {
 
   it('reads the key and the port from the command line, and prints JSON', async () => {
     const { ended, out, interrupt } = listen(['--key', 'sk_test_line', '--json']);
-    await eventually(() => expect(api.requests).toContain(`POST ${ENDPOINT}/enable`));
+    await eventually(() => expect(api.requests).toContain(`POST ${ENDPOINT_PATH}/enable`));
     await send(event);
     await eventually(() => expect(out()).toContain('"verdict": "valid"'));
     interrupt();
@@ -99,7 +99,7 @@ describe('listen', () => {
     ['when the URL is refused', 'POST /v1/webhook_endpoints', [400, refusal('url', 'the host is this machine')], []],
     [
       'when the address is refused',
-      `POST ${ENDPOINT}/verify`,
+      `POST ${ENDPOINT_PATH}/verify`,
       [
         200,
         {
@@ -162,14 +162,14 @@ describe('listen', () => {
       { id: 'whe_gone', description: 'cli listen', url: at(free) },
     ];
     api.responses = {
-      [LIST]: [200, { data: left, next_cursor: null, has_more: false }],
+      [LIST_ROUTE]: [200, { data: left, next_cursor: null, has_more: false }],
       'DELETE /v1/webhook_endpoints/whe_gone': [404, { error: { message: 'Another listen was first.', details: [] } }],
     };
     const { ended, out, interrupt } = listen(['--port', String(own)]);
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     expect(api.requests.slice(2)).toEqual([
-      `POST ${ENDPOINT}/enable`,
-      LIST,
+      `POST ${ENDPOINT_PATH}/enable`,
+      LIST_ROUTE,
       ...['whe_killed', 'whe_own', 'whe_gone'].map((id) => `DELETE /v1/webhook_endpoints/${id}`),
     ]);
     expect(out()).toContain(

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { eventually } from '@tracking/testing';
 import { runCommand } from '../test/run.ts';
-import { ENDPOINT, SECRET, StubApi, listen } from '../test/stub-api.ts';
+import { ENDPOINT_PATH, SECRET, StubApi, listen } from '../test/stub-api.ts';
 import type { RunningListen } from '../test/stub-api.ts';
 import { loadConfig } from './config.ts';
 
@@ -47,7 +47,7 @@ describe('listen --forward-to', () => {
   afterEach(async () => {
     listening.interrupt();
     expect(await listening.ended).toBe(0);
-    expect(api.requests.at(-1)).toBe(`DELETE ${ENDPOINT}`);
+    expect(api.requests.at(-1)).toBe(`DELETE ${ENDPOINT_PATH}`);
   });
   afterAll(async () => {
     server.closeAllConnections();
@@ -189,7 +189,7 @@ describe('listen --forward-to', () => {
     await api.send(EVENT);
     typed.write('resend\ntest shipment.created\n');
     await printed('evt_1 is sent to whe_a again');
-    await eventually(() => expect(api.requests.slice(-3)).toEqual([DELIVERIES, RETRY, `POST ${ENDPOINT}/test`]));
+    await eventually(() => expect(api.requests.slice(-3)).toEqual([DELIVERIES, RETRY, `POST ${ENDPOINT_PATH}/test`]));
     typed.end();
     await api.send(EVENT);
     await printed(/\(repeated\)\n$/);
@@ -233,7 +233,7 @@ describe('events resend', () => {
   });
 
   const NEVER = { [DELIVERIES]: [200, { data: [], next_cursor: null, has_more: false }] as const };
-  const REPLAY = `POST ${ENDPOINT}/replay`;
+  const REPLAY = `POST ${ENDPOINT_PATH}/replay`;
   const created_at = '2026-11-21T09:30:00.000Z';
   const replay = (status: string, matched: number) => [200, { id: 'rpl_a', status, matched }] as const;
 

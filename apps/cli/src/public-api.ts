@@ -26,7 +26,7 @@ export function addPublicApiOptions(command: Command): Command {
 export function createPublicApi({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
   const { url, key = apiKey } = options;
   if (key === undefined) throw new UsageError('specify an API key with --key or API_KEY; create one with keys create');
-  return { client: createClient(String(url), String(key)), receive: (call) => answered(String(url), call) };
+  return { client: createClient(String(url), String(key)), receive: (call) => awaitResponse(String(url), call) };
 }
 
 function createClient(baseUrl: string, apiKey: string): TrackingClient {
@@ -37,7 +37,7 @@ function createClient(baseUrl: string, apiKey: string): TrackingClient {
   }
 }
 
-async function answered<T>(url: string, call: PromiseLike<T>): Promise<T> {
+async function awaitResponse<T>(url: string, call: PromiseLike<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

@@ -7,8 +7,8 @@ import { loadConfig } from '../src/config.ts';
 import { runCli } from '../src/program.ts';
 
 export const SECRET = 'whsec_b2Ytb3VyLXRlc3RzLWFsb25l';
-export const ENDPOINT = '/v1/webhook_endpoints/whe_a';
-export const LIST = 'GET /v1/webhook_endpoints';
+export const ENDPOINT_PATH = '/v1/webhook_endpoints/whe_a';
+export const LIST_ROUTE = 'GET /v1/webhook_endpoints';
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
 type StubResponse = readonly [status: number, body: object];
@@ -83,8 +83,8 @@ export class StubApi {
     if (route === 'POST /v1/webhook_endpoints') {
       return [201, { id: 'whe_a', status: 'pending_verification', last_verification: null, secret: SECRET }];
     }
-    if (route === LIST) return [200, { data: [], next_cursor: null, has_more: false }];
-    if (route !== `POST ${ENDPOINT}/verify`) return [200, { id: 'whe_a', last_verification: null }];
+    if (route === LIST_ROUTE) return [200, { data: [], next_cursor: null, has_more: false }];
+    if (route !== `POST ${ENDPOINT_PATH}/verify`) return [200, { id: 'whe_a', last_verification: null }];
     const challenge = { id: 'evt_c', type: 'endpoint.verification', data: { challenge: 'token-of-the-test' } };
     const reply = await this.send(challenge);
     const isEchoed = reply.status === 200 && (await reply.text()) === 'token-of-the-test';

@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 import axios, { type AxiosInstance } from 'axios';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 /** Variables of this process that tested processes inherit. A shared compile cache lets them start faster. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-export const inherited = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
+export const inheritedEnv = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 
 /** The built server in its own process, as a user starts it. */
 export interface StandaloneProcess {
@@ -34,7 +34,7 @@ function launch(dataDir: string, env: Record<string, string>, wrapper: readonly 
   const [command = '', ...args] = [...wrapper, process.execPath, `${root}apps/standalone/dist/main.js`];
   return spawn(command, args, {
     cwd: root,
-    env: { ...inherited, DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...env },
+    env: { ...inheritedEnv, DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
@@ -97,9 +97,9 @@ export async function runRefused(...args: Parameters<typeof runToEnd>): Promise<
 
 /** Runs the command line with a data folder and returns its standard output. */
 export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
+  const { stdout } = await runFile(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
     cwd: root,
-    env: { ...inherited, DATA_DIR: dataDir },
+    env: { ...inheritedEnv, DATA_DIR: dataDir },
     maxBuffer: 64 * 2 ** 20,
   });
   return stdout.trim();

@@ -141,15 +141,15 @@ export class Documents {
       await this.put(presigned, file, putOptions);
     } catch (error) {
       // The URL expired during failed attempts. The same key returns another URL for the same document.
-      if (isCode(error, 'invalid_upload_url')) await this.put((await request()).upload, file, putOptions);
+      if (hasErrorCode(error, 'invalid_upload_url')) await this.put((await request()).upload, file, putOptions);
       // Completed by a concurrent call.
-      else if (!isCode(error, 'document_not_pending')) throw error;
+      else if (!hasErrorCode(error, 'document_not_pending')) throw error;
     }
     return this.complete(id, rest);
   }
 }
 
-function isCode(error: unknown, code: ErrorCode): boolean {
+function hasErrorCode(error: unknown, code: ErrorCode): boolean {
   return error instanceof ApiError && error.code === code;
 }
 

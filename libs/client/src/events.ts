@@ -1,6 +1,6 @@
 import type { Api, QueryOf, TrackingEvent } from './api.ts';
 import type { ReadOptions, RequestOptions } from './call.ts';
-import { pause } from './http/requester.ts';
+import { waitOrAbort } from './http/requester.ts';
 
 const IDLE_TIMEOUT_MS = 45_000;
 /** Milliseconds before reconnecting, unless the API sets a time. */
@@ -66,7 +66,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     const signal = given ?? new AbortController().signal;
     for (;;) {
       yield* this.readConnection(signal);
-      await pause(this.retryMs * (1 + Math.random() / 10), signal);
+      await waitOrAbort(this.retryMs * (1 + Math.random() / 10), signal);
     }
   }
 
@@ -81,7 +81,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
       const reader = stream.getReader();
       const [events, decoder] = [new ServerSentEvents(), new TextDecoder()];
       for (;;) {
-        const { done, value } = await this.piece(reader, signal);
+        const { done, value } = await this.readChunk(reader, signal);
         if (done) return;
         yield* this.parseEvents(events.read(decoder.decode(value, { stream: true })));
         this.retryMs = events.retry ?? this.retryMs;
@@ -115,7 +115,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
   }
 
   /** Returns the next bytes, or the end if the connection broke or timed out. */
-  private async piece(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal): Promise<StreamChunk> {
+  private async readChunk(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal): Promise<StreamChunk> {
     const over = { done: true, value: undefined } as const;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const silence = new Promise<typeof over>((resolve) => {

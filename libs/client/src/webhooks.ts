@@ -2,7 +2,7 @@ import type { Api, BodyOf, EndpointVerification, QueryOf, WebhookEvent } from '.
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 
 const TOLERANCE_SECONDS = 300;
-const PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 
 export class WebhookEndpoints {
   constructor(private readonly api: Api) {}
@@ -251,7 +251,7 @@ interface SignatureScheme {
 }
 
 /** `Service-Signature: t=<unix seconds>,v1=<hex>`, several `v1` during a rotation; the key is the whole secret. */
-const service: SignatureScheme = {
+const serviceScheme: SignatureScheme = {
   names: ['service-signature'],
   read: (header) => {
     const parts = (header('service-signature') ?? '').split(',').map((part) => part.trim().split('='));
@@ -269,7 +269,7 @@ const service: SignatureScheme = {
  * Scheme of `Service-Signature: t=<unix seconds>,v1=<hex>`, with several `v1` during a rotation. The key is the whole
  * secret.
  */
-const standard: SignatureScheme = {
+const standardScheme: SignatureScheme = {
   names: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
   read: (header) => {
     const t = header('webhook-timestamp') ?? '';
@@ -278,12 +278,12 @@ const standard: SignatureScheme = {
     return {
       ...parseSignature(t, signatures),
       prefix: `${header('webhook-id') ?? ''}.${t}.`,
-      deriveKey: (secret) => fromBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret),
+      deriveKey: (secret) => fromBase64(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret),
     };
   },
 };
 
-const schemes: readonly SignatureScheme[] = [service, standard];
+const schemes: readonly SignatureScheme[] = [serviceScheme, standardScheme];
 
 function parseSignature(
   t: string,

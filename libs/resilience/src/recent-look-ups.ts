@@ -35,11 +35,11 @@ export class RecentLookUps<T> {
   /** Look-ups in progress by key; concurrent callers share one. */
   readonly #lookUps = new Map<string, Promise<T | undefined>>();
   readonly #elapsed: () => number;
-  readonly #answeredWithinMs: number;
+  readonly #timeoutMs: number;
 
   constructor({ elapsed = monotonicMs, timeoutMs: timeoutMs = LOOK_UP_TIMEOUT_MS }: RecentLookUpsOptions = {}) {
     this.#elapsed = elapsed;
-    this.#answeredWithinMs = timeoutMs;
+    this.#timeoutMs = timeoutMs;
   }
 
   /**
@@ -71,9 +71,9 @@ export class RecentLookUps<T> {
 
   #begin(key: string, lookUp: (key: string) => Promise<T | undefined>): Promise<T | undefined> {
     const startedAt = this.#elapsed();
-    const pending = this.#inTime(startedAt, lookUp(key))
+    const pending = this.#withTimeout(startedAt, lookUp(key))
       .then((found) => {
-        if (this.#lookUps.get(key) === pending) this.#keep(key, { found, expiresAt: startedAt + CACHE_MS });
+        if (this.#lookUps.get(key) === pending) this.#store(key, { found, expiresAt: startedAt + CACHE_MS });
         return found;
       })
       .finally(() => {
@@ -83,8 +83,8 @@ export class RecentLookUps<T> {
     return pending;
   }
 
-  async #inTime(began: number, lookUp: Promise<T | undefined>): Promise<T | undefined> {
-    const withinMs = this.#answeredWithinMs;
+  async #withTimeout(began: number, lookUp: Promise<T | undefined>): Promise<T | undefined> {
+    const withinMs = this.#timeoutMs;
     const late = () => new Unavailable('document store', `did not respond within ${withinMs} ms`);
     const found = await withDeadline(lookUp, withinMs, late);
     // If the process was paused, its own timers are late too.
@@ -92,7 +92,7 @@ export class RecentLookUps<T> {
     return found;
   }
 
-  #keep(key: string, kept: CachedResult<T>): void {
+  #store(key: string, kept: CachedResult<T>): void {
     const [kind, other] = kept.found === undefined ? [this.#absent, this.#found] : [this.#found, this.#absent];
     kind.set(key, kept);
     other.delete(key);

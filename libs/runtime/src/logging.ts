@@ -79,11 +79,11 @@ function formatRecord(record: LogRecord): string {
     )
     .map(([name, value]) => [name, toText(value)] as const);
   const isLong = ([, text]: readonly [string, string]) => text.includes('\n');
-  const short = fields.filter((field) => !isLong(field)).map(([name, text]) => `${name}=${shown(text)}`);
+  const short = fields.filter((field) => !isLong(field)).map(([name, text]) => `${name}=${sanitize(text)}`);
   const long = fields
     .filter(isLong)
-    .map(([name, text]) => `\n    ${name}: ${text.split('\n').map(shown).join('\n    ')}`);
-  return [shown(what), ...short].join('  ') + long.join('');
+    .map(([name, text]) => `\n    ${name}: ${text.split('\n').map(sanitize).join('\n    ')}`);
+  return [sanitize(what), ...short].join('  ') + long.join('');
 }
 
 function toText(value: unknown): string {
@@ -93,7 +93,7 @@ function toText(value: unknown): string {
 }
 
 /** Replaces control characters, so that text from outside cannot control the terminal. */
-function shown(text: string): string {
+function sanitize(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
 

@@ -91,7 +91,7 @@ export class Service {
   }
 
   /** Adds routes to the management port. */
-  handleManagement(handler: ManagementHandler): void {
+  setManagementHandler(handler: ManagementHandler): void {
     this.administration = handler;
   }
 

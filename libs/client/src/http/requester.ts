@@ -79,7 +79,7 @@ export class Requester {
         const wait = computeRetryDelay(attempt, error, this.settings.backoff, Math.random());
         // Fail now if the next attempt would be after the deadline.
         if (Date.now() + wait >= dueAt) throw error;
-        await pause(wait, signal);
+        await waitOrAbort(wait, signal);
       }
     }
   }
@@ -207,7 +207,7 @@ export function computeRetryDelay(
 }
 
 /** Waits for `ms` milliseconds. @throws the signal's reason */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function waitOrAbort(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
     const abort = () => {
