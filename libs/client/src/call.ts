@@ -11,7 +11,7 @@ export interface ApiResponse<T> {
   readonly requestId: string | undefined;
   /** ETag of the resource, for `ifMatch`. */
   readonly etag: string | undefined;
-  /** Position of the write, for reads that must include it. */
+  /** Consistency token of the write, for reads that must include the write. */
   readonly consistencyToken: string | undefined;
   /** True if this is the stored response to an earlier request with the same `Idempotency-Key`. */
   readonly replayed: boolean;

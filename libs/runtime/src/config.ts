@@ -57,7 +57,7 @@ export class ConfigReader {
 
   /**
    * Returns the text of a setting from `NAME`, or from the file that `NAME_FILE` names. An empty variable counts as not
-   * set. An empty file is an error, because a secret may not have been written to it yet.
+   * set. An empty file is an error, because the secret may not have been written yet.
    */
   private text(name: SettingName): string | undefined {
     this.readNames.add(name);

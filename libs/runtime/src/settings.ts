@@ -45,7 +45,7 @@ export const SETTINGS = {
     programs: ['gateway', 'cli'],
     for: 'token of the command line for the management port; 32 characters or more',
   },
-  ADMINISTRATION_URL: { type: url, programs: ['cli'], for: 'management port of a gateway, for the command line' },
+  ADMINISTRATION_URL: { type: url, programs: ['cli'], for: "URL of a gateway's management port, for the command line" },
   ADMIN_EMAIL: {
     type: email,
     programs: SIGN_IN_PROGRAMS,
@@ -85,7 +85,7 @@ export const SETTINGS = {
   EVENTSTOREDB_URL: {
     type: text,
     programs: ['shipments', 'projections', 'services'],
-    for: '`esdb://…`, with credentials and options',
+    for: 'EventStoreDB connection string, `esdb://…`, with credentials and options',
   },
   HOST: {
     type: text,
@@ -97,7 +97,7 @@ export const SETTINGS = {
   KAFKA_REPLICATION_FACTOR: {
     type: integer(0, 100),
     programs: KAFKA_PROGRAMS,
-    otherwise: "the brokers', which Apache Kafka ships as 1",
+    otherwise: "the brokers' default, 1 in Apache Kafka",
     for: 'copies of each topic, set when the topic is created; 3 on a cluster of three brokers',
   },
   KAFKA_SASL_MECHANISM: {
@@ -105,8 +105,16 @@ export const SETTINGS = {
     programs: KAFKA_PROGRAMS,
     for: '`plain`, `scram-sha-256` or `scram-sha-512`',
   },
-  KAFKA_SASL_PASSWORD: { type: text, programs: KAFKA_PROGRAMS, for: 'required with `KAFKA_SASL_MECHANISM`' },
-  KAFKA_SASL_USERNAME: { type: text, programs: KAFKA_PROGRAMS, for: 'required with `KAFKA_SASL_MECHANISM`' },
+  KAFKA_SASL_PASSWORD: {
+    type: text,
+    programs: KAFKA_PROGRAMS,
+    for: 'Kafka password; required with `KAFKA_SASL_MECHANISM`',
+  },
+  KAFKA_SASL_USERNAME: {
+    type: text,
+    programs: KAFKA_PROGRAMS,
+    for: 'Kafka user name; required with `KAFKA_SASL_MECHANISM`',
+  },
   KAFKA_TLS: { type: boolean, programs: KAFKA_PROGRAMS, default: 'false', for: 'TLS to the brokers' },
   KAFKA_TLS_CA: { type: text, programs: KAFKA_PROGRAMS, for: 'certificate authority of the brokers, as PEM' },
   KAFKA_TOPIC_PREFIX: { type: text, programs: KAFKA_PROGRAMS, default: '', for: 'prefix of all topic names' },
@@ -137,7 +145,7 @@ export const SETTINGS = {
   MONGODB_URL: {
     type: text,
     programs: [...SERVICE_PROGRAMS, 'services'],
-    for: '`mongodb://…`; the path names the database, default `tracking`',
+    for: 'MongoDB connection string, `mongodb://…`; the path names the database, default `tracking`',
   },
   PLACES_FILE: {
     type: text,
@@ -154,7 +162,7 @@ export const SETTINGS = {
     type: integer(1, 1_000_000_000),
     programs: ['standalone', 'gateway'],
     default: '1000',
-    for: 'requests per minute and key',
+    for: 'maximum number of requests per minute and API key',
   },
   RETENTION_DEAD_LETTERS: {
     type: duration,
@@ -172,18 +180,18 @@ export const SETTINGS = {
     type: duration,
     programs: ['standalone', 'gateway', 'projections'],
     default: '30d',
-    for: 'retention of events at `/v1/events`; the same on all programs',
+    for: 'retention of events at `/v1/events`; set the same value for all programs',
   },
   SECRETS_KEY: {
     type: bytes(32),
     programs: ['standalone', 'gateway', 'webhooks', 'setup'],
     otherwise: 'standalone creates one in the data folder',
-    for: 'signs cursors and encrypts secrets at rest; 32 bytes as base64, the same on all programs',
+    for: 'key that signs cursors and encrypts secrets at rest; 32 bytes as base64, the same for all programs',
   },
   SECRETS_KEY_LOST: {
     type: text,
     programs: ['standalone', 'gateway', 'webhooks', 'setup'],
-    for: 'id of a lost key that is given up (see [Secrets key](running.md#secrets-key))',
+    for: 'id of a lost key whose secrets are abandoned (see [Secrets key](running.md#secrets-key))',
   },
   SERVICES_TLS_CA: {
     type: text,
@@ -200,7 +208,7 @@ export const SETTINGS = {
   SHIPMENTS_URL: {
     type: serviceAddress,
     programs: ['gateway', 'webhooks'],
-    for: '`host:port`; calls use all addresses of the name in turn',
+    for: '`host:port` of the service; calls use all addresses of the name in turn',
   },
   TRUSTED_PROXIES: {
     type: cidrs,
@@ -218,7 +226,7 @@ export const SETTINGS = {
     type: boolean,
     programs: DELIVERING_PROGRAMS,
     default: 'false',
-    for: 'allows `http:` receivers in those networks',
+    for: 'allows `http:` receivers in the networks of `WEBHOOKS_ALLOWED_CIDRS`',
   },
   WEBHOOKS_FAILING_AFTER: {
     type: duration,
@@ -265,7 +273,7 @@ export const SETTINGS = {
   WEBHOOKS_URL: {
     type: serviceAddress,
     programs: ['gateway'],
-    for: '`host:port`; calls use all addresses of the name in turn',
+    for: '`host:port` of the service; calls use all addresses of the name in turn',
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

@@ -1,4 +1,4 @@
-// A process with one shutdown step, which hangs if told to by an argument.
+// A process with one shutdown step, which hangs if an argument says so.
 import { Shutdown, createLogger } from '../dist/index.js';
 
 const shutdown = new Shutdown(await createLogger({ level: 'info', service: 'child' }), 60_000);
