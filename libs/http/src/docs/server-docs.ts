@@ -41,7 +41,7 @@ const ERRORS = {
   limit_exceeded: entry(
     'The limit for resources or list elements of this kind is reached. The message has the limit.',
     'POST /v1/webhook_endpoints, the 51st',
-    'A workspace has at most 50 webhook endpoints in each environment.',
+    'A workspace can have at most 50 webhook endpoints in each environment.',
     'Delete unused ones, or split the request.',
   ),
   invalid_consistency_token: entry(
@@ -220,7 +220,7 @@ const FIELDS = {
   limit_exceeded: entry(
     'The limit for resources of this kind is reached.',
     'The 51st webhook endpoint',
-    'A workspace has at most 50 webhook endpoints in each environment.',
+    'A workspace can have at most 50 webhook endpoints in each environment.',
     'Delete unused ones.',
   ),
   invalid_cursor: entry(

@@ -140,7 +140,7 @@ describe('dead letters', () => {
         {
           endpoint_id: one?.['endpoint_id'],
           code: 'endpoint_not_enabled',
-          message: expect.stringContaining('enable it first'),
+          message: expect.stringContaining('Enable it first'),
         },
       ],
     ]);
