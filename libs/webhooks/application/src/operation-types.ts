@@ -69,7 +69,7 @@ export interface DeliveryFilter {
   readonly since?: Timestamp;
   readonly until?: Timestamp;
 }
-/** Newest first. */
+/** Request for a page of deliveries, newest first. */
 export interface ListDeliveries extends PageRequest {
   /** Scopes to read: one for clients; operators may read several. */
   readonly scopes: readonly Scope[];

@@ -43,9 +43,9 @@ export class Statistics implements WebhookStatistics {
 
 function validatePeriod(since: string, until: string): readonly FieldError[] {
   const error = (message: string) => [{ param: 'since', code: 'invalid_value' as const, message }];
-  if (since >= until) return error('must be before until');
+  if (since >= until) return error('Must be before `until`.');
   const isLonger = Date.parse(until) - Date.parse(since) > MAX_DAYS * DAY_MS;
-  return isLonger ? error(`must be at most ${MAX_DAYS} days before until`) : [];
+  return isLonger ? error(`Must be at most ${MAX_DAYS} days before \`until\`.`) : [];
 }
 
 /** Number of hours in 30 days if both ends lie within an hour. */
