@@ -34,7 +34,7 @@ function announcedLast(scenario: Scenario): PublishedEvent[] {
 const typesAnnounced = (scenario: Scenario) => announcedLast(scenario).map(({ type }) => type);
 
 describe('announcements', () => {
-  it('announce announce a new shipment', () => {
+  it('announce a new shipment', () => {
     const scenario = voyage({ container_numbers: [A] });
     expect(announcedLast(scenario)).toEqual([
       {

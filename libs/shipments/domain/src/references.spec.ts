@@ -87,7 +87,7 @@ describe('carriers', () => {
     expect(isCarrierCode(code, 'ocean')).toBe(false);
   });
 
-  it.each(['5X', 'U2', 'LH'])('accepts accepts an airline for air and courier: %s', (code) => {
+  it.each(['5X', 'U2', 'LH'])('accepts an airline for air and courier: %s', (code) => {
     expect(isCarrierCode(code, 'air')).toBe(true);
     expect(isCarrierCode(code, 'courier')).toBe(true);
     expect(isCarrierCode(code, undefined)).toBe(true);
@@ -101,7 +101,7 @@ describe('carriers', () => {
 });
 
 describe('ports', () => {
-  it.each(['CNSHA', 'USLAX', 'GBF2T'])('accepts accepts a UN/LOCODE for every mode: %s', (code) => {
+  it.each(['CNSHA', 'USLAX', 'GBF2T'])('accepts a UN/LOCODE for every mode: %s', (code) => {
     expect(isPortCode(code, 'ocean')).toBe(true);
     expect(isPortCode(code, 'air')).toBe(true);
     expect(isPortCode(code, null)).toBe(true);

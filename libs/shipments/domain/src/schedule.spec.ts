@@ -299,7 +299,7 @@ describe('an estimated arrival sets the eta', () => {
     expect(scenario.record.eta).toBe(day(26));
   });
 
-  it('but but a planned one does not', () => {
+  it('but a planned one does not', () => {
     const scenario = voyage();
     scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
     expect(scenario.record.eta).toBeNull();

@@ -75,7 +75,7 @@ describe('a shipment with an event that cannot be published', () => {
     expect(metrics.value('publisher_parked_streams')).toBe(1);
   });
 
-  it('is retried on request, with all events that waited behind it', async () => {
+  it('is retried on request, with all waiting events', async () => {
     store.faults.set(broken, 1);
     const started = start();
     const { publisher, metrics } = started;

@@ -55,7 +55,7 @@ describe('the publisher', () => {
     return id;
   }
 
-  it('publishes announcements, in its order, once', async () => {
+  it('publishes announcements once, in order', async () => {
     await journey();
     const { metrics } = stage.start();
     await journey();
@@ -156,7 +156,7 @@ describe('the publisher', () => {
     expect(metrics.value('publisher_ahead_of_read_models_total')).toBe(0);
   });
 
-  it('continues without read models that do not advance for too long, until they are back', async () => {
+  it('continues without stalled read models until they catch up', async () => {
     let isStill = true;
     const asked: number[] = [];
     const readModelsReached = (_: Position, timeoutMs: number) => {

@@ -451,7 +451,7 @@ describe('warnings', () => {
     expect(scenario.upsert({ etd: day(8) }).warnings).toEqual([]);
   });
 
-  it('report report unknown ports, whether or not anything changes', () => {
+  it('report unknown ports, whether or not anything changes', () => {
     const scenario = shipment({ origin_port: 'XXABC' });
     expect(scenario.upsert({ origin_port: 'XXABC' })).toMatchObject({
       outcome: 'unchanged',

@@ -48,7 +48,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
 /** Fields that every new shipment has. */
 const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
 
-/** Returns the fields that are set on announce a new shipment, except those that every shipment has. */
+/** Returns the fields that are set on a new shipment, except those that every shipment has. */
 function pickGivenFields(shipment: ShipmentRecord): HistoryChanges {
   const given = Object.entries(shipment).filter(([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmpty(value));
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));

@@ -395,7 +395,7 @@ describe('delivery_failed', () => {
 
 describe('milestone_conflict', () => {
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])(
-    'opens by opens by %s dated more than 24 h before a movement',
+    'opens by %s dated more than 24 h before a movement',
     (code) => {
       const scenario = voyage();
       const end = scenario.post(code, day(20)).milestone;

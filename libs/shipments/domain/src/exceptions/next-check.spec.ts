@@ -104,7 +104,7 @@ describe('the next check', () => {
     expect(scenario.state?.nextCheckAt).toBe(after(jan(8, 2), 7 * DAY));
   });
 
-  it('is of nothing that would not open: an exception that a person opened or resolved stands in its way', () => {
+  it('ignores exceptions that a person opened or resolved', () => {
     const scenario = beginShipment('departure_overdue', { etd: jan(10) });
     scenario.openByHand('departure_overdue');
     expect(scenario.state?.nextCheckAt).toBeNull();
