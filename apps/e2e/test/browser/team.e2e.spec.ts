@@ -140,7 +140,7 @@ describeInBrowser('people', () => {
     const other = await Window.open(browser, subject, elsewhere);
     await other.goto('/shipments');
     await other.page.getByRole('link', { name: 'With exceptions' }).click();
-    await other.page.getByText('Nothing matches').waitFor();
+    await other.page.getByText('No matching shipments').waitFor();
 
     await dan.goto('/settings/account');
     await dan.page.getByRole('cell', { name: 'This session' }).waitFor();
@@ -158,7 +158,7 @@ describeInBrowser('people', () => {
     await other.page.getByLabel('E-mail').fill(email);
     await other.page.locator('input[type=password]').fill('another sentence of mine');
     await other.page.getByRole('button', { name: 'Sign in' }).click();
-    await other.page.getByText('Nothing matches').waitFor();
+    await other.page.getByText('No matching shipments').waitFor();
     expect(new URL(other.page.url()).search).toContain('has_open_exceptions=true');
 
     await dan.page.getByLabel('Name', { exact: true }).fill('Dan Dijk');
