@@ -40,7 +40,7 @@ describeInBrowser('the queue of exceptions', () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto('/exceptions');
-    await page.getByLabel('Select all that are shown').check();
+    await page.getByLabel('Select all loaded exceptions').check();
     await page.getByRole('button', { name: 'Assign…' }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Assign', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -60,7 +60,8 @@ describeInBrowser('the papers of a shipment', () => {
     };
     const photo = { name: 'seal.png', mimeType: 'image/png', buffer: picture(300, 200) };
     await page.locator('input[type=file]').setInputFiles([bill, photo]);
-    const offered = async (name: string) => page.getByRole('combobox', { name: `What ${name} is` }).inputValue();
+    const offered = async (name: string) =>
+      page.getByRole('combobox', { name: `Document type of ${name}` }).inputValue();
     expect([await offered(bill.name), await offered(photo.name)]).toEqual(['Bill of lading', 'Photo']);
     await page.getByRole('button', { name: 'Upload 2 files' }).click();
     const documents = page.getByRole('list', { name: 'Documents' });
@@ -179,7 +180,7 @@ describeInBrowser('the papers of a shipment', () => {
     await preview.waitFor({ state: 'detached' });
     page.once('dialog', (dialog) => void dialog.accept());
     await sectionLink(page, 'Exceptions').click();
-    await page.getByText('Open exception').waitFor();
+    await page.getByRole('button', { name: 'Open exception' }).waitFor();
     await sectionLink(page, 'Documents').click();
     await documents.getByRole('button', { name: 'first.pdf', exact: true }).waitFor();
     expect(uploads).toHaveLength(3);
@@ -191,7 +192,7 @@ describeInBrowser('the papers of a shipment', () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/exceptions`);
-    await page.getByText('Open exception').waitFor();
+    await page.getByRole('button', { name: 'Open exception' }).waitFor();
     await admin.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken', severity: 'high' });
     await page.getByRole('article', { name: 'Seal broken' }).waitFor();
 

@@ -129,7 +129,7 @@ describeInBrowser('the list of shipments', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('po-110');
     await page.getByText('10 shipments').waitFor();
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filters', exact: true }).click();
     const drawer = page.getByRole('dialog');
     await drawer.getByLabel('Destination', { exact: true }).fill('rotter');
     await page.getByRole('option', { name: /Rotterdam, NL/ }).click();
@@ -179,7 +179,7 @@ describeInBrowser('the list of shipments', () => {
 
   it('is narrowed by a port that is typed, on Enter', async () => {
     await window.goto('/shipments?sort=eta');
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filters', exact: true }).click();
     const to = page.getByRole('dialog').getByLabel('Destination', { exact: true });
     await to.fill('DEHAM');
     await to.press('Enter');
@@ -191,7 +191,7 @@ describeInBrowser('the list of shipments', () => {
 
   it('and other lists are narrowed by days and times that are typed', async () => {
     await window.goto('/shipments?q=po-10&sort=eta');
-    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('button', { name: 'Filters', exact: true }).click();
     await page.getByRole('dialog').getByLabel('ETA until').focus();
     // The same in each order of day and month.
     await page.keyboard.type('01012027');
