@@ -1,5 +1,5 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
-import { aShipment } from '../shipments/a-shipment.ts';
+import { buildShipment } from '../shipments/a-shipment.ts';
 import {
   listFilter,
   markListsOutdated,
@@ -12,7 +12,7 @@ import {
 describe('live updates', () => {
   const NONE = { shipments: new Map(), missed: false };
   const KEY = ['shipments', 'live', {}];
-  const [first, second] = [aShipment({ id: 'a', version: 3 }), aShipment({ id: 'b' })];
+  const [first, second] = [buildShipment({ id: 'a', version: 3 }), buildShipment({ id: 'b' })];
 
   let queries: QueryClient;
   beforeEach(() => {
@@ -23,13 +23,16 @@ describe('live updates', () => {
   const listed = () => queries.getQueryData<{ pages: { data: unknown[] }[] }>(KEY)?.pages[0]?.data;
 
   it('replaces an older shipment in place, and never a newer one', () => {
-    const [newer, older] = [aShipment({ id: 'b', version: 2, status: 'booked' }), aShipment({ id: 'a', version: 2 })];
+    const [newer, older] = [
+      buildShipment({ id: 'b', version: 2, status: 'booked' }),
+      buildShipment({ id: 'a', version: 2 }),
+    ];
     showShipments(queries, 'live', [older, newer]);
     expect(listed()).toEqual([first, newer]);
   });
 
   it('adds nothing to a list, but records it as an update', () => {
-    const fresh = aShipment({ id: 'c' });
+    const fresh = buildShipment({ id: 'c' });
     showShipments(queries, 'live', [fresh]);
     expect(listed()).toEqual([first, second]);
     expect([...(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
@@ -48,12 +51,12 @@ describe('live updates', () => {
   });
 
   it('belongs to one environment', () => {
-    showShipments(queries, 'test', [aShipment({ id: 'b', version: 2 })]);
+    showShipments(queries, 'test', [buildShipment({ id: 'b', version: 2 })]);
     expect(listed()).toEqual([first, second]);
   });
 
   it('keeps the latest thousand updates, and records if there were more', () => {
-    const many = Array.from({ length: 1_001 }, (_, n) => aShipment({ id: `s${n}` }));
+    const many = Array.from({ length: 1_001 }, (_, n) => buildShipment({ id: `s${n}` }));
     const news = mergeUpdates(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });

@@ -43,7 +43,7 @@ export function useHasPermission(permission: Permission): boolean {
 async function removeEndedImports(owner: string): Promise<void> {
   try {
     const { importStore } = await import('../shipments/import/import-store.ts');
-    await importStore.removeEnded(owner);
+    await importStore.removeCompleted(owner);
   } catch {
     // A browser that stores nothing has nothing to remove.
   }

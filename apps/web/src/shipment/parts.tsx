@@ -42,7 +42,7 @@ export function Facts({ facts }: FactsProps) {
   );
 }
 
-export function NoSuchShipment() {
+export function ShipmentNotFound() {
   const other = useEnvironment() === 'live' ? 'test' : 'live';
   return (
     <>
@@ -54,7 +54,7 @@ export function NoSuchShipment() {
   );
 }
 
-interface ChangedField {
+interface FieldConflict {
   readonly label: string;
   readonly before: ReactNode;
   readonly now: ReactNode;
@@ -62,12 +62,12 @@ interface ChangedField {
   readonly yours: ReactNode;
 }
 
-interface ChangedFieldsProps {
+interface FieldConflictsProps {
   /** Name of the resource, such as "the container". */
   readonly what: string;
   /** Name of the other user. Undefined if unknown. */
   readonly who: string | null | undefined;
-  readonly fields: readonly ChangedField[];
+  readonly fields: readonly FieldConflict[];
   readonly isPending: boolean;
   readonly onKeepMine: () => void;
   readonly onTakeTheirs: () => void;
@@ -76,7 +76,7 @@ interface ChangedFieldsProps {
 /**
  * Shows a conflict with another user's change, before anything is saved. The user saves or discards their own changes.
  */
-export function ChangedFields({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: ChangedFieldsProps) {
+export function FieldConflicts({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: FieldConflictsProps) {
   return (
     <Stack>
       <Alert color="yellow" role="alert" title={`Another user changed ${what}`}>

@@ -10,13 +10,13 @@ import { PermissionGate } from '../session/permissions.tsx';
 import { useApi, useHasPermission } from '../session/session.ts';
 import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
 import { useGuardedWrite } from './meanwhile/guarded-write.ts';
-import { titleOf, useShipment } from './shipment-queries.ts';
+import { shipmentTitle, useShipment } from './shipment-queries.ts';
 
 /** The form is loaded when it is opened. */
 const RecordMilestone = lazyWithRetry(() => import('./milestone/record-milestone.tsx'));
 
 /** Statuses in which the API refuses to cancel a shipment. */
-const DELIVERED: readonly string[] = ['delivered', 'completed', 'returned'];
+const UNCANCELLABLE_STATUSES: readonly string[] = ['delivered', 'completed', 'returned'];
 
 const ConflictDialog = onDemand(
   async () => (await import('./meanwhile/conflict-dialog.tsx')).ConflictDialog<Shipment>,
@@ -24,7 +24,7 @@ const ConflictDialog = onDemand(
 );
 
 /** Fields that the conflict dialog compares if the shipment changed before it is cancelled or reopened. */
-const SHOWN_FIELDS = [
+const COMPARED_FIELDS = [
   ...(['status', 'external_id', 'mode', 'load_type'] as const),
   ...PLAIN_FIELD_NAMES,
   ...(['carrier_scac', 'origin_port', 'destination_port', 'etd', 'eta', 'atd', 'ata', 'shipper', 'consignee'] as const),
@@ -36,13 +36,13 @@ export function ShipmentActions() {
   const [records, { open, close }] = useDisclosure(false);
   return (
     <>
-      <EditLink />
+      <EditButton />
       <PermissionGate permission="milestones:write">
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
           Record milestone
         </Button>
       </PermissionGate>
-      <More />
+      <MoreActions />
       <Modal opened={records} onClose={close} title="Record milestone" size="lg" closeOnClickOutside={false}>
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
           <RecordMilestone onClose={close} />
@@ -52,7 +52,7 @@ export function ShipmentActions() {
   );
 }
 
-function EditLink() {
+function EditButton() {
   const { id } = useShipment();
   if (!useHasPermission('shipments:write')) return null;
   return (
@@ -68,7 +68,7 @@ function EditLink() {
 
 type Act = 'cancel' | 'reopen';
 
-function More() {
+function MoreActions() {
   const [shipment, client] = [useShipment(), useApi()];
   const { status } = shipment;
   const mayWrite = useHasPermission('shipments:write');
@@ -81,12 +81,12 @@ function More() {
       return { thing, version: thing.version };
     },
     isSame: (one, other) => one.version === other.version,
-    canStill: (now, action) => (action === 'cancel' ? mayCancel(now) : mayReopen(now)),
+    canStill: (now, action) => (action === 'cancel' ? canCancel(now) : canReopen(now)),
     done: (now) => (now.status === 'cancelled' ? 'Shipment cancelled.' : 'Shipment reopened.'),
   });
   const ask = () =>
     confirmAction({
-      title: `Cancel ${titleOf(shipment)}?`,
+      title: `Cancel ${shipmentTitle(shipment)}?`,
       children: (
         <Text size="sm">
           Open exceptions are resolved. Later milestones no longer change the status. You can reopen the shipment.
@@ -107,29 +107,29 @@ function More() {
         <Menu.Dropdown>
           {!mayWrite && <Menu.Label>Your role does not include the permission shipments:write.</Menu.Label>}
           {status === 'cancelled' ? (
-            <Menu.Item disabled={!mayWrite || !mayReopen(shipment)} onClick={() => act.run(seen, 'reopen')}>
-              {mayReopen(shipment) ? 'Reopen shipment' : 'To reopen, retract the milestone that cancelled the shipment'}
+            <Menu.Item disabled={!mayWrite || !canReopen(shipment)} onClick={() => act.run(seen, 'reopen')}>
+              {canReopen(shipment) ? 'Reopen shipment' : 'To reopen, retract the milestone that cancelled the shipment'}
             </Menu.Item>
           ) : (
-            <Menu.Item color="red" disabled={!mayWrite || !mayCancel(shipment)} onClick={ask}>
-              {mayCancel(shipment) ? 'Cancel shipment…' : 'A delivered shipment cannot be cancelled'}
+            <Menu.Item color="red" disabled={!mayWrite || !canCancel(shipment)} onClick={ask}>
+              {canCancel(shipment) ? 'Cancel shipment…' : 'A delivered shipment cannot be cancelled'}
             </Menu.Item>
           )}
         </Menu.Dropdown>
       </Menu>
-      <ConflictDialog conflict={act.conflict} what="the shipment" fields={SHOWN_FIELDS} />
+      <ConflictDialog conflict={act.conflict} what="the shipment" fields={COMPARED_FIELDS} />
     </>
   );
 }
 
-function mayCancel({ status }: Shipment): boolean {
-  return status !== 'cancelled' && !DELIVERED.includes(status);
+function canCancel({ status }: Shipment): boolean {
+  return status !== 'cancelled' && !UNCANCELLABLE_STATUSES.includes(status);
 }
 
 /**
  * Checks if the shipment can be reopened. If a milestone cancelled the shipment, the milestone must be retracted or
  * corrected instead.
  */
-function mayReopen({ status, status_milestone_id }: Shipment): boolean {
+function canReopen({ status, status_milestone_id }: Shipment): boolean {
   return status === 'cancelled' && status_milestone_id === null;
 }

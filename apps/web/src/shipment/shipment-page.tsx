@@ -8,13 +8,13 @@ import tabs from '../app/link-tabs.module.css';
 import { PageHeader, QueryView } from '../app/page.tsx';
 import { ConnectionBadge } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
-import { SeverityBadge, ShipmentStatus, slipHours, slipLabel } from '../shipments/shipment-facts.tsx';
+import { SeverityBadge, ShipmentStatus, delayHours, formatDelay } from '../shipments/shipment-facts.tsx';
 import { MODE_LABELS, STATUS_LABELS } from '../values/codes.ts';
 import { PlaceName, PlaceOrText, PlaceTime, usePlaces } from '../values/place.tsx';
 import { Time } from '../values/time.tsx';
-import { dayLabel } from '../values/zones.ts';
+import { formatDate } from '../values/zones.ts';
 import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
-import { Card, NoSuchShipment } from './parts.tsx';
+import { Card, ShipmentNotFound } from './parts.tsx';
 import { ShipmentActions } from './shipment-actions.tsx';
 import classes from './shipment-page.module.css';
 import {
@@ -22,10 +22,10 @@ import {
   explanationQuery,
   milestonesQuery,
   shipmentQuery,
-  titleOf,
+  shipmentTitle,
   useShipment,
 } from './shipment-queries.ts';
-import { type Next, whatComesNext } from './what-comes-next.ts';
+import { type NextEvent, listNextEvents } from './what-comes-next.ts';
 
 /** Page of a shipment: a summary, and below it the section that the URL names. */
 export function ShipmentPage() {
@@ -37,12 +37,12 @@ export function ShipmentPage() {
         Shipments
       </Anchor>
       {found.error instanceof NotFoundError ? (
-        <NoSuchShipment />
+        <ShipmentNotFound />
       ) : (
         <QueryView query={found} what="the shipment">
           {(shipment) => (
             <ShipmentContext value={shipment}>
-              <Glance />
+              <ShipmentSummary />
               <SectionLinks />
               <Outlet />
             </ShipmentContext>
@@ -109,13 +109,13 @@ function SectionLinks() {
 }
 
 /** Summary of the shipment: status, arrival, exceptions and next events. */
-function Glance() {
+function ShipmentSummary() {
   const shipment = useShipment();
   const isOverview = useMatchRoute()({ to: '/shipments/$id' }) !== false;
   return (
     <>
       <PageHeader
-        title={titleOf(shipment)}
+        title={shipmentTitle(shipment)}
         beside={
           <>
             <ShipmentStatus status={shipment.status} />
@@ -133,9 +133,9 @@ function Glance() {
       <div className={classes['cards']} data-elsewhere={!isOverview || undefined}>
         <StatusCard />
         <ArrivalCard />
-        <WrongCard />
+        <OpenExceptionsCard />
         <Card title="Next events">
-          <WhatComesNext />
+          <NextEvents />
         </Card>
       </div>
     </>
@@ -175,7 +175,7 @@ function StatusCard() {
 function ArrivalCard() {
   const { eta, ata, original_eta, destination_port } = useShipment();
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
-  const slip = slipHours({ eta: ata ?? eta, original_eta });
+  const slip = delayHours({ eta: ata ?? eta, original_eta });
   return (
     <Card title={ata === null ? 'Estimated arrival' : 'Arrived'}>
       <Text fw={600} component="div">
@@ -185,7 +185,7 @@ function ArrivalCard() {
         <Text size="sm" component="div">
           Original ETA <Time value={original_eta} />{' '}
           <Text span inherit fw={600} className={slipClass(slip)}>
-            {slip === undefined || slip === 0 ? 'on time' : slipLabel(slip)}
+            {slip === undefined || slip === 0 ? 'on time' : formatDelay(slip)}
           </Text>
         </Text>
       )}
@@ -202,7 +202,7 @@ function slipClass(slip: number | undefined): string {
   return slip !== undefined && slip > 0 ? 'late' : 'early';
 }
 
-function WrongCard() {
+function OpenExceptionsCard() {
   const { id, open_exceptions_count } = useShipment();
   const exceptions = useQuery({
     ...versionedExceptionsQuery(useEnvironment(), id),
@@ -235,9 +235,9 @@ function WrongCard() {
   );
 }
 
-const SHOWN = 4;
+const MAX_SHOWN_EVENTS = 4;
 
-function WhatComesNext() {
+function NextEvents() {
   const [shipment, environment] = [useShipment(), useEnvironment()];
   const milestones = useQuery(milestonesQuery(environment, shipment.id));
   const explanation = useQuery(explanationQuery(environment, shipment.id));
@@ -245,19 +245,19 @@ function WhatComesNext() {
   const [now, setNow] = useState(() => Date.now());
   useInterval(() => setNow(Date.now()), 60_000, { autoInvoke: true });
   const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, now };
-  const next = whatComesNext(known);
-  if (next.length === 0) return <Text size="sm">{nothing(shipment.status)}</Text>;
+  const next = listNextEvents(known);
+  if (next.length === 0) return <Text size="sm">{noEventsText(shipment.status)}</Text>;
   return (
     <ul className={classes['list']}>
-      {next.slice(0, SHOWN).map((each) => (
-        <Item key={[each.label, each.at, each.place, each.container].join(' ')} next={each} />
+      {next.slice(0, MAX_SHOWN_EVENTS).map((each) => (
+        <NextEventItem key={[each.label, each.at, each.place, each.container].join(' ')} next={each} />
       ))}
-      {next.length > SHOWN && <li>{`and ${next.length - SHOWN} more`}</li>}
+      {next.length > MAX_SHOWN_EVENTS && <li>{`and ${next.length - MAX_SHOWN_EVENTS} more`}</li>}
     </ul>
   );
 }
 
-function Item({ next: { label, at, isDay, place, container, isOverdue } }: { readonly next: Next }) {
+function NextEventItem({ next: { label, at, isDay, place, container, isOverdue } }: { readonly next: NextEvent }) {
   return (
     <li>
       {label}
@@ -268,7 +268,7 @@ function Item({ next: { label, at, isDay, place, container, isOverdue } }: { rea
         </>
       )}
       {container !== null && ` · ${container}`},{' '}
-      {isDay ? <time dateTime={at}>{dayLabel(at)}</time> : <Time value={at} />}
+      {isDay ? <time dateTime={at}>{formatDate(at)}</time> : <Time value={at} />}
       {isOverdue && (
         <Text span inherit fw={600} className="late">
           {' '}
@@ -279,7 +279,7 @@ function Item({ next: { label, at, isDay, place, container, isOverdue } }: { rea
   );
 }
 
-function nothing(status: string): string {
+function noEventsText(status: string): string {
   return ['completed', 'returned', 'cancelled'].includes(status)
     ? 'None. The shipment has ended.'
     : 'No upcoming events';

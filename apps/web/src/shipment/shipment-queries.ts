@@ -67,12 +67,12 @@ export function useShipment(): Shipment {
  * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `nameOf`, which never
  * shows a container.
  */
-export function titleOf({ external_id, house_bill, container_numbers, id }: Shipment): string {
+export function shipmentTitle({ external_id, house_bill, container_numbers, id }: Shipment): string {
   return external_id ?? house_bill ?? container_numbers[0] ?? id;
 }
 
 /** Parses the version from an ETag. Returns 0, which is never a version, if there is none. */
-export function versionIn(etag: string | undefined): number {
+export function parseVersion(etag: string | undefined): number {
   return Number(/^"(\d+)"$/.exec(etag ?? '')?.[1] ?? 0);
 }
 

@@ -1,5 +1,5 @@
 import type { Milestone, Shipment } from '@tracking/client';
-import { whatComesNext } from './what-comes-next.ts';
+import { listNextEvents } from './what-comes-next.ts';
 
 const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T08:00:00.000Z`;
 const NOW = Date.parse(day(15));
@@ -16,7 +16,7 @@ const milestone = (more: Partial<Milestone>) =>
     ...more,
   }) as Milestone;
 const next = (of: Shipment, milestones: readonly Milestone[] = [], explanation?: unknown) =>
-  whatComesNext({ shipment: of, milestones, explanation: explanation as undefined, now: NOW });
+  listNextEvents({ shipment: of, milestones, explanation: explanation as undefined, now: NOW });
 
 describe('what comes next', () => {
   it('lists departures and arrivals that have not happened, the soonest first', () => {

@@ -1,10 +1,10 @@
 import type { AnswerOf, Milestone, Shipment } from '@tracking/client';
 import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
-import { freeTimeFacts, runningFreeTime } from './overview/overview-values.ts';
-import { stands } from './timeline/timeline-rows.ts';
+import { freeTimeFacts, findRunningFreeTime } from './overview/overview-values.ts';
+import { isInEffect } from './timeline/timeline-rows.ts';
 
 /** An expected event, or an exception that will open. */
-export interface Next {
+export interface NextEvent {
   readonly label: string;
   /** Time of the event, or a date in the time zone of the place. */
   readonly at: string;
@@ -15,7 +15,7 @@ export interface Next {
   readonly isOverdue: boolean;
 }
 
-interface Situation {
+interface NextEventsInput {
   readonly shipment: Shipment;
   readonly milestones: readonly Milestone[];
   /** Explanation of the shipment. Undefined until it is loaded. */
@@ -23,33 +23,33 @@ interface Situation {
   readonly now: number;
 }
 
-type Expected = Omit<Next, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
+type ExpectedEvent = Omit<NextEvent, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
 
 /** Lists the next expected events, soonest first. Empty for a shipment that has ended. */
-export function whatComesNext({ shipment, milestones, explanation, now }: Situation): Next[] {
+export function listNextEvents({ shipment, milestones, explanation, now }: NextEventsInput): NextEvent[] {
   if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
   const legs = legEvents(shipment);
   const pending = milestoneEvents(milestones).filter(
     ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
   );
-  const expected: Expected[] = [
+  const expected: ExpectedEvent[] = [
     ...legs,
     ...pending,
     ...freeTimeEnds(shipment, milestones),
     ...comingExceptions(explanation),
   ];
   return expected
-    .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: endOf(each) < now }))
+    .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: endTimestamp(each) < now }))
     .toSorted((a, b) => a.at.localeCompare(b.at));
 }
 
 /** Returns the end of the event in milliseconds. A day ends when it has ended in every time zone. */
-function endOf({ at, isDay }: Expected): number {
+function endTimestamp({ at, isDay }: ExpectedEvent): number {
   return Date.parse(at) + (isDay ? 36 * 3_600_000 : 0);
 }
 
 /** Expected departures and arrivals, from the latest leg that has started. */
-function legEvents({ legs }: Shipment): Expected[] {
+function legEvents({ legs }: Shipment): ExpectedEvent[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
     0,
@@ -67,8 +67,8 @@ function legEvents({ legs }: Shipment): Expected[] {
 }
 
 /** Estimated and planned milestones that have not happened and that no later milestone has overtaken. */
-function milestoneEvents(milestones: readonly Milestone[]): Expected[] {
-  const standing = milestones.filter(stands);
+function milestoneEvents(milestones: readonly Milestone[]): ExpectedEvent[] {
+  const standing = milestones.filter(isInEffect);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
   const isFor = (one: Milestone, other: Milestone) =>
     one.container_number === null || other.container_number === null || one.container_number === other.container_number;
@@ -98,10 +98,10 @@ function samePlace(one: Milestone, other: Milestone): boolean {
 const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
 
 /** Ends of the running free time of each container. */
-function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): Expected[] {
+function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): ExpectedEvent[] {
   const facts = freeTimeFacts(shipment, milestones);
   return shipment.containers.flatMap((container) => {
-    const running = runningFreeTime(container, facts);
+    const running = findRunningFreeTime(container, facts);
     if (running === null) return [];
     const { kind, until } = running;
     return [{ label: FREE_TIME_LABELS[kind], at: until, isDay: true, place: null, container: container.number }];
@@ -109,7 +109,7 @@ function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): Exp
 }
 
 /** Expected exceptions with a known opening time. */
-function comingExceptions(explanation: AnswerOf<'explainShipment'> | undefined): Expected[] {
+function comingExceptions(explanation: AnswerOf<'explainShipment'> | undefined): ExpectedEvent[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null
       ? [{ label: `Exception: ${EXCEPTION_LABELS[type]}`, at: opens_at, place: null, container: container_number }]

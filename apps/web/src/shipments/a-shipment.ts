@@ -1,7 +1,7 @@
 import type { Shipment } from '@tracking/client';
 
 /** Builds a shipment with the given fields, for specs. */
-export function aShipment(fields: Partial<Shipment> = {}): Shipment {
+export function buildShipment(fields: Partial<Shipment> = {}): Shipment {
   const empty = {
     carrier_scac: null,
     origin_port: null,

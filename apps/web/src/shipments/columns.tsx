@@ -20,14 +20,14 @@ interface Column {
   readonly cell: (shipment: Shipment) => ReactNode;
 }
 
-const text = (value: string | null | undefined) => (value == null || value === '' ? <None /> : value);
-const list = (values: readonly string[]) => text(values.join(', '));
-const party = (value: Shipment['shipper']) => text(value?.name ?? value?.external_id);
+const textCell = (value: string | null | undefined) => (value == null || value === '' ? <EmptyValue /> : value);
+const listCell = (values: readonly string[]) => textCell(values.join(', '));
+const partyCell = (value: Shipment['shipper']) => textCell(value?.name ?? value?.external_id);
 
 /** Columns of the shipment list in display order, after the reference column. */
 const ALL_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
-  mode: { label: 'Mode', width: 4, cell: ({ mode }) => text(mode && MODE_LABELS[mode]) },
+  mode: { label: 'Mode', width: 4, cell: ({ mode }) => textCell(mode && MODE_LABELS[mode]) },
   origin: { label: 'Origin', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
   destination: {
     label: 'Destination',
@@ -43,20 +43,20 @@ const ALL_COLUMNS = {
   last_milestone: {
     label: 'Last milestone',
     width: 13,
-    cell: ({ last_milestone }) => text(last_milestone?.label),
+    cell: ({ last_milestone }) => textCell(last_milestone?.label),
   },
   departure: { label: 'Departure', width: 8, cell: ({ atd, etd }) => <Time value={atd ?? etd} day /> },
-  carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => text(carrier_scac) },
-  vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => list(legs.flatMap(({ vessel }) => vessel ?? [])) },
-  containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => list(container_numbers) },
+  carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => textCell(carrier_scac) },
+  vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => listCell(legs.flatMap(({ vessel }) => vessel ?? [])) },
+  containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => listCell(container_numbers) },
   ...plainColumns(),
   references: {
     label: 'Additional references',
     width: 10,
-    cell: ({ references }) => list(references.map(({ value }) => value)),
+    cell: ({ references }) => listCell(references.map(({ value }) => value)),
   },
-  shipper: { label: 'Shipper', width: 10, cell: ({ shipper }) => party(shipper) },
-  consignee: { label: 'Consignee', width: 10, cell: ({ consignee }) => party(consignee) },
+  shipper: { label: 'Shipper', width: 10, cell: ({ shipper }) => partyCell(shipper) },
+  consignee: { label: 'Consignee', width: 10, cell: ({ consignee }) => partyCell(consignee) },
   documents: { label: 'Documents', width: 6, cell: ({ documents_count }) => documents_count },
   created: {
     label: 'Created',
@@ -80,14 +80,14 @@ function plainColumns(): Readonly<Record<PlainColumnName, Column>> {
     const { label, shortLabel = label, column } = plainField(name);
     return [
       column.name,
-      { label: shortLabel, width: column.width, cell: (shipment: Shipment) => text(shipment[name]) },
+      { label: shortLabel, width: column.width, cell: (shipment: Shipment) => textCell(shipment[name]) },
     ];
   });
   return Object.fromEntries(columns) as Record<PlainColumnName, Column>;
 }
 
 export function ExceptionsBadge({ count }: { readonly count: number }) {
-  if (count === 0) return <None />;
+  if (count === 0) return <EmptyValue />;
   return (
     <Badge color="red" variant="light" tt="none">
       {`${count} open`}
@@ -95,7 +95,7 @@ export function ExceptionsBadge({ count }: { readonly count: number }) {
   );
 }
 
-function None() {
+function EmptyValue() {
   return (
     <Text span c="dimmed" inherit>
       —
@@ -103,7 +103,7 @@ function None() {
   );
 }
 
-const USUAL_COLUMNS: readonly ColumnName[] = [
+const DEFAULT_COLUMNS: readonly ColumnName[] = [
   'status',
   'mode',
   'origin',
@@ -128,7 +128,7 @@ type Density = 'comfortable' | 'compact';
  * Returns the selected columns and density of the list. Columns come from the page URL, otherwise from the last choice
  * in this browser.
  */
-export function useLook({ search, change }: SearchState) {
+export function useListAppearance({ search, change }: SearchState) {
   const [density, setDensity] = useLocalStorage<Density>({
     key: 'shipment-density',
     defaultValue: 'comfortable',
@@ -137,9 +137,9 @@ export function useLook({ search, change }: SearchState) {
   });
   const [own, setOwn] = useLocalStorage<readonly ColumnName[]>({
     key: 'shipment-columns',
-    defaultValue: USUAL_COLUMNS,
+    defaultValue: DEFAULT_COLUMNS,
     serialize: (names) => names.join(','),
-    deserialize: (text) => readColumns(text) ?? USUAL_COLUMNS,
+    deserialize: (text) => readColumns(text) ?? DEFAULT_COLUMNS,
   });
   return {
     density,
@@ -147,21 +147,21 @@ export function useLook({ search, change }: SearchState) {
     columns: readColumns(search.columns) ?? own,
     /** Stores the columns in this browser and in the page URL, so that a shared link shows the same columns. */
     setColumns: (names: readonly string[]) => {
-      const columns = readColumns(names.join(',')) ?? USUAL_COLUMNS;
-      const isUsual = columns.join() === USUAL_COLUMNS.join();
+      const columns = readColumns(names.join(',')) ?? DEFAULT_COLUMNS;
+      const isUsual = columns.join() === DEFAULT_COLUMNS.join();
       setOwn(columns);
       change({ columns: isUsual ? undefined : columns.join(',') });
     },
   };
 }
-export type Look = ReturnType<typeof useLook>;
+export type ListAppearance = ReturnType<typeof useListAppearance>;
 
 const DENSITIES: { readonly value: Density; readonly label: string }[] = [
   { value: 'comfortable', label: 'Comfortable' },
   { value: 'compact', label: 'Compact' },
 ];
 
-export function LookMenu({ look }: { readonly look: Look }) {
+export function AppearanceMenu({ look }: { readonly look: ListAppearance }) {
   return (
     <Popover position="bottom-end" trapFocus>
       <Popover.Target>
@@ -192,7 +192,7 @@ export function LookMenu({ look }: { readonly look: Look }) {
               ))}
             </div>
           </Checkbox.Group>
-          <Button size="xs" variant="default" onClick={() => look.setColumns(USUAL_COLUMNS)}>
+          <Button size="xs" variant="default" onClick={() => look.setColumns(DEFAULT_COLUMNS)}>
             Reset to default columns
           </Button>
           <Text size="xs" c="dimmed">

@@ -1,5 +1,5 @@
 import { SHIPMENT_FILTERS, type Shipment } from '@tracking/client';
-import { optionsOf } from '../values/codes.ts';
+import { toOptions } from '../values/codes.ts';
 
 interface Choice {
   readonly value: string;
@@ -72,7 +72,7 @@ export const PLAIN_FIELDS = {
   },
   incoterm: {
     description: 'Division of costs and risks, by Incoterms 2020 or 2010',
-    choices: optionsOf(INCOTERM_LABELS),
+    choices: toOptions(INCOTERM_LABELS),
     column: { name: 'incoterm', width: 5 },
     headers: ['incoterm', 'incoterms', 'deliveryterms', 'termsofdelivery'],
   },
@@ -89,7 +89,7 @@ export function plainField(name: PlainFieldName): PlainField {
 }
 
 /** Builds an object with one property per plain field. */
-export function eachPlainField<T>(of: (name: PlainFieldName, field: PlainField) => T): Record<PlainFieldName, T> {
+export function mapPlainFields<T>(of: (name: PlainFieldName, field: PlainField) => T): Record<PlainFieldName, T> {
   const entries = PLAIN_FIELD_NAMES.map((name) => [name, of(name, plainField(name))] as const);
   return Object.fromEntries(entries) as Record<PlainFieldName, T>;
 }
@@ -98,13 +98,13 @@ export function eachPlainField<T>(of: (name: PlainFieldName, field: PlainField) 
 export type PlainValues = { readonly [Name in PlainFieldName]?: NonNullable<Shipment[Name]> | undefined };
 
 /** Parses one text per plain field. Texts that are not allowed values are left out. */
-export function plainValues(textOf: (name: PlainFieldName) => string | undefined): PlainValues {
-  const valueOf = (name: PlainFieldName, text: string | undefined) => text && plainValue(name, text);
-  return eachPlainField((name) => valueOf(name, textOf(name))) as PlainValues;
+export function parsePlainFields(textOf: (name: PlainFieldName) => string | undefined): PlainValues {
+  const valueOf = (name: PlainFieldName, text: string | undefined) => text && parsePlainField(name, text);
+  return mapPlainFields((name) => valueOf(name, textOf(name))) as PlainValues;
 }
 
 /** Parses a text as a value of the field. Returns undefined if the value is not allowed. */
-export function plainValue(name: PlainFieldName, text: string): string | undefined {
+export function parsePlainField(name: PlainFieldName, text: string): string | undefined {
   const { choices } = plainField(name);
   if (choices === undefined) return text;
   return choices.find(({ value }) => value.toLowerCase() === text.trim().toLowerCase())?.value;

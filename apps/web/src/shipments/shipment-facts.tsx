@@ -4,7 +4,7 @@ import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/e
 import { STATUS_LABELS, type Status } from '../values/codes.ts';
 import { Time } from '../values/time.tsx';
 
-const COLORS: Readonly<Record<Status, string>> = {
+const STATUS_COLORS: Readonly<Record<Status, string>> = {
   pending: 'gray',
   booked: 'gray',
   at_origin: 'indigo',
@@ -22,7 +22,7 @@ export const statusLabel = (status: Status) => STATUS_LABELS[status];
 
 export function ShipmentStatus({ status }: { readonly status: Status }) {
   return (
-    <Badge color={COLORS[status]} variant="light" tt="none" autoContrast>
+    <Badge color={STATUS_COLORS[status]} variant="light" tt="none" autoContrast>
       {STATUS_LABELS[status]}
     </Badge>
   );
@@ -31,13 +31,13 @@ export function ShipmentStatus({ status }: { readonly status: Status }) {
 const HOUR_MS = 3_600_000;
 
 /** Returns the hours between the original and the current ETA, or undefined if one is unknown. */
-export function slipHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
+export function delayHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
   if (eta === null || original_eta === null) return undefined;
   return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);
 }
 
 export function Eta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'original_eta' | 'ata'> }) {
-  const slip = slipHours(shipment);
+  const slip = delayHours(shipment);
   if (shipment.ata !== null) {
     return (
       <Group gap={6} wrap="nowrap">
@@ -53,7 +53,7 @@ export function Eta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'o
       <Time value={shipment.eta} day />
       {slip !== undefined && Math.abs(slip) >= 1 && (
         <Text size="xs" fw={600} className={slip > 0 ? 'late' : 'early'}>
-          {slipLabel(slip)}
+          {formatDelay(slip)}
         </Text>
       )}
     </Group>
@@ -61,7 +61,7 @@ export function Eta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'o
 }
 
 /** Formats a delay, such as "+30 h" or "−4 d". */
-export function slipLabel(hours: number): string {
+export function formatDelay(hours: number): string {
   const size = Math.abs(hours);
   const text = size < 48 ? `${size} h` : `${Math.round(size / 24)} d`;
   return hours > 0 ? `+${text}` : `−${text}`;

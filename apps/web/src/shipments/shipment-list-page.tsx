@@ -7,14 +7,14 @@ import { describeFailure } from '../app/failures.ts';
 import { lazyWithRetry, onDemand } from '../app/lazy.tsx';
 import { ErrorAlert, PageHeader } from '../app/page.tsx';
 import { useHasPermission } from '../session/session.ts';
-import { useLook } from './columns.tsx';
+import { useListAppearance } from './columns.tsx';
 import { ListStatus } from './rows/list-status.tsx';
-import { NOTHING, selectedOf } from './rows/selection.ts';
+import { EMPTY_SELECTION, selectedShipments } from './rows/selection.ts';
 import { ShipmentRows } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
 import { FilterBar } from './search/filter-bar.tsx';
 import { useShipmentSearch } from './search/filters.ts';
-import { isNarrowed } from './search/shipment-search.ts';
+import { hasFilters } from './search/shipment-search.ts';
 import classes from './shipment-list-page.module.css';
 import { ViewsBar } from './views/views-bar.tsx';
 
@@ -24,7 +24,7 @@ const SelectionBar = onDemand(
 );
 
 const KeysHelp = onDemand(
-  async () => (await import('./rows/keys-help.tsx')).KeysHelp,
+  async () => (await import('./rows/keys-help.tsx')).ShortcutsHelp,
   ({ opened }) => opened,
 );
 
@@ -35,17 +35,17 @@ const FirstSteps = lazyWithRetry(async () => ({
 export function ShipmentsPage() {
   const state = useShipmentSearch();
   const { search, query, change } = state;
-  const look = useLook(state);
+  const look = useListAppearance(state);
   const list = useShipmentList(query);
   const { rows } = list;
   const [isHelped, help] = useDisclosure(false);
-  const [selection, setSelection] = useState(NOTHING);
-  const selected = useMemo(() => selectedOf(selection, rows), [selection, rows]);
+  const [selection, setSelection] = useState(EMPTY_SELECTION);
+  const selected = useMemo(() => selectedShipments(selection, rows), [selection, rows]);
   // A new search clears the selection.
   const [shown, setShown] = useState(query);
   if (shown !== query) {
     setShown(query);
-    setSelection(NOTHING);
+    setSelection(EMPTY_SELECTION);
   }
   return (
     <div className={classes['page']}>
@@ -54,7 +54,7 @@ export function ShipmentsPage() {
       <FilterBar state={state} />
       <ListStatus list={list} query={query} look={look} onHelp={help.open} />
       {rows.length === 0 ? (
-        <NoRows list={list} isNarrowed={isNarrowed(search)} />
+        <NoRows list={list} isNarrowed={hasFilters(search)} />
       ) : (
         <ShipmentRows
           // The new key scrolls a refreshed list to its beginning.
@@ -90,10 +90,10 @@ function NoRows({ list, isNarrowed: narrowed }: { readonly list: ShipmentList; r
       </Center>
     );
   }
-  return <Empty isNarrowed={narrowed} />;
+  return <EmptyList isNarrowed={narrowed} />;
 }
 
-function Empty({ isNarrowed }: { readonly isNarrowed: boolean }) {
+function EmptyList({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed)
     return (
       <Alert title="No matching shipments">Change or clear the filters. New matches appear here automatically.</Alert>

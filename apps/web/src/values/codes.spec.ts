@@ -1,11 +1,11 @@
 import {
-  checkDigitOf,
-  choiceOf,
+  calculateCheckDigit,
+  findChoice,
   isCarrierCode,
   isContainerNumber,
   isPortCode,
   normaliseCode,
-  withRightCheckDigit,
+  correctCheckDigit,
 } from './codes.ts';
 
 describe('codes', () => {
@@ -22,13 +22,13 @@ describe('codes', () => {
       ['AKE12345LH', undefined],
       ['CSQU30543', undefined],
     ])('have the check digit of %s', (number, digit) => {
-      expect(checkDigitOf(number)).toBe(digit);
+      expect(calculateCheckDigit(number)).toBe(digit);
     });
 
     it('suggest the number with the right check digit', () => {
-      expect(withRightCheckDigit('CSQU3054384')).toBe('CSQU3054383');
-      expect(withRightCheckDigit('CSQU3054383')).toBeUndefined();
-      expect(withRightCheckDigit('AKE12345LH')).toBeUndefined();
+      expect(correctCheckDigit('CSQU3054384')).toBe('CSQU3054383');
+      expect(correctCheckDigit('CSQU3054383')).toBeUndefined();
+      expect(correctCheckDigit('AKE12345LH')).toBeUndefined();
     });
 
     it('of containers depend on the mode', () => {
@@ -70,6 +70,6 @@ describe('typed choice', () => {
     ['gate', undefined],
     [' ', undefined],
   ])('“%s” means %s', (text, label) => {
-    expect(choiceOf(text, CHOICES)?.label).toBe(label);
+    expect(findChoice(text, CHOICES)?.label).toBe(label);
   });
 });

@@ -4,7 +4,7 @@ import type { operations } from '@tracking/client';
 export type EventType = operations['testWebhookEndpoint']['requestBody']['content']['application/json']['type'];
 export type ShipmentEventType = Exclude<EventType, 'webhook_endpoint.failing' | 'webhook_delivery.dead_lettered'>;
 
-interface TypeWords {
+interface EventTypeInfo {
   readonly group: 'Shipments' | 'Milestones' | 'Exceptions' | 'Documents' | 'Webhooks';
   readonly label: string;
   readonly about: string;
@@ -12,7 +12,7 @@ interface TypeWords {
   readonly standard: boolean;
 }
 
-const WORDS: Readonly<Record<EventType, TypeWords>> = {
+const EVENT_TYPE_INFO: Readonly<Record<EventType, EventTypeInfo>> = {
   'shipment.created': {
     group: 'Shipments',
     label: 'Shipment created',
@@ -87,26 +87,28 @@ const WORDS: Readonly<Record<EventType, TypeWords>> = {
   },
 };
 
-export const EVENT_TYPES = Object.keys(WORDS) as readonly EventType[];
-export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => WORDS[type].standard);
+export const EVENT_TYPES = Object.keys(EVENT_TYPE_INFO) as readonly EventType[];
+export const STANDARD_EVENT_TYPES = EVENT_TYPES.filter((type) => EVENT_TYPE_INFO[type].standard);
 export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
-  (type): type is ShipmentEventType => WORDS[type].group !== 'Webhooks',
+  (type): type is ShipmentEventType => EVENT_TYPE_INFO[type].group !== 'Webhooks',
 );
 
-export const eventLabel = (type: EventType): string => WORDS[type].label;
-export const eventAbout = (type: EventType): string => WORDS[type].about;
+export const eventLabel = (type: EventType): string => EVENT_TYPE_INFO[type].label;
+export const eventDescription = (type: EventType): string => EVENT_TYPE_INFO[type].about;
 
 /** Groups the event types that match a search by name or description. */
 export function eventGroups(search = ''): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
   const wanted = search.trim().toLowerCase();
   const fits = (type: EventType) =>
-    [type, WORDS[type].label, WORDS[type].about].some((text) => text.toLowerCase().includes(wanted));
-  const groups = Map.groupBy(EVENT_TYPES.filter(fits), (type) => WORDS[type].group);
+    [type, EVENT_TYPE_INFO[type].label, EVENT_TYPE_INFO[type].about].some((text) =>
+      text.toLowerCase().includes(wanted),
+    );
+  const groups = Map.groupBy(EVENT_TYPES.filter(fits), (type) => EVENT_TYPE_INFO[type].group);
   return [...groups].map(([group, types]) => ({ group, types }));
 }
 
 /** Options of a select field, in groups. */
 export const EVENT_TYPE_OPTIONS = eventGroups().map(({ group, types }) => ({
   group,
-  items: types.map((type) => ({ value: type, label: WORDS[type].label })),
+  items: types.map((type) => ({ value: type, label: EVENT_TYPE_INFO[type].label })),
 }));

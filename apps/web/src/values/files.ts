@@ -1,6 +1,6 @@
 /** Matches cells that spreadsheets would evaluate as formulas. */
-const FORMULA = /^[=+\-@\t\r\n]/;
-const ESCAPED = /^'(?=[=+\-@\t\r\n])/;
+const FORMULA_PATTERN = /^[=+\-@\t\r\n]/;
+const ESCAPED_FORMULA_PATTERN = /^'(?=[=+\-@\t\r\n])/;
 
 /** Byte order mark, which makes spreadsheets read a file as UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -9,38 +9,38 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * Creates a writer of CSV in parts. The first part starts with the byte order mark. Cells that look like formulas start
  * with an apostrophe.
  */
-export async function csvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
+export async function createCsvWriter(): Promise<(rows: readonly (readonly string[])[]) => string> {
   const { unparse } = (await import('papaparse')).default;
   let isFirst = true;
   return (rows) => {
     const begin = isFirst ? BYTE_ORDER_MARK : '';
     isFirst = false;
-    return `${begin}${unparse(rows as string[][], { escapeFormulae: FORMULA, newline: '\r\n' })}\r\n`;
+    return `${begin}${unparse(rows as string[][], { escapeFormulae: FORMULA_PATTERN, newline: '\r\n' })}\r\n`;
   };
 }
 
 /** Writes a complete CSV file. */
 export async function writeCsv(headers: readonly string[], rows: readonly (readonly string[])[]): Promise<string> {
-  const write = await csvWriter();
+  const write = await createCsvWriter();
   return write([headers, ...rows]);
 }
 
 /** Removes the apostrophe that `csvWriter` adds to a cell. */
-export function unescaped(cell: string): string {
-  return cell.replace(ESCAPED, '');
+export function unescapeCell(cell: string): string {
+  return cell.replace(ESCAPED_FORMULA_PATTERN, '');
 }
 
-const UNITS = ['bytes', 'kB', 'MB', 'GB'] as const;
+const SIZE_UNITS = ['bytes', 'kB', 'MB', 'GB'] as const;
 
 /** Formats a file size, such as "1.4 MB". */
-export function fileSize(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
+export function formatFileSize(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), SIZE_UNITS.length - 1);
   const format = new Intl.NumberFormat(undefined, { maximumSignificantDigits: power === 0 ? 21 : 3 });
-  return `${format.format(bytes / 1_000 ** power)} ${UNITS[power] ?? ''}`;
+  return `${format.format(bytes / 1_000 ** power)} ${SIZE_UNITS[power] ?? ''}`;
 }
 
 /** Downloads a blob as a file. */
-export function save(blob: Blob, name: string): void {
+export function downloadBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
@@ -50,7 +50,7 @@ export function save(blob: Blob, name: string): void {
 }
 
 /** Downloads a CSV text as a file. */
-export function download(name: string, text: string): void {
+export function downloadText(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');
   link.href = url;

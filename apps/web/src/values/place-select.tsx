@@ -6,7 +6,7 @@ import type { Choice } from './codes.ts';
 import { type Place, placeQuery, placesQuery } from './places.ts';
 import { type FindChoice, SearchSelect } from './search-select.tsx';
 
-const CODE = /^([A-Z]{3}|[A-Z]{2}[A-Z2-9]{3})$/;
+const CODE_PATTERN = /^([A-Z]{3}|[A-Z]{2}[A-Z2-9]{3})$/;
 
 interface Props extends Omit<ComponentProps<typeof SearchSelect>, 'data' | 'find'> {
   /** Code of the selected port or airport. */
@@ -23,25 +23,25 @@ export function PlaceSelect({ value, ...props }: Props) {
   const [words] = useDebouncedValue(typed.trim(), 150);
   const { data: chosen } = useQuery({ ...placeQuery(environment, value ?? ''), enabled: value !== null });
   // The field shows the selected place, so its text is not a search.
-  const isChosen = value !== null && words === labelOf(value, chosen);
+  const isChosen = value !== null && words === placeLabel(value, chosen);
   const found = useQuery({
     ...placesQuery(environment, isChosen ? '' : words),
     placeholderData: keepPreviousData,
   });
-  const options = optionsOf(found.data ?? [], value, chosen, words);
+  const options = buildOptions(found.data ?? [], value, chosen, words);
   const ask = async (text: string, isEntered: boolean): Promise<Choice | undefined> => {
     const code = text.toUpperCase();
-    const place = CODE.test(code) ? await queries.fetchQuery(placeQuery(environment, code)) : null;
-    if (place !== null) return choiceOf(place);
+    const place = CODE_PATTERN.test(code) ? await queries.fetchQuery(placeQuery(environment, code)) : null;
+    if (place !== null) return toChoice(place);
     const [one, ...others] = await queries.fetchQuery(placesQuery(environment, text));
-    if (one !== undefined) return others.length === 0 ? choiceOf(one) : undefined;
-    return isEntered && CODE.test(code) ? { value: code, label: code } : undefined;
+    if (one !== undefined) return others.length === 0 ? toChoice(one) : undefined;
+    return isEntered && CODE_PATTERN.test(code) ? { value: code, label: code } : undefined;
   };
   const find: FindChoice = (text, isEntered) => {
     const trimmed = text.trim();
     const known = queries.getQueryData(placesQuery(environment, trimmed).queryKey);
     const named = known?.find(({ code }) => code === trimmed.toUpperCase());
-    return named === undefined ? ask(trimmed, isEntered) : choiceOf(named);
+    return named === undefined ? ask(trimmed, isEntered) : toChoice(named);
   };
   return (
     <SearchSelect
@@ -63,23 +63,23 @@ export function PlaceSelect({ value, ...props }: Props) {
 }
 
 /** Builds the options: search results, the selected place, and the typed text if it is a code. */
-function optionsOf(
+function buildOptions(
   found: readonly Place[],
   value: string | null,
   chosen: Place | null | undefined,
   words: string,
 ): Choice[] {
-  const options = new Map(found.map((place) => [place.code, choiceOf(place)]));
-  if (value !== null && !options.has(value)) options.set(value, { value, label: labelOf(value, chosen) });
+  const options = new Map(found.map((place) => [place.code, toChoice(place)]));
+  if (value !== null && !options.has(value)) options.set(value, { value, label: placeLabel(value, chosen) });
   const code = words.toUpperCase();
-  if (CODE.test(code) && !options.has(code)) options.set(code, { value: code, label: code });
+  if (CODE_PATTERN.test(code) && !options.has(code)) options.set(code, { value: code, label: code });
   return [...options.values()];
 }
 
-function choiceOf(place: Place): Choice {
-  return { value: place.code, label: labelOf(place.code, place) };
+function toChoice(place: Place): Choice {
+  return { value: place.code, label: placeLabel(place.code, place) };
 }
 
-function labelOf(code: string, place: Place | null | undefined): string {
+function placeLabel(code: string, place: Place | null | undefined): string {
   return place?.name == null ? code : `${place.name}, ${place.country} · ${code}`;
 }

@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEnvironment } from '../session/session.ts';
 import { type Place, placeQuery } from './places.ts';
-import { OWN_ZONE, isSameClock, momentIn } from './zones.ts';
+import { OWN_ZONE, haveSameTime, formatInstantIn } from './zones.ts';
 
 interface Props {
   /** UN/LOCODE or IATA code. Null shows a dash. */
@@ -30,12 +30,12 @@ export function PlaceName({ code }: Props) {
 }
 
 /** Matches a UN/LOCODE or IATA code. */
-const CODE = /^[A-Z]{2}[A-Z2-9]{3}$|^[A-Z]{3}$/;
+const CODE_PATTERN = /^[A-Z]{2}[A-Z2-9]{3}$|^[A-Z]{3}$/;
 
 /** Returns the known places by code. Ignores texts that are not codes. */
 export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string, Place> {
   const environment = useEnvironment();
-  const codes = [...new Set(names)].filter((name) => name !== null && CODE.test(name)) as string[];
+  const codes = [...new Set(names)].filter((name) => name !== null && CODE_PATTERN.test(name)) as string[];
   return useQueries({
     queries: codes.map((code) => placeQuery(environment, code)),
     combine: (found) => new Map(found.flatMap(({ data }) => (data ? [[data.code, data] as const] : []))),
@@ -44,7 +44,7 @@ export function usePlaces(names: readonly (string | null)[]): ReadonlyMap<string
 
 /** Location of a milestone: a port code or free text. */
 export function PlaceOrText({ name }: { readonly name: string | null }) {
-  return name === null || CODE.test(name) ? <PlaceName code={name} /> : <>{name}</>;
+  return name === null || CODE_PATTERN.test(name) ? <PlaceName code={name} /> : <>{name}</>;
 }
 
 interface PlaceTimeProps {
@@ -57,13 +57,13 @@ interface PlaceTimeProps {
 /** Time in the time zone of the place. A second line shows the user's local time if it differs. */
 export function PlaceTime({ value, zone }: PlaceTimeProps) {
   if (value === null) return <Text span inherit c="dimmed" children="—" />;
-  const isElsewhere = zone !== null && zone !== undefined && !isSameClock(value, zone, OWN_ZONE);
+  const isElsewhere = zone !== null && zone !== undefined && !haveSameTime(value, zone, OWN_ZONE);
   return (
     <Stack gap={0} component="span">
-      <time dateTime={value}>{momentIn(value, isElsewhere ? zone : OWN_ZONE)}</time>
+      <time dateTime={value}>{formatInstantIn(value, isElsewhere ? zone : OWN_ZONE)}</time>
       {isElsewhere && (
         <Text span size="xs" c="dimmed">
-          {`${momentIn(value, OWN_ZONE)} in your time zone`}
+          {`${formatInstantIn(value, OWN_ZONE)} in your time zone`}
         </Text>
       )}
     </Stack>

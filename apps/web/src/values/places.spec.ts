@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { type Place, PlaceAsker } from './places.ts';
+import { type Place, PlaceLoader } from './places.ts';
 
 const placeOf = (code: string): Place => ({
   code,
@@ -12,8 +12,8 @@ const placeOf = (code: string): Place => ({
 
 it('sends simultaneous requests as one', async () => {
   const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.filter((c) => c !== 'XXXXX').map(placeOf)));
-  const asker = new PlaceAsker(find);
-  const asked = ['NLRTM', 'CNSHA', 'NLRTM', 'XXXXX'].map((code) => asker.ask(code));
+  const asker = new PlaceLoader(find);
+  const asked = ['NLRTM', 'CNSHA', 'NLRTM', 'XXXXX'].map((code) => asker.load(code));
   expect((await Promise.all(asked)).map((place) => place?.name)).toEqual([
     'Port of NLRTM',
     'Port of CNSHA',
@@ -25,9 +25,9 @@ it('sends simultaneous requests as one', async () => {
 
 it('splits requests that do not fit into one', async () => {
   const find = jest.fn((codes: readonly string[]) => Promise.resolve(codes.map(placeOf)));
-  const asker = new PlaceAsker(find);
+  const asker = new PlaceLoader(find);
   const codes = Array.from({ length: 250 }, (_, n) => `XX${n}`);
-  const places = await Promise.all(codes.map((code) => asker.ask(code)));
+  const places = await Promise.all(codes.map((code) => asker.load(code)));
   expect(places.map((place) => place?.code)).toEqual(codes);
   expect(find.mock.calls.map(([some]) => some.length)).toEqual([120, 120, 10]);
 });
@@ -35,7 +35,7 @@ it('splits requests that do not fit into one', async () => {
 it('fails for all codes of a request, but not for later ones', async () => {
   const find = jest.fn<(codes: readonly string[]) => Promise<readonly Place[]>>();
   find.mockRejectedValueOnce(new Error('away')).mockResolvedValueOnce([placeOf('NLRTM')]);
-  const asker = new PlaceAsker(find);
-  await expect(asker.ask('NLRTM')).rejects.toThrow('away');
-  expect(await asker.ask('NLRTM')).toMatchObject({ name: 'Port of NLRTM' });
+  const asker = new PlaceLoader(find);
+  await expect(asker.load('NLRTM')).rejects.toThrow('away');
+  expect(await asker.load('NLRTM')).toMatchObject({ name: 'Port of NLRTM' });
 });

@@ -6,7 +6,7 @@ import { type Environment, api } from '../session/api.ts';
 export function placeQuery(environment: Environment, code: string) {
   return queryOptions({
     queryKey: ['place', environment, code],
-    queryFn: () => askers[environment].ask(code),
+    queryFn: () => placeLoaders[environment].load(code),
     staleTime: Infinity,
   });
 }
@@ -24,22 +24,22 @@ export function placesQuery(environment: Environment, words: string) {
 export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'][number];
 
 /** Maximum number of codes per request, since the query string is limited to 1,000 characters. */
-const MAX_CODES = 120;
+const MAX_CODES_PER_REQUEST = 120;
 /** Milliseconds during which codes are collected for one request. */
-const GATHER_MS = 10;
+const COLLECT_MS = 10;
 
 type PendingPlace = ReturnType<typeof Promise.withResolvers<Place | null>>;
 
 /** Collects place codes into few requests. */
-export class PlaceAsker {
+export class PlaceLoader {
   private waiting = new Map<string, PendingPlace>();
 
   constructor(private readonly find: (codes: readonly string[]) => Promise<readonly Place[]>) {}
 
-  ask(code: string): Promise<Place | null> {
+  load(code: string): Promise<Place | null> {
     const known = this.waiting.get(code);
     if (known !== undefined) return known.promise;
-    if (this.waiting.size === 0) setTimeout(() => this.send(), GATHER_MS);
+    if (this.waiting.size === 0) setTimeout(() => this.send(), COLLECT_MS);
     const pending = Promise.withResolvers<Place | null>();
     this.waiting.set(code, pending);
     return pending.promise;
@@ -48,10 +48,11 @@ export class PlaceAsker {
   private send(): void {
     const all = [...this.waiting];
     this.waiting = new Map();
-    for (let from = 0; from < all.length; from += MAX_CODES) void this.answer(all.slice(from, from + MAX_CODES));
+    for (let from = 0; from < all.length; from += MAX_CODES_PER_REQUEST)
+      void this.loadBatch(all.slice(from, from + MAX_CODES_PER_REQUEST));
   }
 
-  private async answer(some: readonly (readonly [string, PendingPlace])[]): Promise<void> {
+  private async loadBatch(some: readonly (readonly [string, PendingPlace])[]): Promise<void> {
     try {
       const places = await this.find(some.map(([code]) => code));
       const byCode = new Map(places.map((place) => [place.code, place]));
@@ -62,6 +63,9 @@ export class PlaceAsker {
   }
 }
 
-const createAsker = (environment: Environment) =>
-  new PlaceAsker(async (codes) => (await api(environment).places.find({ code: [...codes], limit: 200 })).data);
-const askers: Readonly<Record<Environment, PlaceAsker>> = { live: createAsker('live'), test: createAsker('test') };
+const createPlaceLoader = (environment: Environment) =>
+  new PlaceLoader(async (codes) => (await api(environment).places.find({ code: [...codes], limit: 200 })).data);
+const placeLoaders: Readonly<Record<Environment, PlaceLoader>> = {
+  live: createPlaceLoader('live'),
+  test: createPlaceLoader('test'),
+};

@@ -7,14 +7,14 @@ import {
   getParsedComboboxData,
 } from '@mantine/core';
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { type Choice, choiceOf } from './codes.ts';
+import { type Choice, findChoice } from './codes.ts';
 
-const NO_CHOICE = 'Choose an entry from the list, or clear the field.';
+const NO_CHOICE_MESSAGE = 'Choose an entry from the list, or clear the field.';
 
 /** Finds the option for a typed text. `isEntered` is true after Enter, and false when the field loses the focus. */
 export type FindChoice = (text: string, isEntered: boolean) => Choice | undefined | Promise<Choice | undefined>;
 
-interface Typing {
+interface SearchTextOptions {
   /** Label of the selected option. */
   readonly shown: string;
   readonly find: FindChoice;
@@ -29,7 +29,7 @@ interface Typing {
  * Keeps the typed text of a searchable select field. Enter or leaving the field selects the matching option. If no
  * option matches, the text stays with an error, and the form cannot be submitted.
  */
-function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typing) {
+function useSearchText({ shown, find, onFound, textOf, error, onSearchChange }: SearchTextOptions) {
   const [text, setText] = useState(shown);
   const [isRefused, setIsRefused] = useState(false);
   const wrapper = useRef<HTMLDivElement>(null);
@@ -38,7 +38,7 @@ function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typi
   const isUntaken = text !== shown;
   useLayoutEffect(() => {
     const field = wrapper.current?.querySelector<HTMLInputElement>('input:not([type=hidden])');
-    field?.setCustomValidity(isUntaken ? NO_CHOICE : '');
+    field?.setCustomValidity(isUntaken ? NO_CHOICE_MESSAGE : '');
   }, [isUntaken]);
 
   const change = (next: string) => {
@@ -68,7 +68,7 @@ function useTyping({ shown, find, onFound, textOf, error, onSearchChange }: Typi
       // Mantine clears the text when the field loses the focus.
       if (!isLeaving.current) change(next);
     },
-    error: error ?? (isRefused && isUntaken ? NO_CHOICE : undefined),
+    error: error ?? (isRefused && isUntaken ? NO_CHOICE_MESSAGE : undefined),
     wrapperProps: {
       ref: wrapper,
       onKeyDown: (event: KeyboardEvent) => {
@@ -104,14 +104,14 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
   const choices = useChoices(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
   const understand: FindChoice = (text, isEntered) => {
-    if (text.trim() === '') return value === null || props.clearable ? NOTHING : { value, label: shown };
-    return find === undefined ? choiceOf(text, choices) : find(text, isEntered);
+    if (text.trim() === '') return value === null || props.clearable ? EMPTY_CHOICE : { value, label: shown };
+    return find === undefined ? findChoice(text, choices) : find(text, isEntered);
   };
-  const typing = useTyping({
+  const typing = useSearchText({
     shown,
     find: understand,
     onFound: (choice) => {
-      const next = choice === NOTHING ? null : choice.value;
+      const next = choice === EMPTY_CHOICE ? null : choice.value;
       if (next !== value) onChange(next);
     },
     textOf: ({ label }) => label,
@@ -122,7 +122,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
 }
 
 /** Selection of an empty field. */
-const NOTHING: Choice = { value: '', label: '' };
+const EMPTY_CHOICE: Choice = { value: '', label: '' };
 
 interface SearchMultiSelectProps extends Omit<
   MultiSelectProps,
@@ -135,11 +135,11 @@ interface SearchMultiSelectProps extends Omit<
 /** Select field with search for several options. */
 export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...props }: SearchMultiSelectProps) {
   const choices = useChoices(props.data);
-  const typing = useTyping({
+  const typing = useSearchText({
     shown: '',
-    find: (text) => (text.trim() === '' ? NOTHING : choiceOf(text, choices)),
+    find: (text) => (text.trim() === '' ? EMPTY_CHOICE : findChoice(text, choices)),
     onFound: (choice) => {
-      if (choice !== NOTHING && !value.includes(choice.value)) onChange([...value, choice.value]);
+      if (choice !== EMPTY_CHOICE && !value.includes(choice.value)) onChange([...value, choice.value]);
     },
     textOf: () => '',
     error,

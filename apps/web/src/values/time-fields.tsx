@@ -4,23 +4,32 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useEnvironment } from '../session/session.ts';
 import { placeQuery } from './places.ts';
-import { DAYS, OWN_ZONE, TIMES, fromLocalInput, instantOf, toLocalInput, wallClockOf, zoneLabel } from './zones.ts';
+import {
+  DATE_LIMITS,
+  OWN_ZONE,
+  TIME_LIMITS,
+  fromLocalInput,
+  toInstant,
+  toLocalInput,
+  toWallClock,
+  formatZone,
+} from './zones.ts';
 
-interface Range {
+interface TimeRangeValue {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
 
 const HOUR_MS = 3_600_000;
-const RECENT = [
+const RECENT_RANGES = [
   { label: 'Last hour', ms: HOUR_MS },
   { label: 'Last 24 hours', ms: 24 * HOUR_MS },
   { label: 'Last 7 days', ms: 7 * 24 * HOUR_MS },
 ] as const;
 
 interface Props {
-  readonly range: Range;
-  readonly onChange: (range: Range) => void;
+  readonly range: TimeRangeValue;
+  readonly onChange: (range: TimeRangeValue) => void;
 }
 
 /**
@@ -52,7 +61,7 @@ export function TimeRange({ range: { since, until }, onChange }: Props) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {RECENT.map(({ label, ms }) => (
+          {RECENT_RANGES.map(({ label, ms }) => (
             <Menu.Item key={label} onClick={() => onChange({ since: minute(Date.now() - ms) })}>
               {label}
             </Menu.Item>
@@ -64,10 +73,10 @@ export function TimeRange({ range: { since, until }, onChange }: Props) {
   );
 }
 
-const LIMITS = { date: DAYS, 'datetime-local': TIMES } as const;
+const FIELD_LIMITS = { date: DATE_LIMITS, 'datetime-local': TIME_LIMITS } as const;
 
 interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange' | 'error'> {
-  readonly type: keyof typeof LIMITS;
+  readonly type: keyof typeof FIELD_LIMITS;
   /** Value of a native date field: `2026-12-15` or `2026-12-15T10:30`. Empty for none. */
   readonly value: string;
   /** Called with a complete, valid date, or with undefined when the field is cleared. */
@@ -87,7 +96,7 @@ export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
   });
   return (
     <TextInput
-      {...LIMITS[type]}
+      {...FIELD_LIMITS[type]}
       {...input}
       ref={field}
       type={type}
@@ -127,15 +136,15 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
     const before = shown.current;
     if (field.current === null || (before?.value === value && before.zone === zone)) return;
     const isMoved = before?.isTyped === true && before.value === value && value !== null;
-    const instant = isMoved ? (instantOf(wallClockOf(value, before.zone), zone) ?? value) : value;
+    const instant = isMoved ? (toInstant(toWallClock(value, before.zone), zone) ?? value) : value;
     shown.current = { value: instant, zone, isTyped: isMoved };
-    field.current.value = wallClockOf(instant, zone);
+    field.current.value = toWallClock(instant, zone);
     if (instant !== value) onChange(instant);
   }, [value, zone, onChange]);
   const type = ({ value: text, validity }: HTMLInputElement) => {
     // An incomplete time reads as empty, but does not clear the value.
     if (text === '' && validity.badInput) return;
-    const typed = text === '' ? null : instantOf(text, zone);
+    const typed = text === '' ? null : toInstant(text, zone);
     // The limits of the field reject an invalid time.
     if (typed === undefined) return;
     shown.current = { value: typed, zone, isTyped: true };
@@ -146,8 +155,8 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
       {...input}
       ref={field}
       type="datetime-local"
-      {...TIMES}
-      description={zoneLabel(zone, value)}
+      {...TIME_LIMITS}
+      description={formatZone(zone, value)}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       onChange={(event) => type(event.currentTarget)}
     />

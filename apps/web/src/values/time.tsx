@@ -1,21 +1,21 @@
 import { Text, Tooltip } from '@mantine/core';
 
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const THIS_YEAR = new Intl.DateTimeFormat(undefined, {
+const DAY_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const MINUTE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const THIS_YEAR_FORMAT = new Intl.DateTimeFormat(undefined, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
 });
-const SECOND = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const UTC = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const SECOND_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const UTC_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
-const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+const INSTANT_PATTERN = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /** Replaces UTC times in a text of the API with the user's local time. */
-export function withTimes(text: string): string {
-  return text.replace(INSTANT, (instant) => MOMENT.format(new Date(instant)));
+export function localizeTimes(text: string): string {
+  return text.replace(INSTANT_PATTERN, (instant) => MINUTE_FORMAT.format(new Date(instant)));
 }
 
 interface Props {
@@ -39,10 +39,10 @@ export function Time({ value, day = false, seconds = false, brief = false }: Pro
     );
   const at = new Date(value);
   const isOfThisYear = at.getFullYear() === new Date().getFullYear();
-  const moment = brief && isOfThisYear ? THIS_YEAR : seconds ? SECOND : MOMENT;
+  const moment = brief && isOfThisYear ? THIS_YEAR_FORMAT : seconds ? SECOND_FORMAT : MINUTE_FORMAT;
   return (
-    <Tooltip label={`${UTC.format(at)} UTC`} openDelay={300}>
-      <time dateTime={value}>{(day ? DAY : moment).format(at)}</time>
+    <Tooltip label={`${UTC_FORMAT.format(at)} UTC`} openDelay={300}>
+      <time dateTime={value}>{(day ? DAY_FORMAT : moment).format(at)}</time>
     </Tooltip>
   );
 }

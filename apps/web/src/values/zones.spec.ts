@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import {
-  dayIn,
+  dateIn,
   daysBetween,
   fromLocalInput,
-  instantOf,
-  isSameClock,
+  toInstant,
+  haveSameTime,
   readTime,
   toLocalInput,
-  wallClockOf,
-  zoneLabel,
+  toWallClock,
+  formatZone,
 } from './zones.ts';
 
 describe('zones', () => {
@@ -20,8 +20,8 @@ describe('zones', () => {
       ['2026-07-01T12:00', 'Asia/Kolkata', '2026-07-01T06:30:00.000Z'],
       ['2026-07-01T12:00', 'UTC', '2026-07-01T12:00:00.000Z'],
     ])('%s in %s is %s, and back', (wall, zone, instant) => {
-      expect(instantOf(wall, zone)).toBe(instant);
-      expect(wallClockOf(instant, zone)).toBe(wall);
+      expect(toInstant(wall, zone)).toBe(instant);
+      expect(toWallClock(instant, zone)).toBe(wall);
     });
 
     it.each(['Europe/Berlin', 'America/New_York', 'UTC'])('are the same for a user in %s', (reader) => {
@@ -41,37 +41,37 @@ describe('zones', () => {
       ['2026-03-29T02:30', '2026-03-29T01:30:00.000Z', '2026-03-29T03:30'],
       ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z', '2026-10-25T02:30'],
     ])('%s in Berlin, at a change of clocks, is %s and shown as %s', (wall, instant, shown) => {
-      expect(instantOf(wall, 'Europe/Berlin')).toBe(instant);
-      expect(wallClockOf(instant, 'Europe/Berlin')).toBe(shown);
+      expect(toInstant(wall, 'Europe/Berlin')).toBe(instant);
+      expect(toWallClock(instant, 'Europe/Berlin')).toBe(shown);
     });
 
     it('begin days with hour 0', () => {
-      expect(wallClockOf('2026-11-24T16:00:59.999Z', 'Asia/Shanghai')).toBe('2026-11-25T00:00');
+      expect(toWallClock('2026-11-24T16:00:59.999Z', 'Asia/Shanghai')).toBe('2026-11-25T00:00');
     });
 
     it.each(['', 'soon', '12026-11-21T10:30', '275760-12-31T23:59', '2026-13-01T10:30'])('never show %j', (wall) => {
-      expect(instantOf(wall, 'Asia/Shanghai')).toBeUndefined();
+      expect(toInstant(wall, 'Asia/Shanghai')).toBeUndefined();
     });
 
     it('are empty without a time', () => {
-      expect(wallClockOf(null, 'UTC')).toBe('');
+      expect(toWallClock(null, 'UTC')).toBe('');
     });
 
     it('show their time zone', () => {
-      expect(zoneLabel('America/New_York', '2026-07-01T12:00:00Z')).toBe('New York, UTC−4');
-      expect(zoneLabel('Asia/Kolkata', '2026-07-01T12:00:00Z')).toBe('Kolkata, UTC+5:30');
-      expect(zoneLabel('Europe/London', '2026-12-01T12:00:00Z')).toBe('London, UTC');
+      expect(formatZone('America/New_York', '2026-07-01T12:00:00Z')).toBe('New York, UTC−4');
+      expect(formatZone('Asia/Kolkata', '2026-07-01T12:00:00Z')).toBe('Kolkata, UTC+5:30');
+      expect(formatZone('Europe/London', '2026-12-01T12:00:00Z')).toBe('London, UTC');
     });
   });
 
   describe('days and clocks', () => {
     it('are the same in some zones', () => {
-      expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
-      expect(isSameClock('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
+      expect(haveSameTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
+      expect(haveSameTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
     });
 
     it('may be another day elsewhere', () => {
-      expect(dayIn('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
+      expect(dateIn('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
     });
 
     it('are counted in days, whatever the clocks do between', () => {

@@ -4,16 +4,16 @@ export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Limits of date fields. Years outside are typing errors. */
-export const DAYS = { min: '1900-01-01', max: '2999-12-31' } as const;
+export const DATE_LIMITS = { min: '1900-01-01', max: '2999-12-31' } as const;
 /** Limits of fields for a date and time. */
-export const TIMES = { min: `${DAYS.min}T00:00`, max: `${DAYS.max}T23:59` } as const;
+export const TIME_LIMITS = { min: `${DATE_LIMITS.min}T00:00`, max: `${DATE_LIMITS.max}T23:59` } as const;
 /** Cached formatters by time zone, since creating one is slow. */
-const clocks = new Map<string, Intl.DateTimeFormat>();
+const zoneFormatters = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the local time in a zone, such as `2026-11-21T10:30`. Empty for null. */
-export function wallClockOf(instant: string | null, zone: string): string {
+export function toWallClock(instant: string | null, zone: string): string {
   if (instant === null) return '';
-  return new Date(shownAt(Date.parse(instant), zone)).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
+  return new Date(localTimeMs(Date.parse(instant), zone)).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
 }
 
 /**
@@ -21,19 +21,19 @@ export function wallClockOf(instant: string | null, zone: string): string {
  * first one. A local time that is skipped uses the offset before the change. Undefined if the text is not a time.
  * @param wallClock local time such as `2026-11-21T10:30`, seconds optional
  */
-export function instantOf(wallClock: string, zone: string): string | undefined {
+export function toInstant(wallClock: string, zone: string): string | undefined {
   const shown = Date.parse(`${wallClock}Z`);
   if (Number.isNaN(shown)) return undefined;
   // A zone changes its offset at most once in two days.
-  const before = shown - aheadAt(shown - DAY_MS, zone);
-  const after = shown - aheadAt(shown + DAY_MS, zone);
-  const found = [before, after].find((instant) => shownAt(instant, zone) === shown);
+  const before = shown - utcOffsetMs(shown - DAY_MS, zone);
+  const after = shown - utcOffsetMs(shown + DAY_MS, zone);
+  const found = [before, after].find((instant) => localTimeMs(instant, zone) === shown);
   return new Date(found ?? before).toISOString();
 }
 
 /** Formats a zone with its offset at an instant, such as "Shanghai, UTC+8" for `Asia/Shanghai`. */
-export function zoneLabel(zone: string, instant: string | null): string {
-  const minutes = Math.round(aheadAt(instant === null ? Date.now() : Date.parse(instant), zone) / MINUTE_MS);
+export function formatZone(zone: string, instant: string | null): string {
+  const minutes = Math.round(utcOffsetMs(instant === null ? Date.now() : Date.parse(instant), zone) / MINUTE_MS);
   const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
   const offset = `${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
   const city = zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone;
@@ -41,7 +41,7 @@ export function zoneLabel(zone: string, instant: string | null): string {
 }
 
 /** Formats an instant in a zone, such as "24 Nov 2026, 14:00 GMT+8". */
-export function momentIn(instant: string, zone: string): string {
+export function formatInstantIn(instant: string, zone: string): string {
   const parts = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
   return new Intl.DateTimeFormat(undefined, { ...parts, timeZone: zone, timeZoneName: 'short' }).format(
     new Date(instant),
@@ -49,13 +49,13 @@ export function momentIn(instant: string, zone: string): string {
 }
 
 /** Checks if both zones have the same local time at an instant. */
-export function isSameClock(instant: string, one: string, other: string): boolean {
-  return wallClockOf(instant, one) === wallClockOf(instant, other);
+export function haveSameTime(instant: string, one: string, other: string): boolean {
+  return toWallClock(instant, one) === toWallClock(instant, other);
 }
 
 /** Returns the date in a zone, such as "2026-11-24". */
-export function dayIn(instant: string, zone: string): string {
-  return wallClockOf(instant, zone).slice(0, 10);
+export function dateIn(instant: string, zone: string): string {
+  return toWallClock(instant, zone).slice(0, 10);
 }
 
 /** Returns the whole days between two dates such as "2026-11-24". Negative if the second date is earlier. */
@@ -64,7 +64,7 @@ export function daysBetween(from: string, to: string): number {
 }
 
 /** Formats a date without a time zone conversion. */
-export function dayLabel(day: string): string {
+export function formatDate(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(day));
 }
 
@@ -72,8 +72,8 @@ export function dayLabel(day: string): string {
  * Returns the local time in a zone as milliseconds, as if it were UTC. Does not use the user's local time, which skips
  * an hour at daylight saving changes.
  */
-function shownAt(instant: number, zone: string): number {
-  const parts = clockOf(zone).formatToParts(instant);
+function localTimeMs(instant: number, zone: string): number {
+  const parts = formatterFor(zone).formatToParts(instant);
   const [year, month, day, hour, minute, second] = ['year', 'month', 'day', 'hour', 'minute', 'second'].map((type) =>
     Number(parts.find((part) => part.type === type)?.value),
   ) as [number, number, number, number, number, number];
@@ -83,17 +83,17 @@ function shownAt(instant: number, zone: string): number {
 }
 
 /** Returns the UTC offset of a zone at an instant, in milliseconds. */
-function aheadAt(instant: number, zone: string): number {
-  return shownAt(instant, zone) - instant;
+function utcOffsetMs(instant: number, zone: string): number {
+  return localTimeMs(instant, zone) - instant;
 }
 
-function clockOf(zone: string): Intl.DateTimeFormat {
-  const known = clocks.get(zone);
+function formatterFor(zone: string): Intl.DateTimeFormat {
+  const known = zoneFormatters.get(zone);
   if (known !== undefined) return known;
   const date = { year: 'numeric', month: 'numeric', day: 'numeric' } as const;
   const time = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const;
   const clock = new Intl.DateTimeFormat('en-US', { ...date, ...time, timeZone: zone });
-  clocks.set(zone, clock);
+  zoneFormatters.set(zone, clock);
   return clock;
 }
 

@@ -8,11 +8,11 @@ import { QueryView } from '../../app/page.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Facts } from '../../shipment/parts.tsx';
-import { shipmentQuery, titleOf } from '../../shipment/shipment-queries.ts';
+import { shipmentQuery, shipmentTitle } from '../../shipment/shipment-queries.ts';
 import { Eta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
-import { Time, withTimes } from '../../values/time.tsx';
+import { Time, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import type { ExceptionAction } from './act-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
@@ -88,7 +88,7 @@ function ExceptionSummary({ exception }: { readonly exception: ShipmentException
           {EXCEPTION_STATUS_LABELS[status]}
         </Badge>
       </Group>
-      {detail !== null && <Text size="sm">{withTimes(detail)}</Text>}
+      {detail !== null && <Text size="sm">{localizeTimes(detail)}</Text>}
     </Stack>
   );
 }
@@ -173,7 +173,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
           <Group gap="xs">
             <Title order={3} size="h5">
               <Anchor component={Link} to="/shipments/$id" params={{ id } as never} search={{} as never} inherit>
-                {titleOf(one)}
+                {shipmentTitle(one)}
               </Anchor>
             </Title>
             <ShipmentStatus status={one.status} />

@@ -5,9 +5,9 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Shipment, ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
-import { shipmentQuery, shipmentsQuery, titleOf } from '../../shipment/shipment-queries.ts';
+import { shipmentQuery, shipmentsQuery, shipmentTitle } from '../../shipment/shipment-queries.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { Time, withTimes } from '../../values/time.tsx';
+import { Time, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
 import { formatAge, findDueDate, isOverdue } from './queue-search.ts';
@@ -171,7 +171,7 @@ function ExceptionRow({ index, start, exception, shipment, isOpened, isMine, isS
           {title}
         </Link>
         <div className={classes['detail']}>
-          {[container_number, detail && withTimes(detail)].filter((part) => part !== null).join(' · ') || ' '}
+          {[container_number, detail && localizeTimes(detail)].filter((part) => part !== null).join(' · ') || ' '}
         </div>
       </div>
       <div role="cell">
@@ -239,7 +239,7 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
       tabIndex={-1}
       aria-busy={data === undefined}
     >
-      {data === undefined ? '…' : titleOf(data)}
+      {data === undefined ? '…' : shipmentTitle(data)}
     </Link>
   );
 }

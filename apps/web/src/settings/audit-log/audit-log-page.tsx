@@ -21,7 +21,7 @@ import { useEnvironment } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
 import { Time } from '../../values/time.tsx';
-import { DAYS } from '../../values/zones.ts';
+import { DATE_LIMITS } from '../../values/zones.ts';
 import { keysQuery, serviceAccountsQuery } from '../api-keys/key-queries.ts';
 import { memberName, usersQuery } from '../team/team.ts';
 import {
@@ -108,14 +108,14 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
         label="From"
         type="date"
         value={search.from ?? ''}
-        max={search.to ?? DAYS.max}
+        max={search.to ?? DATE_LIMITS.max}
         onChange={(from) => change({ from })}
       />
       <DateField
         label="To"
         type="date"
         value={search.to ?? ''}
-        min={search.from ?? DAYS.min}
+        min={search.from ?? DATE_LIMITS.min}
         onChange={(to) => change({ to })}
       />
       {Object.keys(search).length > 0 && (

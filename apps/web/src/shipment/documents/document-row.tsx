@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import { fileSize, save } from '../../values/files.ts';
+import { formatFileSize, downloadBlob } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
 import { useActorName } from '../history/history-sentences.ts';
 import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
@@ -89,7 +89,7 @@ function DocumentFacts({ document, actions, children }: DocumentFactsProps) {
           <Text size="sm">{file_name}</Text>
         )}
         <Text size="xs" c="dimmed">
-          {`${CONTENT_LABELS[content_type]}, ${fileSize(size_bytes)}. Uploaded by ${nameOf(uploaded_by)}, `}
+          {`${CONTENT_LABELS[content_type]}, ${formatFileSize(size_bytes)}. Uploaded by ${nameOf(uploaded_by)}, `}
           <Time value={document.uploaded_at ?? document.created_at} />.
           {reviewed_by !== null && reviewed_at !== null && (
             <>
@@ -150,7 +150,7 @@ function MoreActions({
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const { id, status, file_name, download_url, replaced_by_document_id } = document;
   const download = useWrite({
-    write: async () => save(await queries.fetchQuery(contentQuery(environment, id)), file_name),
+    write: async () => downloadBlob(await queries.fetchQuery(contentQuery(environment, id)), file_name),
   });
   const canReplace =
     mayWrite && !hasNoContent(document) && status !== 'pending_upload' && replaced_by_document_id === null;

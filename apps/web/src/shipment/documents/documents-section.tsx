@@ -10,7 +10,7 @@ import { QueryView } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { humanize } from '../history/value-words.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
-import type { Seen } from '../meanwhile/guarded-write.ts';
+import type { Versioned } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { type DocumentActions, DocumentRow, ReviewButtons } from './document-row.tsx';
 import classes from './documents-section.module.css';
@@ -59,12 +59,12 @@ export function DocumentsSection() {
   );
 }
 
-function DocumentList({ seen }: { readonly seen: Seen<readonly ShipmentDocument[]> }) {
+function DocumentList({ seen }: { readonly seen: Versioned<readonly ShipmentDocument[]> }) {
   const { thing: all, version } = seen;
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const [zone, setZone] = useState<DropZoneHandle | null>(null);
   const [showsGone, setShowsGone] = useState(false);
-  const [rejected, setRejected] = useState<Seen<ShipmentDocument>>();
+  const [rejected, setRejected] = useState<Versioned<ShipmentDocument>>();
   const [opened, open] = useOpenedDocument(all);
   const review = useReview(() => setRejected(undefined));
   const askDelete = (document: ShipmentDocument) =>

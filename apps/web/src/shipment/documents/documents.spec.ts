@@ -1,5 +1,5 @@
 import type { ShipmentDocument } from '@tracking/client';
-import { fileSize } from '../../values/files.ts';
+import { formatFileSize } from '../../values/files.ts';
 import { checkRequirements, groupVersions } from './documents.ts';
 import {
   MAX_UPLOAD_BYTES,
@@ -176,5 +176,5 @@ it.each([
   [1_500, '1.5 kB'],
   [26_214_400, '26.2 MB'],
 ])('formats %d bytes as %s', (bytes, words) => {
-  expect(fileSize(bytes).replace(',', '.')).toBe(words);
+  expect(formatFileSize(bytes).replace(',', '.')).toBe(words);
 });

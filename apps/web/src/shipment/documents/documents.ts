@@ -2,23 +2,23 @@ import { queryOptions } from '@tanstack/react-query';
 import type { DocumentType, ShipmentDocument } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
-import { shipmentQuery, versionIn } from '../shipment-queries.ts';
+import { type Versioned, useGuardedWrite } from '../meanwhile/guarded-write.ts';
+import { shipmentQuery, parseVersion } from '../shipment-queries.ts';
 
 /** Query of all documents of a shipment, with a shipment version that is not newer than the documents. */
 export function documentsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['documents', environment, id],
-    queryFn: async ({ client, signal }): Promise<Seen<readonly ShipmentDocument[]>> => {
+    queryFn: async ({ client, signal }): Promise<Versioned<readonly ShipmentDocument[]>> => {
       const version = client.getQueryData(shipmentQuery(environment, id).queryKey)?.version ?? 0;
       return { version, thing: await api(environment).documents.list(id, { limit: 200 }, { signal }).toArray() };
     },
   });
 }
 
-async function readDocument(environment: Environment, id: string): Promise<Seen<ShipmentDocument>> {
+async function readDocument(environment: Environment, id: string): Promise<Versioned<ShipmentDocument>> {
   const { data: thing, etag } = await api(environment).documents.get(id).withResponse();
-  return { thing, version: versionIn(etag) };
+  return { thing, version: parseVersion(etag) };
 }
 
 /** Query of the required document types by mode. */

@@ -8,10 +8,10 @@ import type { DocumentType } from '@tracking/client';
 import { type Ref, useEffect, useImperativeHandle, useRef, useState, useSyncExternalStore } from 'react';
 import { describeFailure } from '../../app/failures.ts';
 import { useApi } from '../../session/session.ts';
-import { fileSize } from '../../values/files.ts';
+import { formatFileSize } from '../../values/files.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../labels.ts';
-import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
+import { useShipmentQueryKeys } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
 import {
@@ -142,7 +142,7 @@ function UploadRow({
         <Text size="sm" className={classes['name']}>
           {file.name}{' '}
           <Text span c="dimmed" size="xs">
-            {fileSize(file.size)}
+            {formatFileSize(file.size)}
             {replaces !== undefined && ', replaces the previous version'}
           </Text>
         </Text>
@@ -187,7 +187,7 @@ interface UseUploadsAbout {
 
 /** The upload queue of the shipment shown when the section is opened. Leaving the section stops it. */
 function useUploads() {
-  const [client, { id }, touches, queries] = [useApi(), useShipment(), useShipmentTouches(), useQueryClient()];
+  const [client, { id }, touches, queries] = [useApi(), useShipment(), useShipmentQueryKeys(), useQueryClient()];
   const [queue] = useState(() => {
     const transfer = async ({ file, type, replaces }: Upload, { onProgress, signal }: TransferOptions) => {
       const content_type = contentTypeOf(file.name);

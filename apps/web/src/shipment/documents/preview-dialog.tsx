@@ -8,7 +8,7 @@ import { lazyWithRetry } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { fileSize, save } from '../../values/files.ts';
+import { formatFileSize, downloadBlob } from '../../values/files.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
 import { contentQuery, previewKind } from './documents.ts';
 import classes from './preview.module.css';
@@ -48,7 +48,7 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
   const content = useQuery({ ...query, enabled: isShown });
   const name = document.file_name;
   const download = useWrite({
-    write: async () => save(content.data ?? (await queries.fetchQuery(query)), name),
+    write: async () => downloadBlob(content.data ?? (await queries.fetchQuery(query)), name),
   });
   return (
     <Stack>
@@ -56,7 +56,7 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
         <Text size="sm">
           {kind === undefined
             ? 'Browsers cannot display files of this type.'
-            : `This file is too large to preview (${fileSize(document.size_bytes)}).`}{' '}
+            : `This file is too large to preview (${formatFileSize(document.size_bytes)}).`}{' '}
           Download the file to open it.
         </Text>
       )}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { OWN_ZONE, momentIn } from '../../values/zones.ts';
+import { OWN_ZONE, formatInstantIn } from '../../values/zones.ts';
 import { type EtaChange, etaPoints, useShipment } from '../shipment-queries.ts';
 import classes from './eta-chart.module.css';
 
@@ -14,7 +14,7 @@ const tickFormatter = (times: readonly number[]) => {
   return (time: number) => format(time);
 };
 const formatMoment = (time: unknown) =>
-  typeof time === 'number' ? momentIn(new Date(time).toISOString(), OWN_ZONE) : '—';
+  typeof time === 'number' ? formatInstantIn(new Date(time).toISOString(), OWN_ZONE) : '—';
 
 /** Step chart of the ETA changes. The table below the chart contains the same values. */
 export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {

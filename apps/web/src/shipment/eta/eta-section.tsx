@@ -5,7 +5,7 @@ import { Suspense } from 'react';
 import { lazyWithRetry } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { slipLabel } from '../../shipments/shipment-facts.tsx';
+import { formatDelay } from '../../shipments/shipment-facts.tsx';
 import { PlaceTime, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
 import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
@@ -94,7 +94,7 @@ function Slip({ hours }: { readonly hours: number | null }) {
   if (hours === null) return <>—</>;
   return (
     <Text span inherit fw={600} className={hours > 0 ? 'late' : 'early'}>
-      {slipLabel(Math.round(hours))}
+      {formatDelay(Math.round(hours))}
     </Text>
   );
 }

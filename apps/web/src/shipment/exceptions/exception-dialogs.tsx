@@ -13,8 +13,8 @@ import {
 } from '../../exceptions/exception-labels.ts';
 import { useApi, useSession } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { withTimes } from '../../values/time.tsx';
-import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
+import { localizeTimes } from '../../values/time.tsx';
+import { useShipmentQueryKeys } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import type { ExceptionAction } from './exception-queries.ts';
 
@@ -63,7 +63,7 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
   return (
     <form onSubmit={form.onSubmit(submit)}>
       <Stack>
-        {exception.detail !== null && <Text size="sm">{withTimes(exception.detail)}</Text>}
+        {exception.detail !== null && <Text size="sm">{localizeTimes(exception.detail)}</Text>}
         {(kind === 'acknowledge' || kind === 'assign') && (
           <Autocomplete
             {...form.getInputProps('assignee')}
@@ -126,7 +126,7 @@ export function OpenExceptionDialog({ opened, onClose }: OpenExceptionProps) {
 }
 
 function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
-  const [client, { id, container_numbers }, touches] = [useApi(), useShipment(), useShipmentTouches()];
+  const [client, { id, container_numbers }, touches] = [useApi(), useShipment(), useShipmentQueryKeys()];
   const me = useSession().user?.email ?? '';
   const form = useForm({
     initialValues: {

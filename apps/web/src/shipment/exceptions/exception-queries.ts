@@ -4,23 +4,23 @@ import type { MANUAL_RESOLUTIONS } from '../../exceptions/exception-labels.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { HistoryEntry } from '../history/history-sentences.ts';
-import { type Seen, useGuardedWrite } from '../meanwhile/guarded-write.ts';
-import { shipmentQuery, versionIn } from '../shipment-queries.ts';
+import { type Versioned, useGuardedWrite } from '../meanwhile/guarded-write.ts';
+import { shipmentQuery, parseVersion } from '../shipment-queries.ts';
 
 /** Query of all exceptions of a shipment, with a shipment version that is not newer than the exceptions. */
 export function versionedExceptionsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['exceptions-seen', environment, id],
-    queryFn: async ({ client, signal }): Promise<Seen<readonly ShipmentException[]>> => {
+    queryFn: async ({ client, signal }): Promise<Versioned<readonly ShipmentException[]>> => {
       const version = client.getQueryData(shipmentQuery(environment, id).queryKey)?.version ?? 0;
       return { version, thing: await api(environment).exceptions.listOf(id, { limit: 200 }, { signal }).toArray() };
     },
   });
 }
 
-async function readException(environment: Environment, id: string): Promise<Seen<ShipmentException>> {
+async function readException(environment: Environment, id: string): Promise<Versioned<ShipmentException>> {
   const { data: thing, etag } = await api(environment).exceptions.get(id).withResponse();
-  return { thing, version: versionIn(etag) };
+  return { thing, version: parseVersion(etag) };
 }
 
 /** Query of the history of an exception, including notes, newest first. */

@@ -14,9 +14,9 @@ import {
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { Time, withTimes } from '../../values/time.tsx';
+import { Time, localizeTimes } from '../../values/time.tsx';
 import { describeEntry, useActorName, actorLabel } from '../history/history-sentences.ts';
-import type { Seen } from '../meanwhile/guarded-write.ts';
+import type { Versioned } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import {
   COMPARED_FIELDS,
@@ -65,11 +65,11 @@ export function ExceptionsSection() {
 }
 
 interface PendingAction {
-  readonly seen: Seen<ShipmentException>;
+  readonly seen: Versioned<ShipmentException>;
   readonly kind: ExceptionAction['kind'];
 }
 
-function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Seen<readonly ShipmentException[]> }) {
+function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Versioned<readonly ShipmentException[]> }) {
   // The exception as it was when the user opened the dialog. Later changes are reported on submit.
   const [under, setUnder] = useState<PendingAction>();
   const [showsOver, setShowsOver] = useState(false);
@@ -164,7 +164,7 @@ function ExceptionCard({ exception, onDeal }: Props) {
             </Badge>
           )}
         </Group>
-        {detail !== null && <Text size="sm">{withTimes(detail)}</Text>}
+        {detail !== null && <Text size="sm">{localizeTimes(detail)}</Text>}
         <Text size="xs" c="dimmed">
           {`Opened ${detected_by === 'system' ? 'by a rule' : 'manually'}, `}
           <Time value={opened_at} />.{' '}

@@ -7,7 +7,7 @@ import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { statusLabel } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText } from '../../values/place.tsx';
-import { Time, withTimes } from '../../values/time.tsx';
+import { Time, localizeTimes } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
 import { Card } from '../parts.tsx';
@@ -233,7 +233,7 @@ function ExplainedExceptionItem({
           {EXCEPTION_STATUS_LABELS[status]}
         </Badge>
       </Text>
-      {because !== null && <Text size="sm">{withTimes(because)}</Text>}
+      {because !== null && <Text size="sm">{localizeTimes(because)}</Text>}
       {isExpected && (
         <Text size="sm" component="div">
           {opens_at === null ? (

@@ -26,8 +26,8 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) 
       {conflict !== undefined && (
         <Stack>
           <Text size="sm">Your change was not saved.</Text>
-          <Since entries={conflict.since} />
-          <Changes conflict={conflict} fields={fields} />
+          <ChangesSince entries={conflict.since} />
+          <ChangedFieldsTable conflict={conflict} fields={fields} />
           {conflict.keepMine === undefined && <Text size="sm">Your action is no longer possible.</Text>}
           <Group justify="end">
             <Button variant={conflict.keepMine ? 'default' : 'filled'} onClick={conflict.keepTheirs} data-autofocus>
@@ -41,7 +41,7 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) 
   );
 }
 
-function Since({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
+function ChangesSince({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
   if (entries.length === 0) return null;
   return (
     <List size="sm">
@@ -54,7 +54,7 @@ function Since({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
   );
 }
 
-function Changes<Thing>({
+function ChangedFieldsTable<Thing>({
   conflict,
   fields,
 }: {

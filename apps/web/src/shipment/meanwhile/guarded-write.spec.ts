@@ -1,5 +1,5 @@
 import { ConflictError } from '@tracking/client';
-import { ChangedMeanwhile, type Seen, guarded } from './guarded-write.ts';
+import { ResourceChangedError, type Versioned, writeIfUnchanged } from './guarded-write.ts';
 
 interface Thing {
   readonly status: string;
@@ -11,7 +11,7 @@ const refusal = (code: 'precondition_failed' | 'document_reviewed') =>
     error: { type: 'conflict', code },
   });
 const isSame = (one: Thing, other: Thing) => one.status === other.status;
-const SEEN: Seen<Thing> = { thing: { status: 'uploaded' }, version: 3 };
+const SEEN: Versioned<Thing> = { thing: { status: 'uploaded' }, version: 3 };
 
 /** A service that holds the resource at this version of its shipment. */
 function service(thing: Thing, version: number) {
@@ -25,20 +25,20 @@ function service(thing: Thing, version: number) {
 
 it('writes with the version that was seen', async () => {
   const { parts, tags } = service(SEEN.thing, 3);
-  await expect(guarded(SEEN, parts)).resolves.toBe('written');
+  await expect(writeIfUnchanged(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"']);
 });
 
 it('writes with the current version if only other parts changed', async () => {
   const { parts, tags } = service(SEEN.thing, 9);
-  await expect(guarded(SEEN, parts)).resolves.toBe('written');
+  await expect(writeIfUnchanged(SEEN, parts)).resolves.toBe('written');
   expect(tags).toEqual(['"3"', '"9"']);
 });
 
 it('writes nothing if the resource itself changed, and reports both states', async () => {
   const { parts, tags } = service({ status: 'rejected' }, 4);
-  const refused = await guarded(SEEN, parts).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(ChangedMeanwhile);
+  const refused = await writeIfUnchanged(SEEN, parts).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(ResourceChangedError);
   expect(refused).toMatchObject({ seen: SEEN, now: { thing: { status: 'rejected' }, version: 4 } });
   expect(tags).toEqual(['"3"']);
 });
@@ -48,13 +48,13 @@ it('reports a change too if the service refuses it with another code', async () 
     ...service({ status: 'rejected' }, 4).parts,
     write: () => Promise.reject(refusal('document_reviewed')),
   };
-  await expect(guarded(SEEN, parts)).rejects.toBeInstanceOf(ChangedMeanwhile);
+  await expect(writeIfUnchanged(SEEN, parts)).rejects.toBeInstanceOf(ResourceChangedError);
 });
 
 it('passes on other refusals of an unchanged resource', async () => {
   const refused = refusal('document_reviewed');
   const parts = { ...service(SEEN.thing, 4).parts, write: () => Promise.reject(refused) };
-  await expect(guarded(SEEN, parts)).rejects.toBe(refused);
+  await expect(writeIfUnchanged(SEEN, parts)).rejects.toBe(refused);
 });
 
 it('gives up if a change comes before each attempt, and passes on other failures', async () => {
@@ -64,8 +64,8 @@ it('gives up if a change comes before each attempt, and passes on other failures
     read: () => Promise.resolve({ thing: SEEN.thing, version: (version += 1) }),
     isSame,
   };
-  await expect(guarded(SEEN, chased)).rejects.toMatchObject({ code: 'precondition_failed' });
+  await expect(writeIfUnchanged(SEEN, chased)).rejects.toMatchObject({ code: 'precondition_failed' });
   expect(version).toBeLessThan(20);
   const broken = { ...chased, write: () => Promise.reject(new Error('broken')) };
-  await expect(guarded(SEEN, broken)).rejects.toThrow('broken');
+  await expect(writeIfUnchanged(SEEN, broken)).rejects.toThrow('broken');
 });

@@ -9,8 +9,8 @@ import { useShipment } from '../shipment-queries.ts';
 
 /** Conflict between the user's change and another user's change of the same resource. */
 export interface Conflict<Thing> {
-  readonly seen: Seen<Thing>;
-  readonly now: Seen<Thing>;
+  readonly seen: Versioned<Thing>;
+  readonly now: Versioned<Thing>;
   /** History entries since the user read the resource, newest first. Empty if the history could not be read. */
   readonly since: readonly HistoryEntry[];
   /** Repeats the user's change on the latest state. Undefined if the change is no longer possible. */
@@ -18,11 +18,11 @@ export interface Conflict<Thing> {
   readonly keepTheirs: () => void;
 }
 
-interface Parts<Thing, Input, Output> extends Pick<WriteOptions<Input, Output>, 'done' | 'onDone'> {
+interface GuardedWriteOptions<Thing, Input, Output> extends Pick<WriteOptions<Input, Output>, 'done' | 'onDone'> {
   /** Kind of resource that is written. */
   readonly kind: 'shipment' | 'document' | 'exception' | 'milestone';
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
-  readonly read: (thing: Thing) => Promise<Seen<Thing>>;
+  readonly read: (thing: Thing) => Promise<Versioned<Thing>>;
   readonly isSame: (seen: Thing, now: Thing) => boolean;
   /** Returns true if the change is still possible in the latest state. */
   readonly canStill: (now: Thing, input: Input) => boolean;
@@ -31,46 +31,47 @@ interface Parts<Thing, Input, Output> extends Pick<WriteOptions<Input, Output>, 
 }
 
 /** Kinds of shipment queries to refetch after a write. */
-const KINDS = [
+const SHIPMENT_QUERY_KINDS = [
   ...(['shipment', 'milestones', 'milestone-history', 'eta-history', 'documents', 'exceptions'] as const),
   ...(['exceptions-seen', 'exception-story', 'history', 'explanation'] as const),
 ] as const;
 
-export function useShipmentTouches() {
+export function useShipmentQueryKeys() {
   const [environment, { id }] = [useEnvironment(), useShipment()];
-  return KINDS.map((kind) => [kind, environment, id] as const);
+  return SHIPMENT_QUERY_KINDS.map((kind) => [kind, environment, id] as const);
 }
 
 /**
  * Writes to a shipment or one of its parts. The write is rejected if another user changed that part after it was read.
  */
 export function useGuardedWrite<Thing extends { readonly id: string }, Input = void, Output = unknown>(
-  parts: Parts<Thing, Input, Output>,
+  parts: GuardedWriteOptions<Thing, Input, Output>,
 ) {
   const { kind, write, read, isSame, canStill, onLeft, ...writeParts } = parts;
   const queries = useQueryClient();
   const [environment, shipment] = [useEnvironment(), useShipment()];
-  const touches = useShipmentTouches();
+  const touches = useShipmentQueryKeys();
   const [conflict, setConflict] = useState<Conflict<Thing>>();
   const writing = useWrite({
     ...writeParts,
-    onDone: (output: Output, { input }: { seen: Seen<Thing>; input: Input }) => writeParts.onDone?.(output, input),
+    onDone: (output: Output, { input }: { seen: Versioned<Thing>; input: Input }) => writeParts.onDone?.(output, input),
     invalidates: touches,
-    write: async ({ seen, input }: { seen: Seen<Thing>; input: Input }) => {
+    write: async ({ seen, input }: { seen: Versioned<Thing>; input: Input }) => {
       try {
-        return await guarded(seen, {
+        return await writeIfUnchanged(seen, {
           write: (ifMatch) => write(seen.thing, input, ifMatch),
           read: () => read(seen.thing),
           isSame,
         });
       } catch (error) {
-        if (!(error instanceof ChangedMeanwhile)) throw error;
+        if (!(error instanceof ResourceChangedError)) throw error;
         const all = await historySince(environment, shipment.id, seen.version).catch(() => []);
-        const now = error.now as Seen<Thing>;
+        const now = error.now as Versioned<Thing>;
         setConflict({
           seen,
           now,
-          since: kind === 'shipment' ? all : all.filter(({ changes }) => isAbout(changes[kind], seen.thing.id)),
+          since:
+            kind === 'shipment' ? all : all.filter(({ changes }) => concernsResource(changes[kind], seen.thing.id)),
           keepMine: canStill(now.thing, input)
             ? () => {
                 setConflict(undefined);
@@ -86,39 +87,39 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
         throw error;
       }
     },
-    showsError: (error) => error instanceof ChangedMeanwhile,
+    showsError: (error) => error instanceof ResourceChangedError,
   });
   return {
-    run: (seen: Seen<Thing>, input: Input) => writing.mutate({ seen, input }),
+    run: (seen: Versioned<Thing>, input: Input) => writing.mutate({ seen, input }),
     isPending: writing.isPending,
     conflict,
   };
 }
 
-function isAbout(change: HistoryEntry['changes'][string] | undefined, id: string): boolean {
+function concernsResource(change: HistoryEntry['changes'][string] | undefined, id: string): boolean {
   return [change?.from, change?.to].some((thing) => (thing as { readonly id?: string } | null | undefined)?.id === id);
 }
 
 /** A resource, with the version of its shipment at the time of the read. */
-export interface Seen<Thing> {
+export interface Versioned<Thing> {
   readonly thing: Thing;
   readonly version: number;
 }
 
 /** Thrown if another user changed the resource after it was read. Nothing was written. */
-export class ChangedMeanwhile<Thing> extends Error {
+export class ResourceChangedError<Thing> extends Error {
   constructor(
-    readonly seen: Seen<Thing>,
-    readonly now: Seen<Thing>,
+    readonly seen: Versioned<Thing>,
+    readonly now: Versioned<Thing>,
   ) {
     super('Another user changed this resource.');
     this.name = 'ChangedMeanwhile';
   }
 }
 
-interface GuardedParts<Thing, Output> {
+interface WriteIfUnchangedOptions<Thing, Output> {
   readonly write: (ifMatch: string) => Promise<Output>;
-  readonly read: () => Promise<Seen<Thing>>;
+  readonly read: () => Promise<Versioned<Thing>>;
   /** Returns true if both states lead to the same decision of the user. */
   readonly isSame: (seen: Thing, now: Thing) => boolean;
 }
@@ -131,9 +132,9 @@ const MAX_ATTEMPTS = 6;
  * other parts, such as a new milestone, repeat the write with the latest version.
  * @throws ChangedMeanwhile if the resource itself has changed
  */
-export async function guarded<Thing, Output>(
-  seen: Seen<Thing>,
-  { write, read, isSame }: GuardedParts<Thing, Output>,
+export async function writeIfUnchanged<Thing, Output>(
+  seen: Versioned<Thing>,
+  { write, read, isSame }: WriteIfUnchangedOptions<Thing, Output>,
 ): Promise<Output> {
   let { version } = seen;
   for (let left = MAX_ATTEMPTS; ; left -= 1) {
@@ -142,7 +143,7 @@ export async function guarded<Thing, Output>(
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       const now = await read();
-      if (!isSame(seen.thing, now.thing)) throw new ChangedMeanwhile(seen, now);
+      if (!isSame(seen.thing, now.thing)) throw new ResourceChangedError(seen, now);
       // A retry with another version would not help.
       if (!isOutdated(error) || left === 1) throw error;
       ({ version } = now);

@@ -8,28 +8,33 @@ import { QueryView } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { OWN_ZONE, momentIn } from '../../values/zones.ts';
-import { ChangedMeanwhile, type Seen, guarded, useShipmentTouches } from '../meanwhile/guarded-write.ts';
-import { ChangedFields } from '../parts.tsx';
+import { OWN_ZONE, formatInstantIn } from '../../values/zones.ts';
+import {
+  ResourceChangedError,
+  type Versioned,
+  writeIfUnchanged,
+  useShipmentQueryKeys,
+} from '../meanwhile/guarded-write.ts';
+import { FieldConflicts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
 import {
   FIELD_LABELS,
   type MilestoneChanges,
   type MilestoneField,
-  changesOf,
-  differences,
-  fieldText,
+  findCorrections,
+  differingFields,
+  formatMilestoneField,
   isSameRevision,
   milestoneHistoryQuery,
   readMilestone,
-  valuesOf,
+  toFormValues,
 } from './milestone-values.ts';
 
 /**
  * Query of the milestone when the form is opened. Never refetched, since later changes must not alter the open form.
  */
-function seenQuery(environment: Environment, shipmentId: string, milestoneId: string) {
+function milestoneSnapshotQuery(environment: Environment, shipmentId: string, milestoneId: string) {
   return queryOptions({
     queryKey: ['milestone-seen', environment, milestoneId],
     queryFn: () => readMilestone(environment, { shipment_id: shipmentId, id: milestoneId }),
@@ -46,50 +51,50 @@ interface Props {
 }
 
 export default function CorrectMilestone({ milestoneId, onClose }: Props) {
-  const seen = useQuery(seenQuery(useEnvironment(), useShipment().id, milestoneId));
+  const seen = useQuery(milestoneSnapshotQuery(useEnvironment(), useShipment().id, milestoneId));
   return (
     <QueryView query={seen} what="the milestone">
-      {(first) => <Correction first={first} onClose={onClose} />}
+      {(first) => <CorrectionForm first={first} onClose={onClose} />}
     </QueryView>
   );
 }
 
-function Correction({ first, onClose }: { readonly first: Seen<Milestone>; readonly onClose: () => void }) {
-  const [shipment, client, environment, touches] = [useShipment(), useApi(), useEnvironment(), useShipmentTouches()];
+function CorrectionForm({ first, onClose }: { readonly first: Versioned<Milestone>; readonly onClose: () => void }) {
+  const [shipment, client, environment, touches] = [useShipment(), useApi(), useEnvironment(), useShipmentQueryKeys()];
   const [seen, setSeen] = useState(first);
-  const [theirs, setTheirs] = useState<Seen<Milestone>>();
+  const [theirs, setTheirs] = useState<Versioned<Milestone>>();
   const [zone, setZone] = useState(first.thing.timezone ?? OWN_ZONE);
-  const form = useForm({ mode: 'controlled', initialValues: valuesOf(first.thing, zone) });
+  const form = useForm({ mode: 'controlled', initialValues: toFormValues(first.thing, zone) });
   const { id } = first.thing;
   const correct = useWrite({
-    write: (from: Seen<Milestone>) =>
-      guarded(from, {
+    write: (from: Versioned<Milestone>) =>
+      writeIfUnchanged(from, {
         read: () => readMilestone(environment, first.thing),
         isSame: isSameRevision,
         write: (ifMatch) =>
-          client.milestones.correct(shipment.id, id, changesOf(seen.thing, form.values, zone), { ifMatch }),
+          client.milestones.correct(shipment.id, id, findCorrections(seen.thing, form.values, zone), { ifMatch }),
       }),
     done: 'Milestone corrected.',
     invalidates: touches,
     onDone: onClose,
     showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
-      if (error instanceof ChangedMeanwhile) setTheirs((error as ChangedMeanwhile<Milestone>).now);
+      if (error instanceof ResourceChangedError) setTheirs((error as ResourceChangedError<Milestone>).now);
       return true;
     },
   });
   if (theirs !== undefined) {
     const takeTheirs = () => {
       setSeen(theirs);
-      form.setValues(valuesOf(theirs.thing, zone));
+      form.setValues(toFormValues(theirs.thing, zone));
       setTheirs(undefined);
       correct.reset();
     };
     return (
-      <MilestoneChanged
+      <MilestoneConflict
         before={seen.thing}
         theirs={theirs.thing}
-        mine={changesOf(seen.thing, form.values, zone)}
+        mine={findCorrections(seen.thing, form.values, zone)}
         isPending={correct.isPending}
         onKeepMine={() => {
           setTheirs(undefined);
@@ -100,7 +105,7 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
       />
     );
   }
-  const isSame = Object.keys(changesOf(seen.thing, form.values, zone)).length === 0;
+  const isSame = Object.keys(findCorrections(seen.thing, form.values, zone)).length === 0;
   return (
     <form onSubmit={form.onSubmit(() => correct.mutate(seen))}>
       <Stack>
@@ -124,7 +129,7 @@ function Correction({ first, onClose }: { readonly first: Seen<Milestone>; reado
   );
 }
 
-interface MilestoneChangedProps {
+interface MilestoneConflictProps {
   readonly before: Milestone;
   readonly theirs: Milestone;
   readonly mine: MilestoneChanges;
@@ -135,7 +140,7 @@ interface MilestoneChangedProps {
 }
 
 /** Conflict view: another user corrected or retracted the milestone meanwhile. */
-function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: MilestoneChangedProps) {
+function MilestoneConflict({ before, theirs, mine, onClose, ...choice }: MilestoneConflictProps) {
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
   const who = history.data?.[0]?.actor.name;
   if (theirs.retracted_at !== null) {
@@ -150,17 +155,21 @@ function MilestoneChanged({ before, theirs, mine, onClose, ...choice }: Mileston
       </Stack>
     );
   }
-  const changed = new Set([...differences(before, theirs), ...(Object.keys(mine) as MilestoneField[])]);
+  const changed = new Set([...differingFields(before, theirs), ...(Object.keys(mine) as MilestoneField[])]);
   const fields = [...changed].map((field) => ({
     label: FIELD_LABELS[field],
-    before: shown(before, field),
-    now: shown(theirs, field),
+    before: formatField(before, field),
+    now: formatField(theirs, field),
     yours:
-      field in mine ? shown({ ...theirs, ...mine, label: mine.code ?? theirs.label } as Milestone, field) : undefined,
+      field in mine
+        ? formatField({ ...theirs, ...mine, label: mine.code ?? theirs.label } as Milestone, field)
+        : undefined,
   }));
-  return <ChangedFields what="the milestone" who={who} fields={fields} {...choice} />;
+  return <FieldConflicts what="the milestone" who={who} fields={fields} {...choice} />;
 }
 
-function shown(milestone: Milestone, field: MilestoneField): string {
-  return field === 'occurred_at' ? momentIn(milestone.occurred_at, OWN_ZONE) : fieldText(milestone, field);
+function formatField(milestone: Milestone, field: MilestoneField): string {
+  return field === 'occurred_at'
+    ? formatInstantIn(milestone.occurred_at, OWN_ZONE)
+    : formatMilestoneField(milestone, field);
 }

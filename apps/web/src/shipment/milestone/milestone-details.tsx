@@ -16,12 +16,12 @@ import { useShipment } from '../shipment-queries.ts';
 import {
   FIELD_LABELS,
   type MilestoneChange,
-  differences,
-  fieldText,
+  differingFields,
+  formatMilestoneField,
   isSameRevision,
   milestoneHistoryQuery,
   readMilestone,
-  sourceOf,
+  sourceLabel,
 } from './milestone-values.ts';
 
 /** The form is loaded when it is opened. */
@@ -33,7 +33,7 @@ const ConflictDialog = onDemand(
 );
 
 /** Fields that the conflict dialog compares if the milestone was corrected before the retraction. */
-const SHOWN_FIELDS = Object.keys(FIELD_LABELS) as (keyof typeof FIELD_LABELS)[];
+const COMPARED_FIELDS = Object.keys(FIELD_LABELS) as (keyof typeof FIELD_LABELS)[];
 
 /** Details of a milestone with its corrections and actions. */
 export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
@@ -67,7 +67,7 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           ['Time', <PlaceTime key="when" value={milestone.occurred_at} zone={zone} />],
           ['Location', <PlaceOrText key="where" name={location} />],
           ['Container', milestone.container_number ?? 'All containers'],
-          ['Source', sourceOf(milestone)],
+          ['Source', sourceLabel(milestone)],
           ['Reason', milestone.reason_code && reasonLabel(milestone.reason_code)],
           ['Vessel', milestone.vessel],
           ['Voyage', milestone.voyage],
@@ -76,14 +76,14 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           ['Recorded', <Time key="recorded" value={milestone.recorded_at} />],
         ]}
       />
-      {retracted_at === null && <Actions milestone={milestone} onCorrect={() => setCorrects(true)} />}
+      {retracted_at === null && <MilestoneActions milestone={milestone} onCorrect={() => setCorrects(true)} />}
       {milestone.revision > 1 && (
         <Stack gap="xs">
           <Title order={3} size="h6">
             Corrections
           </Title>
           <QueryView query={history} what="the corrections">
-            {(changes) => changes.map((change) => <Change key={change.at} change={change} />)}
+            {(changes) => changes.map((change) => <MilestoneChangeItem key={change.at} change={change} />)}
           </QueryView>
         </Stack>
       )}
@@ -102,7 +102,7 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
   );
 }
 
-function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; readonly onCorrect: () => void }) {
+function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milestone; readonly onCorrect: () => void }) {
   const [shipment, client, environment] = [useShipment(), useApi(), useEnvironment()];
   const retract = useGuardedWrite<Milestone>({
     kind: 'milestone',
@@ -139,12 +139,12 @@ function Actions({ milestone, onCorrect }: { readonly milestone: Milestone; read
           </Button>
         </PermissionGate>
       </Group>
-      <ConflictDialog conflict={retract.conflict} what="the milestone" fields={SHOWN_FIELDS} />
+      <ConflictDialog conflict={retract.conflict} what="the milestone" fields={COMPARED_FIELDS} />
     </>
   );
 }
 
-function Change({ change: { at, actor, from, to } }: { readonly change: MilestoneChange }) {
+function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly change: MilestoneChange }) {
   return (
     <div>
       <Text size="sm">
@@ -153,15 +153,15 @@ function Change({ change: { at, actor, from, to } }: { readonly change: Mileston
       </Text>
       {from !== null &&
         to !== null &&
-        differences(from, to).map((field) => (
+        differingFields(from, to).map((field) => (
           <Text key={field} size="sm" c="dimmed">
-            {FIELD_LABELS[field]}: <del>{fieldOf(from, field)}</del> <ins>{fieldOf(to, field)}</ins>
+            {FIELD_LABELS[field]}: <del>{renderField(from, field)}</del> <ins>{renderField(to, field)}</ins>
           </Text>
         ))}
     </div>
   );
 }
 
-function fieldOf(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
-  return field === 'occurred_at' ? <Time value={milestone.occurred_at} /> : fieldText(milestone, field);
+function renderField(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
+  return field === 'occurred_at' ? <Time value={milestone.occurred_at} /> : formatMilestoneField(milestone, field);
 }

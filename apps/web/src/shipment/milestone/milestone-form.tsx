@@ -7,13 +7,13 @@ import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
 import { placesQuery } from '../../values/places.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { OWN_ZONE, TIMES, instantOf, momentIn, wallClockOf } from '../../values/zones.ts';
+import { OWN_ZONE, TIME_LIMITS, toInstant, formatInstantIn, toWallClock } from '../../values/zones.ts';
 import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { type MilestoneValues, codeOptions, milestoneCodesQuery } from './milestone-values.ts';
 
-const CLASSIFIERS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
-const SOURCES = Object.entries(SOURCE_LABELS)
+const CLASSIFIER_OPTIONS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
+const SOURCE_OPTIONS = Object.entries(SOURCE_LABELS)
   .filter(([value]) => value !== 'client')
   .map(([value, label]) => ({ value, label }));
 
@@ -48,15 +48,15 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
         aria-label="Actual, estimated or planned"
         value={form.values.classifier}
         onChange={(value) => form.setFieldValue('classifier', value as Classifier)}
-        data={CLASSIFIERS}
+        data={CLASSIFIER_OPTIONS}
       />
-      <When form={form} zone={zone} onZone={onZone} />
-      <Where form={form} zone={zone} onZone={onZone} />
+      <TimeFields form={form} zone={zone} onZone={onZone} />
+      <LocationField form={form} zone={zone} onZone={onZone} />
       <Select
         {...form.getInputProps('container_number')}
         label="Container"
         placeholder="All containers"
-        data={containersOf(shipment.container_numbers, corrects)}
+        data={listContainers(shipment.container_numbers, corrects)}
         disabled={shipment.container_numbers.length === 0 && corrects?.container_number == null}
         clearable
       />
@@ -84,7 +84,7 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
           value={form.values.source}
           onChange={(value) => form.setFieldValue('source', (value ?? 'manual') as Source)}
           error={form.errors['source']}
-          data={SOURCES}
+          data={SOURCE_OPTIONS}
           allowDeselect={false}
         />
       )}
@@ -95,14 +95,14 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
 /**
  * Lists the containers of the shipment, and the container of the milestone even if it was removed from the shipment.
  */
-function containersOf(numbers: readonly string[], corrects: Milestone | undefined): string[] {
+function listContainers(numbers: readonly string[], corrects: Milestone | undefined): string[] {
   return [...new Set([...numbers, corrects?.container_number ?? ''])].filter((number) => number !== '');
 }
 
-function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
+function TimeFields({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   const { location, occurred_at } = form.values;
   const there = usePlaces([location.trim()]).get(location.trim())?.timezone;
-  const at = instantOf(occurred_at, zone);
+  const at = toInstant(occurred_at, zone);
   const zones = [...new Set([...(there == null ? [] : [there]), zone, OWN_ZONE, 'UTC'])];
   const labels: Readonly<Record<string, string>> = {
     UTC: 'UTC',
@@ -112,7 +112,13 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   return (
     <Stack gap={4}>
       <Group grow align="start">
-        <TextInput {...form.getInputProps('occurred_at')} label="Time" type="datetime-local" {...TIMES} required />
+        <TextInput
+          {...form.getInputProps('occurred_at')}
+          label="Time"
+          type="datetime-local"
+          {...TIME_LIMITS}
+          required
+        />
         <Select
           label="Time zone"
           value={zone}
@@ -123,7 +129,7 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
       </Group>
       {at !== undefined && zone !== OWN_ZONE && (
         <Text size="xs" c="dimmed">
-          {`${momentIn(at, OWN_ZONE)} in your time zone`}
+          {`${formatInstantIn(at, OWN_ZONE)} in your time zone`}
         </Text>
       )}
     </Stack>
@@ -134,12 +140,12 @@ function When({ form, zone, onZone }: Omit<Props, 'corrects'>) {
  * Location field: free text, or a port found by name. If the time is unchanged, it is converted to the time zone of the
  * place.
  */
-function Where({ form, zone, onZone }: Omit<Props, 'corrects'>) {
+function LocationField({ form, zone, onZone }: Omit<Props, 'corrects'>) {
   const environment = useEnvironment();
   const followPlace = (there: string) => {
-    const at = instantOf(form.values.occurred_at, zone);
+    const at = toInstant(form.values.occurred_at, zone);
     if (at === undefined) return;
-    form.setFieldValue('occurred_at', wallClockOf(at, there));
+    form.setFieldValue('occurred_at', toWallClock(at, there));
     form.resetTouched();
     onZone(there);
   };

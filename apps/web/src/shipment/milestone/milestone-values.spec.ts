@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/client';
-import { blankMilestone, bodyOf, changesOf, valuesOf } from './milestone-values.ts';
+import { emptyMilestone, toRequestBody, findCorrections, toFormValues } from './milestone-values.ts';
 
 const ZONE = 'Asia/Shanghai';
 const recorded: Milestone = {
@@ -28,9 +28,9 @@ const recorded: Milestone = {
 
 describe('the milestone form', () => {
   it('sends filled fields, with the time as an instant', () => {
-    const blank = blankMilestone('2026-11-24T06:00:00Z', ZONE);
+    const blank = emptyMilestone('2026-11-24T06:00:00Z', ZONE);
     const values = { ...blank, code: 'vessel_departed', location: ' CNSHA ', occurred_at: '2026-11-24T14:30' };
-    expect(bodyOf(values, ZONE)).toEqual({
+    expect(toRequestBody(values, ZONE)).toEqual({
       code: 'vessel_departed',
       classifier: 'actual',
       source: 'manual',
@@ -40,12 +40,12 @@ describe('the milestone form', () => {
   });
 
   it('sends nothing for an unchanged correction, although it does not show seconds', () => {
-    expect(changesOf(recorded, valuesOf(recorded, ZONE), ZONE)).toEqual({});
+    expect(findCorrections(recorded, toFormValues(recorded, ZONE), ZONE)).toEqual({});
   });
 
   it('sends changed fields of a correction, null for cleared ones', () => {
-    const values = { ...valuesOf(recorded, ZONE), vessel: ' ', voyage: '412W', occurred_at: '2026-11-24T15:00' };
-    expect(changesOf(recorded, values, ZONE)).toEqual({
+    const values = { ...toFormValues(recorded, ZONE), vessel: ' ', voyage: '412W', occurred_at: '2026-11-24T15:00' };
+    expect(findCorrections(recorded, values, ZONE)).toEqual({
       vessel: null,
       voyage: '412W',
       occurred_at: '2026-11-24T07:00:00.000Z',
@@ -53,8 +53,8 @@ describe('the milestone form', () => {
   });
 
   it.each(['', '20261-11-24T15:00'])('sends an invalid time as typed, %j, for the service to refuse', (typed) => {
-    const values = { ...valuesOf(recorded, ZONE), occurred_at: typed };
-    expect(changesOf(recorded, values, ZONE)).toEqual({ occurred_at: typed });
-    expect(bodyOf(values, ZONE).occurred_at ?? '').toBe(typed);
+    const values = { ...toFormValues(recorded, ZONE), occurred_at: typed };
+    expect(findCorrections(recorded, values, ZONE)).toEqual({ occurred_at: typed });
+    expect(toRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
   });
 });

@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { BodyOf, ItemOf, Milestone, MilestoneFields, Shipment, components } from '@tracking/client';
 import { type Environment, api } from '../../session/api.ts';
-import { instantOf, wallClockOf } from '../../values/zones.ts';
+import { toInstant, toWallClock } from '../../values/zones.ts';
 import { CLASSIFIER_LABELS, type Classifier, type Reason, SOURCE_LABELS, type Source, reasonLabel } from '../labels.ts';
-import type { Seen } from '../meanwhile/guarded-write.ts';
-import { versionIn } from '../shipment-queries.ts';
+import type { Versioned } from '../meanwhile/guarded-write.ts';
+import { parseVersion } from '../shipment-queries.ts';
 
 /** Values of the milestone form. Empty strings and null stand for no value. */
 export interface MilestoneValues {
@@ -24,23 +24,23 @@ export interface MilestoneValues {
 export type MilestoneChanges = BodyOf<'correctMilestone'>;
 
 /** Fields that can be corrected, except the time. */
-const CORRECTABLE = [
+const CORRECTABLE_FIELDS = [
   ...(['code', 'classifier', 'location', 'container_number', 'reason_code'] as const),
   ...(['vessel', 'voyage', 'note', 'external_id'] as const),
 ] as const;
 
-export function blankMilestone(now: string, zone: string): MilestoneValues {
+export function emptyMilestone(now: string, zone: string): MilestoneValues {
   const texts = { code: '', location: '', vessel: '', voyage: '', note: '', external_id: '' };
   const choices = { classifier: 'actual', source: 'manual', container_number: null, reason_code: null } as const;
-  return { ...texts, ...choices, occurred_at: wallClockOf(now, zone) };
+  return { ...texts, ...choices, occurred_at: toWallClock(now, zone) };
 }
 
-export function valuesOf(milestone: Milestone, zone: string): MilestoneValues {
+export function toFormValues(milestone: Milestone, zone: string): MilestoneValues {
   const { code, classifier, container_number, source, reason_code } = milestone;
   const text = (value: string | null) => value ?? '';
   return {
     ...{ code, classifier, container_number, source, reason_code },
-    occurred_at: wallClockOf(milestone.occurred_at, zone),
+    occurred_at: toWallClock(milestone.occurred_at, zone),
     location: text(milestone.location),
     vessel: text(milestone.vessel),
     voyage: text(milestone.voyage),
@@ -50,30 +50,30 @@ export function valuesOf(milestone: Milestone, zone: string): MilestoneValues {
 }
 
 /** Builds the request body to record the milestone. */
-export function bodyOf(values: MilestoneValues, zone: string): MilestoneFields {
-  const entries = Object.entries({ ...values, occurred_at: instantIfAny(values.occurred_at, zone) });
+export function toRequestBody(values: MilestoneValues, zone: string): MilestoneFields {
+  const entries = Object.entries({ ...values, occurred_at: toInstantIfValid(values.occurred_at, zone) });
   return Object.fromEntries(
-    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimmed(value)]),
+    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimText(value)]),
   ) as unknown as MilestoneFields;
 }
 
 /** Builds the corrections: changed fields, null for a cleared field. If the time is unchanged, its seconds are kept. */
-export function changesOf(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
-  const changed = CORRECTABLE.map((name) => [name, trimmed(values[name]) || null] as const).filter(
+export function findCorrections(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
+  const changed = CORRECTABLE_FIELDS.map((name) => [name, trimText(values[name]) || null] as const).filter(
     ([name, value]) => value !== before[name],
   );
-  const isSameTime = values.occurred_at === wallClockOf(before.occurred_at, zone);
-  const occurred_at = isSameTime ? undefined : instantIfAny(values.occurred_at, zone);
+  const isSameTime = values.occurred_at === toWallClock(before.occurred_at, zone);
+  const occurred_at = isSameTime ? undefined : toInstantIfValid(values.occurred_at, zone);
   return { ...Object.fromEntries(changed), ...(occurred_at !== undefined && { occurred_at }) } as MilestoneChanges;
 }
 
-function trimmed(value: string | null): string | null {
+function trimText(value: string | null): string | null {
   return typeof value === 'string' ? value.trim() : value;
 }
 
 /** Converts a local time to UTC. An invalid time is returned unchanged, so that the API reports the error. */
-function instantIfAny(wallClock: string, zone: string): string {
-  return instantOf(wallClock, zone) ?? wallClock;
+function toInstantIfValid(wallClock: string, zone: string): string {
+  return toInstant(wallClock, zone) ?? wallClock;
 }
 
 /** Labels of the fields that can be corrected. */
@@ -93,15 +93,18 @@ export const FIELD_LABELS = {
 export type MilestoneField = keyof typeof FIELD_LABELS;
 type CorrectableFields = Pick<Milestone, MilestoneField>;
 
-const FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
+const MILESTONE_FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
 
 /** Lists the fields in which two milestones differ. */
-export function differences(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
-  return FIELDS.filter((field) => from[field] !== to[field]);
+export function differingFields(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
+  return MILESTONE_FIELDS.filter((field) => from[field] !== to[field]);
 }
 
 /** Formats the value of a field, except times. */
-export function fieldText(milestone: CorrectableFields & Pick<Milestone, 'label'>, field: MilestoneField): string {
+export function formatMilestoneField(
+  milestone: CorrectableFields & Pick<Milestone, 'label'>,
+  field: MilestoneField,
+): string {
   const value = milestone[field];
   if (value === null) return '—';
   if (field === 'code') return milestone.label;
@@ -110,7 +113,7 @@ export function fieldText(milestone: CorrectableFields & Pick<Milestone, 'label'
   return value;
 }
 
-export function sourceOf({ source }: Pick<Milestone, 'source'>): string {
+export function sourceLabel({ source }: Pick<Milestone, 'source'>): string {
   return SOURCE_LABELS[source];
 }
 
@@ -144,9 +147,9 @@ export function codeOptions(codes: readonly MilestoneCode[], mode: Shipment['mod
 export async function readMilestone(
   environment: Environment,
   { shipment_id, id }: Pick<Milestone, 'shipment_id' | 'id'>,
-): Promise<Seen<Milestone>> {
+): Promise<Versioned<Milestone>> {
   const { data: thing, etag } = await api(environment).milestones.get(shipment_id, id).withResponse();
-  return { thing, version: versionIn(etag) };
+  return { thing, version: parseVersion(etag) };
 }
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
@@ -160,7 +163,7 @@ export interface MilestoneChange {
 }
 
 /** Extracts the change of a milestone from a history entry. Undefined if the entry does not concern the milestone. */
-function changeOf({ at, actor, changes }: HistoryEntry, milestoneId: string): MilestoneChange | undefined {
+function extractChange({ at, actor, changes }: HistoryEntry, milestoneId: string): MilestoneChange | undefined {
   const { from = null, to = null } = (changes['milestone'] ?? {}) as { from?: Milestone | null; to?: Milestone | null };
   return [from?.id, to?.id].includes(milestoneId) ? { at, actor, from, to } : undefined;
 }
@@ -172,7 +175,7 @@ export function milestoneHistoryQuery(environment: Environment, shipmentId: stri
     queryFn: async ({ signal }): Promise<MilestoneChange[]> => {
       const changes: MilestoneChange[] = [];
       for await (const entry of api(environment).shipments.history(shipmentId, { limit: 200 }, { signal })) {
-        const change = changeOf(entry, id);
+        const change = extractChange(entry, id);
         if (change?.from === null) break;
         if (change !== undefined) changes.push(change);
         if (changes.length >= revision - 1) break;

@@ -7,25 +7,25 @@ import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
 import { CurlCommand } from '../calls/snippet.tsx';
-import { useShipmentTouches } from '../meanwhile/guarded-write.ts';
+import { useShipmentQueryKeys } from '../meanwhile/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
-import { blankMilestone, bodyOf } from './milestone-values.ts';
+import { emptyMilestone, toRequestBody } from './milestone-values.ts';
 
 /** Form that records an actual, estimated or planned milestone. Concurrent recordings do not conflict. */
 export default function RecordMilestone({ onClose }: { readonly onClose: () => void }) {
-  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
+  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
   const [zone, setZone] = useState(OWN_ZONE);
   const form = useForm({
     mode: 'controlled',
-    initialValues: blankMilestone(new Date().toISOString(), OWN_ZONE),
+    initialValues: emptyMilestone(new Date().toISOString(), OWN_ZONE),
     validate: {
       code: (code) => (code === '' ? 'Choose a milestone' : null),
       occurred_at: (at) => (at === '' ? 'Enter a time' : null),
     },
   });
   const record = useWrite({
-    write: (values: typeof form.values) => client.milestones.record(shipment.id, bodyOf(values, zone)),
+    write: (values: typeof form.values) => client.milestones.record(shipment.id, toRequestBody(values, zone)),
     invalidates: touches,
     onDone: ({ label, warnings }) => {
       notifications.show({ message: `Milestone “${label}” recorded.`, color: 'green' });
@@ -58,7 +58,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
           <CurlCommand
             method="POST"
             path={`/v1/shipments/${shipment.id}/milestones`}
-            body={bodyOf(form.values, zone)}
+            body={toRequestBody(form.values, zone)}
           />
         </details>
         <Group justify="end">

@@ -9,14 +9,14 @@ import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, usePlaces } from '../../values/place.tsx';
 import { Time } from '../../values/time.tsx';
-import { dayIn, dayLabel } from '../../values/zones.ts';
+import { dateIn, formatDate } from '../../values/zones.ts';
 import { milestonesQuery, useShipment } from '../shipment-queries.ts';
-import { type Container, type FreeTime, freeTimeFacts, freeTimeLabel, freeTimeOf } from './overview-values.ts';
+import { type Container, type FreeTime, freeTimeFacts, formatFreeTime, calculateFreeTime } from './overview-values.ts';
 
 /** The form is loaded when it is opened. */
 const EditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
 
-const KINDS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
+const FREE_TIME_LABELS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
 
 /** Table of containers, sorted by the end of their free time. */
 export function ContainersTable() {
@@ -25,12 +25,12 @@ export function ContainersTable() {
   const { data: milestones = [] } = useQuery(milestonesQuery(environment, id));
   const [edited, setEdited] = useState<string>();
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone ?? 'UTC';
-  const today = dayIn(new Date().toISOString(), zone);
+  const today = dateIn(new Date().toISOString(), zone);
   if (containers.length === 0) return <Text size="sm">No containers</Text>;
   const facts = freeTimeFacts(shipment, milestones);
   const rows = containers
-    .map((container) => ({ container, free: freeTimeOf(container, facts, today) }))
-    .toSorted((a, b) => compare(a.free?.daysLeft ?? Infinity, b.free?.daysLeft ?? Infinity));
+    .map((container) => ({ container, free: calculateFreeTime(container, facts, today) }))
+    .toSorted((a, b) => compareNumbers(a.free?.daysLeft ?? Infinity, b.free?.daysLeft ?? Infinity));
   const close = () => setEdited(undefined);
   return (
     <>
@@ -112,7 +112,7 @@ export function ContainersTable() {
   );
 }
 
-function compare(one: number, other: number): number {
+function compareNumbers(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
@@ -122,10 +122,10 @@ function FreeTimeCell({ container, free }: { readonly container: Container; read
   return (
     <>
       <Badge color={color} variant="light" tt="none" autoContrast>
-        {freeTimeLabel(free)}
+        {formatFreeTime(free)}
       </Badge>
       <Text size="xs" c="dimmed">
-        {KINDS[free.kind]}, <time dateTime={free.until}>{dayLabel(free.until)}</time>
+        {FREE_TIME_LABELS[free.kind]}, <time dateTime={free.until}>{formatDate(free.until)}</time>
       </Text>
     </>
   );

@@ -5,9 +5,14 @@ import { useState } from 'react';
 import { failureText, fieldErrors } from '../../app/failures.ts';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { DAYS } from '../../values/zones.ts';
-import { ChangedMeanwhile, type Seen, guarded, useShipmentTouches } from '../meanwhile/guarded-write.ts';
-import { ChangedFields } from '../parts.tsx';
+import { DATE_LIMITS } from '../../values/zones.ts';
+import {
+  ResourceChangedError,
+  type Versioned,
+  writeIfUnchanged,
+  useShipmentQueryKeys,
+} from '../meanwhile/guarded-write.ts';
+import { FieldConflicts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import {
   CONTAINER_FIELDS,
@@ -26,21 +31,21 @@ interface Props {
 
 /** Form for container facts that no milestone reports: size, seal and free days. */
 export default function EditContainer({ number, onClose }: Props) {
-  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentTouches()];
+  const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
   const read = async () => {
     const { containers, version } = await client.shipments.get(shipment.id);
     return { thing: containers.find((each) => each.number === number), version };
   };
-  const [seen, setSeen] = useState<Seen<Container | undefined>>({
+  const [seen, setSeen] = useState<Versioned<Container | undefined>>({
     thing: shipment.containers.find((each) => each.number === number),
     version: shipment.version,
   });
-  const [theirs, setTheirs] = useState<Seen<Container | undefined>>();
+  const [theirs, setTheirs] = useState<Versioned<Container | undefined>>();
   const form = useForm<ContainerValues>({ mode: 'controlled', initialValues: containerValues(seen.thing) });
   const changes = containerChanges(seen.thing, form.values);
   const write = useWrite({
     write: (from: typeof seen) =>
-      guarded(from, {
+      writeIfUnchanged(from, {
         read,
         isSame: isSameContainer,
         write: (ifMatch) => client.shipments.patchContainer(shipment.id, number, changes, { ifMatch }),
@@ -50,13 +55,13 @@ export default function EditContainer({ number, onClose }: Props) {
     onDone: onClose,
     showsError: (error) => {
       form.setErrors(fieldErrors(error) ?? {});
-      if (error instanceof ChangedMeanwhile) setTheirs((error as ChangedMeanwhile<Container | undefined>).now);
+      if (error instanceof ResourceChangedError) setTheirs((error as ResourceChangedError<Container | undefined>).now);
       return true;
     },
   });
   if (theirs !== undefined) {
     return (
-      <ContainerChanged
+      <ContainerConflict
         before={seen.thing}
         theirs={theirs.thing}
         mine={changes}
@@ -92,14 +97,14 @@ export default function EditContainer({ number, onClose }: Props) {
         <TextInput
           {...form.getInputProps('last_free_day')}
           type="date"
-          {...DAYS}
+          {...DATE_LIMITS}
           label={CONTAINER_FIELDS.last_free_day}
           description="Last day at the terminal without demurrage, in local time."
         />
         <TextInput
           {...form.getInputProps('empty_return_by')}
           type="date"
-          {...DAYS}
+          {...DATE_LIMITS}
           label={CONTAINER_FIELDS.empty_return_by}
           description="Last day for the empty return without detention, in local time."
         />
@@ -116,7 +121,7 @@ export default function EditContainer({ number, onClose }: Props) {
   );
 }
 
-interface ChangedProps {
+interface ContainerConflictProps {
   readonly before: Container | undefined;
   readonly theirs: Container | undefined;
   readonly mine: ReturnType<typeof containerChanges>;
@@ -125,7 +130,7 @@ interface ChangedProps {
   readonly onTakeTheirs: () => void;
 }
 
-function ContainerChanged({ before, theirs, mine, ...choice }: ChangedProps) {
+function ContainerConflict({ before, theirs, mine, ...choice }: ContainerConflictProps) {
   const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
   const history = useQuery({
     queryKey: ['container-changed', environment, id],
@@ -144,5 +149,5 @@ function ContainerChanged({ before, theirs, mine, ...choice }: ChangedProps) {
       now: theirs?.[field] ?? '—',
       yours: field in mine ? (mine[field] ?? '—') : undefined,
     }));
-  return <ChangedFields what="the container" who={history.data} fields={fields} {...choice} />;
+  return <FieldConflicts what="the container" who={history.data} fields={fields} {...choice} />;
 }

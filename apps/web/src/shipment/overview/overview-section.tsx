@@ -8,14 +8,14 @@ import { Card, Facts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
-import { type Expected, type Leg, type Stop, stopsOf } from './overview-values.ts';
+import { type StopTimes, type Leg, type Stop, listStops } from './overview-values.ts';
 
 /** Section with journey, containers, parties and references of the shipment. */
 export function OverviewSection() {
   return (
     <Stack gap="sm">
       <Card title="Journey">
-        <LegsStrip />
+        <JourneyStops />
       </Card>
       <Card title="Containers">
         <ContainersTable />
@@ -32,12 +32,12 @@ export function OverviewSection() {
   );
 }
 
-const STATES = { left: 'Departed', here: 'At this stop', ahead: 'Upcoming' } as const;
+const STOP_STATE_LABELS = { left: 'Departed', here: 'At this stop', ahead: 'Upcoming' } as const;
 
 /** Stops of the journey in order, with times in the time zone of the place and of the user. */
-function LegsStrip() {
+function JourneyStops() {
   const { legs } = useShipment();
-  const stops = stopsOf(legs);
+  const stops = listStops(legs);
   const places = usePlaces(stops.map(({ place }) => place));
   if (stops.length === 0) return <Alert title="No journey yet">Add an origin and a destination, or legs.</Alert>;
   return (
@@ -48,17 +48,17 @@ function LegsStrip() {
             <PlaceName code={stop.place} />
           </Text>
           <Text size="xs" c="dimmed" component="div">
-            {STATES[stop.state]}
+            {STOP_STATE_LABELS[stop.state]}
           </Text>
-          <Times stop={stop} zone={places.get(stop.place ?? '')?.timezone} />
-          {stop.onward !== undefined && <Onward leg={stop.onward} />}
+          <StopTimes stop={stop} zone={places.get(stop.place ?? '')?.timezone} />
+          {stop.onward !== undefined && <NextLeg leg={stop.onward} />}
         </li>
       ))}
     </ol>
   );
 }
 
-function Times({
+function StopTimes({
   stop: { arrival, departure },
   zone,
 }: {
@@ -67,19 +67,19 @@ function Times({
 }) {
   return (
     <dl className={classes['times']}>
-      {arrival !== undefined && <When name="Arrival" when={arrival} zone={zone} />}
-      {departure !== undefined && <When name="Departure" when={departure} zone={zone} />}
+      {arrival !== undefined && <StopTime name="Arrival" when={arrival} zone={zone} />}
+      {departure !== undefined && <StopTime name="Departure" when={departure} zone={zone} />}
     </dl>
   );
 }
 
-interface WhenProps {
+interface StopTimeProps {
   readonly name: string;
-  readonly when: Expected;
+  readonly when: StopTimes;
   readonly zone: string | null | undefined;
 }
 
-function When({ name, when: { estimated, actual }, zone }: WhenProps) {
+function StopTime({ name, when: { estimated, actual }, zone }: StopTimeProps) {
   return (
     <div>
       <dt>{actual === null ? `${name}, estimated` : name}</dt>
@@ -90,7 +90,7 @@ function When({ name, when: { estimated, actual }, zone }: WhenProps) {
   );
 }
 
-function Onward({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg: Leg }) {
+function NextLeg({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg: Leg }) {
   const by = [mode && MODE_LABELS[mode], carrier_scac, vessel, voyage].filter(Boolean);
   return (
     <Text size="xs" className={classes['Next leg']}>

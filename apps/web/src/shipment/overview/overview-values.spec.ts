@@ -5,10 +5,10 @@ import {
   containerChanges,
   containerValues,
   freeTimeFacts,
-  freeTimeLabel,
-  freeTimeOf,
+  formatFreeTime,
+  calculateFreeTime,
   isSameContainer,
-  stopsOf,
+  listStops,
 } from './overview-values.ts';
 
 describe('the stops of a journey', () => {
@@ -16,14 +16,14 @@ describe('the stops of a journey', () => {
     ...{ mode: 'ocean', carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port },
     ...{ etd: null, eta: null, atd: null, ata: null, ...more },
   });
-  const places = (legs: readonly Leg[]) => stopsOf(legs).map(({ place, state }) => [place, state]);
+  const places = (legs: readonly Leg[]) => listStops(legs).map(({ place, state }) => [place, state]);
 
   it('are empty without legs', () => {
-    expect(stopsOf([])).toEqual([]);
+    expect(listStops([])).toEqual([]);
   });
 
   it('are the places where one leg ends and the next begins', () => {
-    const stops = stopsOf([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
+    const stops = listStops([leg('CNSHA', 'ESALG', { eta: 'a' }), leg('ESALG', 'NLRTM', { etd: 'b' })]);
     expect(stops.map(({ place }) => place)).toEqual(['CNSHA', 'ESALG', 'NLRTM']);
     expect(stops[1]).toMatchObject({ arrival: { estimated: 'a' }, departure: { estimated: 'b' } });
     expect([stops[0]?.arrival, stops[2]?.departure]).toEqual([undefined, undefined]);
@@ -69,12 +69,13 @@ describe('the free time of a container', () => {
       ...{ retracted_at: null, superseded_at: null, ...more },
     }) as Milestone;
   const kindOf = (container: Partial<Container>, shipment: object = {}, milestones: readonly Milestone[] = []) =>
-    freeTimeOf({ ...CONTAINER, ...container }, freeTimeFacts({ ...SHIPMENT, ...shipment }, milestones), TODAY)?.kind;
+    calculateFreeTime({ ...CONTAINER, ...container }, freeTimeFacts({ ...SHIPMENT, ...shipment }, milestones), TODAY)
+      ?.kind;
 
   it('runs at the terminal until the container leaves, then until it is returned', () => {
     const facts = freeTimeFacts(SHIPMENT, []);
-    expect(freeTimeOf(CONTAINER, facts, TODAY)).toEqual({ kind: 'demurrage', until: '2026-11-26', daysLeft: 2 });
-    expect(freeTimeOf({ ...CONTAINER, status: 'out_for_delivery' }, facts, '2026-11-25')).toEqual({
+    expect(calculateFreeTime(CONTAINER, facts, TODAY)).toEqual({ kind: 'demurrage', until: '2026-11-26', daysLeft: 2 });
+    expect(calculateFreeTime({ ...CONTAINER, status: 'out_for_delivery' }, facts, '2026-11-25')).toEqual({
       kind: 'detention',
       until: '2026-12-05',
       daysLeft: 10,
@@ -119,8 +120,8 @@ describe('the free time of a container', () => {
     ['2026-11-26', 'last free day'],
     ['2026-11-27', '1 day over'],
   ])('on %s is shown as %s', (today, label) => {
-    const free = freeTimeOf(CONTAINER, freeTimeFacts(SHIPMENT, []), today);
-    expect(free && freeTimeLabel(free)).toBe(label);
+    const free = calculateFreeTime(CONTAINER, freeTimeFacts(SHIPMENT, []), today);
+    expect(free && formatFreeTime(free)).toBe(label);
   });
 });
 

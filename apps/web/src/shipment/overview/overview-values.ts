@@ -1,11 +1,11 @@
 import type { BodyOf, Milestone, Shipment } from '@tracking/client';
 import { daysBetween } from '../../values/zones.ts';
-import { stands } from '../timeline/timeline-rows.ts';
+import { isInEffect } from '../timeline/timeline-rows.ts';
 
 export type Leg = Shipment['legs'][number];
 
 /** Estimated and actual time of an arrival or departure. */
-export interface Expected {
+export interface StopTimes {
   readonly estimated: string | null;
   readonly actual: string | null;
 }
@@ -14,9 +14,9 @@ export interface Expected {
 export interface Stop {
   readonly place: string | null;
   /** Arrival at the stop. Undefined at the origin. */
-  readonly arrival: Expected | undefined;
+  readonly arrival: StopTimes | undefined;
   /** Departure from the stop. Undefined at the destination. */
-  readonly departure: Expected | undefined;
+  readonly departure: StopTimes | undefined;
   /** Leg that starts at the stop. */
   readonly onward: Leg | undefined;
   /** Position of the goods: departed from the stop, at the stop, or not there yet. */
@@ -29,7 +29,7 @@ type Where = Omit<Stop, 'state'>;
  * Lists the stops of a journey in order. If a leg ends at one place and the next leg starts at another, both are
  * listed.
  */
-export function stopsOf(legs: readonly Leg[]): Stop[] {
+export function listStops(legs: readonly Leg[]): Stop[] {
   const stops = legs.flatMap((leg, index): Where[] => {
     const before = legs[index - 1];
     const departure = { estimated: leg.etd, actual: leg.atd };
@@ -48,10 +48,10 @@ export function stopsOf(legs: readonly Leg[]): Stop[] {
     departure: undefined,
     onward: undefined,
   };
-  return withStates(end === undefined ? stops : [...stops, end]);
+  return addStates(end === undefined ? stops : [...stops, end]);
 }
 
-function withStates(stops: readonly Where[]): Stop[] {
+function addStates(stops: readonly Where[]): Stop[] {
   const isReached = ({ arrival, departure }: Where) => arrival?.actual != null || departure?.actual != null;
   const furthest = stops.findLastIndex(isReached);
   return stops.map((stop, index) => {
@@ -85,15 +85,20 @@ interface FreeTimeFacts extends Pick<Shipment, 'status' | 'load_type'> {
 
 type Dated = Pick<Container, 'number' | 'status' | 'last_free_day' | 'empty_return_by'>;
 
-const RETURNED: readonly Container['status'][] = ['completed', 'returned'];
-const OUT_OF_TERMINAL: readonly Container['status'][] = ['out_for_delivery', 'delivered', ...RETURNED];
+const RETURNED_STATUSES: readonly Container['status'][] = ['completed', 'returned'];
+const OUT_OF_TERMINAL_STATUSES: readonly Container['status'][] = [
+  'out_for_delivery',
+  'delivered',
+  ...RETURNED_STATUSES,
+];
 
 export function freeTimeFacts(
   { status, load_type }: Pick<Shipment, 'status' | 'load_type'>,
   milestones: readonly Milestone[],
 ): FreeTimeFacts {
   const attempts = milestones.filter(
-    (milestone) => stands(milestone) && milestone.classifier === 'actual' && milestone.code === 'delivery_attempted',
+    (milestone) =>
+      isInEffect(milestone) && milestone.classifier === 'actual' && milestone.code === 'delivery_attempted',
   );
   return { status, load_type, attempted: new Set(attempts.map(({ container_number }) => container_number)) };
 }
@@ -104,10 +109,11 @@ export function freeTimeFacts(
  * shipments have no free time.
  * @returns null if no free time is running, or if the last day is unknown
  */
-export function runningFreeTime(container: Dated, facts: FreeTimeFacts): RunningFreeTime | null {
+export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): RunningFreeTime | null {
   const { number, status, last_free_day, empty_return_by } = container;
-  if (facts.load_type === 'lcl' || facts.status === 'cancelled' || RETURNED.includes(status)) return null;
-  const hasLeftTerminal = OUT_OF_TERMINAL.includes(status) || facts.attempted.has(number) || facts.attempted.has(null);
+  if (facts.load_type === 'lcl' || facts.status === 'cancelled' || RETURNED_STATUSES.includes(status)) return null;
+  const hasLeftTerminal =
+    OUT_OF_TERMINAL_STATUSES.includes(status) || facts.attempted.has(number) || facts.attempted.has(null);
   const [kind, until] = hasLeftTerminal
     ? (['detention', empty_return_by] as const)
     : (['demurrage', last_free_day] as const);
@@ -115,13 +121,13 @@ export function runningFreeTime(container: Dated, facts: FreeTimeFacts): Running
 }
 
 /** @param today date at the place, such as "2026-11-24" */
-export function freeTimeOf(container: Dated, facts: FreeTimeFacts, today: string): FreeTime | null {
-  const running = runningFreeTime(container, facts);
+export function calculateFreeTime(container: Dated, facts: FreeTimeFacts, today: string): FreeTime | null {
+  const running = findRunningFreeTime(container, facts);
   return running && { ...running, daysLeft: daysBetween(today, running.until) };
 }
 
 /** Formats the remaining free time, such as "3 days left" or "2 days over". */
-export function freeTimeLabel({ daysLeft }: FreeTime): string {
+export function formatFreeTime({ daysLeft }: FreeTime): string {
   if (daysLeft === 0) return 'last free day';
   const days = Math.abs(daysLeft) === 1 ? '1 day' : `${Math.abs(daysLeft)} days`;
   return daysLeft > 0 ? `${days} left` : `${days} over`;
@@ -138,19 +144,19 @@ export type ContainerField = keyof typeof CONTAINER_FIELDS;
 /** Values of the container form. Empty strings stand for no value. */
 export type ContainerValues = Readonly<Record<ContainerField, string>>;
 
-const FIELDS = Object.keys(CONTAINER_FIELDS) as ContainerField[];
+const CONTAINER_FIELD_NAMES = Object.keys(CONTAINER_FIELDS) as ContainerField[];
 
 export function containerValues(container: Container | undefined): ContainerValues {
-  return Object.fromEntries(FIELDS.map((field) => [field, container?.[field] ?? ''])) as ContainerValues;
+  return Object.fromEntries(CONTAINER_FIELD_NAMES.map((field) => [field, container?.[field] ?? ''])) as ContainerValues;
 }
 
 /** Builds the changed container fields, with null for a cleared field. */
 export function containerChanges(before: Container | undefined, values: ContainerValues): BodyOf<'changeContainer'> {
-  const entries = FIELDS.map((field) => [field, values[field].trim() || null] as const);
+  const entries = CONTAINER_FIELD_NAMES.map((field) => [field, values[field].trim() || null] as const);
   return Object.fromEntries(entries.filter(([field, value]) => value !== (before?.[field] ?? null)));
 }
 
 /** Compares the container fields that can be edited. Milestones may differ. */
 export function isSameContainer(one: Container | undefined, other: Container | undefined): boolean {
-  return FIELDS.every((field) => one?.[field] === other?.[field]);
+  return CONTAINER_FIELD_NAMES.every((field) => one?.[field] === other?.[field]);
 }

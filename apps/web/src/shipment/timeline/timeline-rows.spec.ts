@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/client';
-import { slipOf, timelineRows } from './timeline-rows.ts';
+import { delayHours, buildTimelineRows } from './timeline-rows.ts';
 
 let count = 0;
 function milestone(
@@ -41,7 +41,7 @@ describe('timeline rows', () => {
       milestone('vessel_arrived', 'actual', 3),
       milestone('vessel_arrived', 'planned', 9, { location: 'DEHAM' }),
     ];
-    const rows = timelineRows(all, standing);
+    const rows = buildTimelineRows(all, standing);
     expect(rows.map(({ location }) => location)).toEqual(['NLRTM', 'DEHAM']);
     expect([rows[0]?.planned.length, rows[0]?.estimated.length, rows[0]?.actual.length]).toEqual([1, 1, 1]);
   });
@@ -52,12 +52,12 @@ describe('timeline rows', () => {
       milestone('discharged', 'actual', 2),
       milestone('vessel_arrived', 'actual', 3),
     ];
-    expect(timelineRows(all, standing).map(({ code }) => code)).toEqual(['discharged', 'vessel_arrived']);
+    expect(buildTimelineRows(all, standing).map(({ code }) => code)).toEqual(['discharged', 'vessel_arrived']);
   });
 
   it('repeat for an event that happened several times', () => {
     const all = [milestone('customs_hold', 'actual', 2), milestone('customs_hold', 'actual', 5)];
-    expect(timelineRows(all, standing)).toHaveLength(2);
+    expect(buildTimelineRows(all, standing)).toHaveLength(2);
   });
 
   it('include milestones of the container and those of all', () => {
@@ -66,7 +66,7 @@ describe('timeline rows', () => {
       milestone('discharged', 'actual', 3, { container_number: 'B' }),
       milestone('vessel_arrived', 'actual', 1),
     ];
-    const rows = timelineRows(all, { past: false, container: 'B' });
+    const rows = buildTimelineRows(all, { past: false, container: 'B' });
     expect(rows.map(({ container }) => container)).toEqual([null, 'B']);
   });
 
@@ -76,22 +76,22 @@ describe('timeline rows', () => {
       milestone('vessel_arrived', 'estimated', 4),
       milestone('discharged', 'actual', 3, { retracted_at: '2026-11-04T00:00:00.000Z' }),
     ];
-    expect(timelineRows(all, standing).map(({ code, estimated }) => [code, estimated.length])).toEqual([
+    expect(buildTimelineRows(all, standing).map(({ code, estimated }) => [code, estimated.length])).toEqual([
       ['vessel_arrived', 1],
     ]);
-    expect(timelineRows(all, { past: true }).map(({ code, estimated }) => [code, estimated.length])).toEqual([
+    expect(buildTimelineRows(all, { past: true }).map(({ code, estimated }) => [code, estimated.length])).toEqual([
       ['discharged', 0],
       ['vessel_arrived', 2],
     ]);
   });
 
   it('show the delay against the plan', () => {
-    const [late] = timelineRows(
+    const [late] = buildTimelineRows(
       [milestone('vessel_arrived', 'planned', 1), milestone('vessel_arrived', 'estimated', 2)],
       standing,
     );
-    const [unplanned] = timelineRows([milestone('discharged', 'actual', 2)], standing);
-    expect(late && slipOf(late)).toBe(24);
-    expect(unplanned && slipOf(unplanned)).toBeUndefined();
+    const [unplanned] = buildTimelineRows([milestone('discharged', 'actual', 2)], standing);
+    expect(late && delayHours(late)).toBe(24);
+    expect(unplanned && delayHours(unplanned)).toBeUndefined();
   });
 });

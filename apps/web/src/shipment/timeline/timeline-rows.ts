@@ -22,33 +22,36 @@ export interface TimelineFilter {
   readonly past: boolean;
 }
 
-export function stands({ retracted_at, superseded_at }: Milestone): boolean {
+export function isInEffect({ retracted_at, superseded_at }: Milestone): boolean {
   return retracted_at === null && superseded_at === null;
 }
 
 /** Groups milestones into timeline rows, ordered by time. */
-export function timelineRows(milestones: readonly Milestone[], { container, past }: TimelineFilter): TimelineRow[] {
+export function buildTimelineRows(
+  milestones: readonly Milestone[],
+  { container, past }: TimelineFilter,
+): TimelineRow[] {
   const shown = milestones
-    .filter((milestone) => past || stands(milestone))
+    .filter((milestone) => past || isInEffect(milestone))
     .filter(({ container_number: of }) => container === undefined || of === null || of === container)
     .toSorted((a, b) => a.occurred_at.localeCompare(b.occurred_at));
   const steps = Map.groupBy(shown, ({ code, location, container_number }) =>
     [code, location ?? '', container_number ?? ''].join(' '),
   );
-  return [...steps].flatMap(([key, step]) => rowsOf(key, step)).toSorted(byTime);
+  return [...steps].flatMap(([key, step]) => buildStepRows(key, step)).toSorted(compareByTime);
 }
 
 /**
  * Builds the rows of an event at a place. If the event happened several times, each has a row, and plan and estimate
  * belong to the first.
  */
-function rowsOf(key: string, step: readonly Milestone[]): TimelineRow[] {
+function buildStepRows(key: string, step: readonly Milestone[]): TimelineRow[] {
   const of = (classifier: Milestone['classifier']) => step.filter((milestone) => milestone.classifier === classifier);
   const [planned, estimated, actual] = [of('planned'), of('estimated'), of('actual')];
-  const standing = actual.filter(stands);
+  const standing = actual.filter(isInEffect);
   const [first, ...repeated] = standing;
-  const head = first === undefined ? actual : [...actual.filter((milestone) => !stands(milestone)), first];
-  const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => only(each))];
+  const head = first === undefined ? actual : [...actual.filter((milestone) => !isInEffect(milestone)), first];
+  const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => actualOnly(each))];
   return groups.map((group, index) => {
     const [any] = [...group.actual, ...group.estimated, ...group.planned] as [Milestone, ...Milestone[]];
     const { code, label, location, container_number } = any;
@@ -57,27 +60,34 @@ function rowsOf(key: string, step: readonly Milestone[]): TimelineRow[] {
   });
 }
 
-const only = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
+const actualOnly = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
 
 /**
  * Returns the milestone that determines the time of a row: the actual one, otherwise the estimate, otherwise the plan.
  * A row with only retracted milestones uses their time.
  */
-export function timeOf({ actual, estimated, planned }: TimelineRow): Milestone {
-  const newest = estimated.filter(stands).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
-  const all = [...actual.filter(stands), ...newest, ...planned.filter(stands), ...actual, ...estimated, ...planned];
+export function decisiveMilestone({ actual, estimated, planned }: TimelineRow): Milestone {
+  const newest = estimated.filter(isInEffect).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
+  const all = [
+    ...actual.filter(isInEffect),
+    ...newest,
+    ...planned.filter(isInEffect),
+    ...actual,
+    ...estimated,
+    ...planned,
+  ];
   return all[0] as Milestone;
 }
 
-function byTime(one: TimelineRow, other: TimelineRow): number {
-  const [a, b] = [timeOf(one), timeOf(other)];
+function compareByTime(one: TimelineRow, other: TimelineRow): number {
+  const [a, b] = [decisiveMilestone(one), decisiveMilestone(other)];
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }
 
 /** Returns the hours by which the actual or estimated time is later than the plan. Undefined without both. */
-export function slipOf(row: TimelineRow): number | undefined {
-  const plan = row.planned.find(stands);
-  const latest = row.actual.find(stands) ?? row.estimated.findLast(stands);
+export function delayHours(row: TimelineRow): number | undefined {
+  const plan = row.planned.find(isInEffect);
+  const latest = row.actual.find(isInEffect) ?? row.estimated.findLast(isInEffect);
   if (plan === undefined || latest === undefined) return undefined;
   return Math.round((Date.parse(latest.occurred_at) - Date.parse(plan.occurred_at)) / 3_600_000);
 }

@@ -6,11 +6,11 @@ import { useState } from 'react';
 import { LazySelect, onDemand } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { slipLabel } from '../../shipments/shipment-facts.tsx';
+import { formatDelay } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { SOURCE_LABELS } from '../labels.ts';
 import { type TimelineSearch, milestonesQuery, useShipment } from '../shipment-queries.ts';
-import { type TimelineRow, slipOf, stands, timelineRows } from './timeline-rows.ts';
+import { type TimelineRow, delayHours, isInEffect, buildTimelineRows } from './timeline-rows.ts';
 import classes from './timeline-section.module.css';
 
 const MilestoneDetails = onDemand(async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails);
@@ -46,7 +46,7 @@ export function TimelineSection() {
       <QueryView query={milestones} what="the timeline">
         {(all) => (
           <>
-            <Steps all={all} search={search} />
+            <TimelineSteps all={all} search={search} />
             <Drawer
               opened={search.milestone !== undefined}
               onClose={() => change({ milestone: undefined })}
@@ -64,11 +64,11 @@ export function TimelineSection() {
   );
 }
 
-function Steps({ all, search }: { readonly all: readonly Milestone[]; readonly search: TimelineSearch }) {
-  const rows = timelineRows(all, { container: search.container, past: search.past ?? false });
+function TimelineSteps({ all, search }: { readonly all: readonly Milestone[]; readonly search: TimelineSearch }) {
+  const rows = buildTimelineRows(all, { container: search.container, past: search.past ?? false });
   if (rows.length > 0) return <TimelineTable rows={rows} />;
   return (
-    <Alert title={all.some(stands) ? 'No milestones for this container' : 'No milestones yet'}>
+    <Alert title={all.some(isInEffect) ? 'No milestones for this container' : 'No milestones yet'}>
       Milestones appear here when a system sends them or a user records them.
     </Alert>
   );
@@ -103,7 +103,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
           {rows.slice(0, limit).map((row) => {
             const zone = row.zone ?? places.get(row.location ?? '')?.timezone;
             return (
-              <Table.Tr key={row.key} data-happened={row.actual.some(stands) || undefined}>
+              <Table.Tr key={row.key} data-happened={row.actual.some(isInEffect) || undefined}>
                 <Table.Th scope="row" className={classes['what']}>
                   {row.label}
                   <Text size="xs" c="dimmed" component="div">
@@ -113,7 +113,7 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
                 {hasContainers && <Table.Td data-label="Container">{row.container ?? 'All containers'}</Table.Td>}
                 <MilestoneCell data-label="Planned" milestones={row.planned} zone={zone} />
                 <MilestoneCell data-label="Estimated" milestones={row.estimated} zone={zone} />
-                <MilestoneCell data-label="Actual" milestones={row.actual} zone={zone} slip={slipOf(row)} />
+                <MilestoneCell data-label="Actual" milestones={row.actual} zone={zone} slip={delayHours(row)} />
               </Table.Tr>
             );
           })}
@@ -140,7 +140,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
   return (
     <Table.Td {...cell} data-empty={milestones.length === 0 || undefined}>
       {milestones.map((milestone) => (
-        <div key={milestone.id} className={classes['said']} data-past={!stands(milestone) || undefined}>
+        <div key={milestone.id} className={classes['said']} data-past={!isInEffect(milestone) || undefined}>
           <Link
             to="/shipments/$id/timeline"
             params={{ id: milestone.shipment_id }}
@@ -154,12 +154,12 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
           <Text size="xs" c="dimmed" component="span">
             {SOURCE_LABELS[milestone.source]}
           </Text>
-          <Marks milestone={milestone} />
+          <MilestoneBadge milestone={milestone} />
         </div>
       ))}
       {slip !== undefined && slip !== 0 && (
         <Text size="xs" fw={600} className={slip > 0 ? 'late' : 'early'}>
-          {`${slipLabel(slip)} against the plan`}
+          {`${formatDelay(slip)} against the plan`}
         </Text>
       )}
     </Table.Td>
@@ -167,8 +167,8 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
 }
 
 /** Badge of a corrected, retracted or replaced milestone. */
-function Marks({ milestone }: { readonly milestone: Milestone }) {
-  const mark = markOf(milestone);
+function MilestoneBadge({ milestone }: { readonly milestone: Milestone }) {
+  const mark = badgeText(milestone);
   if (mark === undefined) return null;
   return (
     <Badge size="xs" variant="light" color="gray" tt="none" autoContrast>
@@ -177,7 +177,7 @@ function Marks({ milestone }: { readonly milestone: Milestone }) {
   );
 }
 
-function markOf({ retracted_at, superseded_at, revision }: Milestone): string | undefined {
+function badgeText({ retracted_at, superseded_at, revision }: Milestone): string | undefined {
   if (retracted_at !== null) return 'retracted';
   if (superseded_at !== null) return 'replaced';
   return revision > 1 ? 'corrected' : undefined;

@@ -1,5 +1,5 @@
 import type { FieldError } from '@tracking/client';
-import { checkValues, containerNumbersIn, labelOf, refusedForm } from './check-values.ts';
+import { validateShipment, parseContainerNumbers, paramLabel, assignErrorsToFields } from './check-values.ts';
 import { EMPTY_LEG, EMPTY_VALUES } from './form-values.ts';
 
 describe('check values', () => {
@@ -7,26 +7,26 @@ describe('check values', () => {
 
   describe('the check before sending', () => {
     it('requires one of three references', () => {
-      expect(checkValues(EMPTY_VALUES)).toHaveProperty('external_id');
-      expect(checkValues(GOOD)).toEqual({});
-      expect(checkValues({ ...EMPTY_VALUES, house_bill: 'H-1' })).toEqual({});
-      expect(checkValues({ ...EMPTY_VALUES, container_numbers: ['CSQU3054383'] })).toEqual({});
+      expect(validateShipment(EMPTY_VALUES)).toHaveProperty('external_id');
+      expect(validateShipment(GOOD)).toEqual({});
+      expect(validateShipment({ ...EMPTY_VALUES, house_bill: 'H-1' })).toEqual({});
+      expect(validateShipment({ ...EMPTY_VALUES, container_numbers: ['CSQU3054383'] })).toEqual({});
     });
 
     it('checks container numbers by mode, but accepts a wrong check digit', () => {
-      expect(checkValues({ ...GOOD, container_numbers: ['CSQU3054384'] })).toEqual({});
-      expect(checkValues({ ...GOOD, container_numbers: ['CSQU3054383', 'BOX 1'] })).toEqual({
+      expect(validateShipment({ ...GOOD, container_numbers: ['CSQU3054384'] })).toEqual({});
+      expect(validateShipment({ ...GOOD, container_numbers: ['CSQU3054383', 'BOX 1'] })).toEqual({
         container_numbers: 'Not a valid container number: BOX 1',
       });
     });
 
     it('checks codes by the mode of the leg, or else of the shipment', () => {
       const leg = { ...EMPTY_LEG, origin_port: 'AMS', carrier_scac: 'K4' };
-      expect(Object.keys(checkValues({ ...GOOD, mode: 'ocean', legs: [leg] }))).toEqual([
+      expect(Object.keys(validateShipment({ ...GOOD, mode: 'ocean', legs: [leg] }))).toEqual([
         'legs.0.carrier_scac',
         'legs.0.origin_port',
       ]);
-      expect(checkValues({ ...GOOD, mode: 'ocean', legs: [{ ...leg, mode: 'air' }] })).toEqual({});
+      expect(validateShipment({ ...GOOD, mode: 'ocean', legs: [{ ...leg, mode: 'air' }] })).toEqual({});
     });
 
     it('requires complete rows of names and values, with unique names', () => {
@@ -35,7 +35,7 @@ describe('check values', () => {
         { name: 'team', value: 'a' },
         { name: 'team ', value: 'b' },
       ];
-      expect(Object.keys(checkValues({ ...GOOD, references, metadata }))).toEqual([
+      expect(Object.keys(validateShipment({ ...GOOD, references, metadata }))).toEqual([
         'references.0.value',
         'metadata.1.name',
       ]);
@@ -44,9 +44,9 @@ describe('check values', () => {
 
   describe('container numbers', () => {
     it('are read from pasted text without duplicates', () => {
-      expect(containerNumbersIn(['csqu 305438-3', 'CSQU3054383', ' '])).toEqual(['CSQU3054383']);
-      expect(containerNumbersIn(['CSQU3054383 MSCU0000060'])).toEqual(['CSQU3054383', 'MSCU0000060']);
-      expect(containerNumbersIn(['AKE12345LH'])).toEqual(['AKE12345LH']);
+      expect(parseContainerNumbers(['csqu 305438-3', 'CSQU3054383', ' '])).toEqual(['CSQU3054383']);
+      expect(parseContainerNumbers(['CSQU3054383 MSCU0000060'])).toEqual(['CSQU3054383', 'MSCU0000060']);
+      expect(parseContainerNumbers(['AKE12345LH'])).toEqual(['AKE12345LH']);
     });
   });
 });
@@ -70,7 +70,7 @@ describe('form errors', () => {
         wrong('shipper.name'),
         wrong('metadata.cost.centre'),
       ];
-      expect(refusedForm(details, values)).toEqual({
+      expect(assignErrorsToFields(details, values)).toEqual({
         errors: {
           'legs.1.etd': 'Wrong.',
           container_numbers: 'No container number. Neither.',
@@ -82,17 +82,17 @@ describe('form errors', () => {
     });
 
     it('appear above the form if it has no such field', () => {
-      expect(refusedForm([wrong('original_eta')], EMPTY_VALUES)).toEqual({
+      expect(assignErrorsToFields([wrong('original_eta')], EMPTY_VALUES)).toEqual({
         errors: {},
         others: ['original_eta: Wrong.'],
       });
     });
 
     it('use the labels of the form', () => {
-      expect(labelOf('legs[1].etd')).toBe('Legs, 2');
-      expect(labelOf('origin_port')).toBe('Origin');
-      expect(labelOf('no_field')).toBeUndefined();
-      expect(labelOf(null)).toBeUndefined();
+      expect(paramLabel('legs[1].etd')).toBe('Legs, 2');
+      expect(paramLabel('origin_port')).toBe('Origin');
+      expect(paramLabel('no_field')).toBeUndefined();
+      expect(paramLabel(null)).toBeUndefined();
     });
   });
 });

@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/client';
 import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
 import { FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
 
-const NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
+const CONCATENATED_NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
 /** Maximum number of containers per shipment in the API. */
 const MAX_CONTAINERS = 200;
 
@@ -10,15 +10,15 @@ const MAX_CONTAINERS = 200;
  * Parses container numbers from typed or pasted texts. Numbers are normalised and unique, and need no separator between
  * them.
  */
-export function containerNumbersIn(texts: readonly string[]): readonly string[] {
+export function parseContainerNumbers(texts: readonly string[]): readonly string[] {
   const numbers = texts
     .map(normaliseCode)
-    .flatMap((text) => (NUMBERS.test(text) ? (text.match(/.{11}/g) ?? []) : [text]));
+    .flatMap((text) => (CONCATENATED_NUMBERS.test(text) ? (text.match(/.{11}/g) ?? []) : [text]));
   return [...new Set(numbers.filter((number) => number !== ''))];
 }
 
 /** Validates the form before it is sent. Returns error messages by field path. */
-export function checkValues(values: ShipmentValues): Record<string, string> {
+export function validateShipment(values: ShipmentValues): Record<string, string> {
   const errors: Record<string, string> = {};
   const check = (path: string, isWrong: boolean, message: string) => {
     if (isWrong) errors[path] ??= message;
@@ -30,8 +30,8 @@ export function checkValues(values: ShipmentValues): Record<string, string> {
   const wrong = containers.filter((number) => !isContainerNumber(number, mode));
   check('container_numbers', wrong.length > 0, `Not a valid container number: ${wrong.join(', ')}`);
   check('container_numbers', containers.length > MAX_CONTAINERS, `Enter at most ${MAX_CONTAINERS} containers`);
-  checkJourney('', values, mode, check);
-  values.legs.forEach((leg, index) => checkJourney(`legs.${index}.`, leg, leg.mode ?? mode, check));
+  validateJourney('', values, mode, check);
+  values.legs.forEach((leg, index) => validateJourney(`legs.${index}.`, leg, leg.mode ?? mode, check));
   values.references.forEach(({ type, value }, index) => {
     check(`references.${index}.type`, type.trim() === '', 'Enter the type of the reference');
     check(`references.${index}.value`, value.trim() === '', 'Enter the reference, or remove the row');
@@ -47,7 +47,7 @@ export function checkValues(values: ShipmentValues): Record<string, string> {
 type Journey = Pick<ShipmentValues, 'carrier_scac' | 'origin_port' | 'destination_port'>;
 type Check = (path: string, isWrong: boolean, message: string) => void;
 
-function checkJourney(prefix: string, journey: Journey, mode: ShipmentValues['mode'], check: Check): void {
+function validateJourney(prefix: string, journey: Journey, mode: ShipmentValues['mode'], check: Check): void {
   const carrier = normaliseCode(journey.carrier_scac);
   const mayBeAirline = mode === 'air' || mode === 'courier';
   const forms = mayBeAirline
@@ -61,7 +61,7 @@ function checkJourney(prefix: string, journey: Journey, mode: ShipmentValues['mo
   }
 }
 
-interface RefusedForm {
+interface FormErrors {
   /** Error messages by field path. */
   readonly errors: Readonly<Record<string, string>>;
   /** Error messages that belong to no field of the form. */
@@ -69,11 +69,11 @@ interface RefusedForm {
 }
 
 /** Assigns the errors of an API response to fields of the form. */
-export function refusedForm(details: readonly FieldError[], values: ShipmentValues): RefusedForm {
+export function assignErrorsToFields(details: readonly FieldError[], values: ShipmentValues): FormErrors {
   const errors: Record<string, string> = {};
   const others: string[] = [];
   for (const { param, message } of details) {
-    const path = pathOf(param, values);
+    const path = toFieldPath(param, values);
     if (path === undefined) others.push(`${param}: ${message}`);
     else errors[path] = errors[path] === undefined ? message : `${errors[path]} ${message}`;
   }
@@ -84,7 +84,7 @@ export function refusedForm(details: readonly FieldError[], values: ShipmentValu
  * Converts a parameter such as `legs[0].etd` to the field path `legs.0.etd`. Returns undefined for a field that the
  * form does not have.
  */
-function pathOf(param: string, { metadata }: ShipmentValues): string | undefined {
+function toFieldPath(param: string, { metadata }: ShipmentValues): string | undefined {
   const path = param.replaceAll(/\[(\d+)\]/g, '.$1');
   const [field = '', ...rest] = path.split('.');
   if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;
@@ -95,7 +95,7 @@ function pathOf(param: string, { metadata }: ShipmentValues): string | undefined
 }
 
 /** Returns the field label for a parameter of a warning, such as "Legs, 2" for `legs[1].etd`. */
-export function labelOf(param: string | null): string | undefined {
+export function paramLabel(param: string | null): string | undefined {
   const [field = '', index] = (param ?? '').split(/[.[\]]+/);
   if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;
   const label = FIELD_LABELS[field as ShipmentField];

@@ -3,8 +3,8 @@ import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { Time } from '../../values/time.tsx';
-import { FIELD_LABELS, type LegValues, type ShipmentField, type ShipmentValues, valuesOf } from './form-values.ts';
-import { type Choice, type Conflict, type FieldChange, actorName, merged } from './save-shipment.ts';
+import { FIELD_LABELS, type LegValues, type ShipmentField, type ShipmentValues, toFormValues } from './form-values.ts';
+import { type Choice, type Conflict, type FieldChange, actorName, mergeChanges } from './save-shipment.ts';
 
 interface Props {
   readonly base: Shipment;
@@ -23,12 +23,12 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
   const choose = (field: ShipmentField, choice: Choice) => setChoices((now) => ({ ...now, [field]: choice }));
   const chooseAll = (choice: Choice) => setChoices(Object.fromEntries(both.map(({ field }) => [field, choice])));
   const isChosen = both.every(({ field }) => choices[field] !== undefined);
-  const [before, now] = [valuesOf(base), valuesOf(conflict.theirs)];
+  const [before, now] = [toFormValues(base), toFormValues(conflict.theirs)];
   return (
     <Alert color="yellow" role="region" aria-labelledby="conflict" maw="48rem">
       <Stack>
         <Title order={2} size="h5" id="conflict" tabIndex={-1} ref={heading}>
-          {`${namesOf(conflict)} changed this shipment while you were editing`}
+          {`${joinAuthorNames(conflict)} changed this shipment while you were editing`}
         </Title>
         {both.length > 0 && (
           <>
@@ -47,13 +47,17 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
               <Radio.Group
                 key={field}
                 label={FIELD_LABELS[field]}
-                description={`Before: ${shownValue(before, field)}`}
+                description={`Before: ${formatValue(before, field)}`}
                 value={choices[field] ?? null}
                 onChange={(choice) => choose(field, choice as Choice)}
               >
                 <Stack gap={6} mt={6}>
-                  <Radio value="mine" label={`Your value: ${shownValue(mine, field)}`} />
-                  <Radio value="theirs" label={`Their value: ${shownValue(now, field)}`} description={<By by={by} />} />
+                  <Radio value="mine" label={`Your value: ${formatValue(mine, field)}`} />
+                  <Radio
+                    value="theirs"
+                    label={`Their value: ${formatValue(now, field)}`}
+                    description={<ChangeAuthor by={by} />}
+                  />
                 </Stack>
               </Radio.Group>
             ))}
@@ -65,7 +69,8 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
             <List size="sm">
               {others.map(({ field, by }) => (
                 <List.Item key={field}>
-                  <b>{FIELD_LABELS[field]}</b>: {shownValue(before, field)} → {shownValue(now, field)} <By by={by} />
+                  <b>{FIELD_LABELS[field]}</b>: {formatValue(before, field)} → {formatValue(now, field)}{' '}
+                  <ChangeAuthor by={by} />
                 </List.Item>
               ))}
             </List>
@@ -75,10 +80,10 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
           <Text size="sm">{`Your changes without conflicts: ${own.map((field) => FIELD_LABELS[field]).join(', ')}`}</Text>
         )}
         <Group justify="end">
-          <Button variant="default" disabled={!isChosen} onClick={() => onBack(merged(mine, conflict, choices))}>
+          <Button variant="default" disabled={!isChosen} onClick={() => onBack(mergeChanges(mine, conflict, choices))}>
             Back to form
           </Button>
-          <Button disabled={!isChosen} onClick={() => onSave(merged(mine, conflict, choices))}>
+          <Button disabled={!isChosen} onClick={() => onSave(mergeChanges(mine, conflict, choices))}>
             Save
           </Button>
         </Group>
@@ -87,7 +92,7 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
   );
 }
 
-function By({ by }: Pick<FieldChange, 'by'>) {
+function ChangeAuthor({ by }: Pick<FieldChange, 'by'>) {
   if (by === undefined) return null;
   return (
     <Text span size="xs" c="dimmed">
@@ -97,52 +102,52 @@ function By({ by }: Pick<FieldChange, 'by'>) {
 }
 
 /** Joins the names of the users who changed the shipment, such as "Ann Visser and Nightly import". */
-function namesOf({ both, others }: Conflict): string {
+function joinAuthorNames({ both, others }: Conflict): string {
   const names = [...both, ...others].flatMap(({ by }) => (by === undefined ? [] : [actorName(by.actor)]));
   const each = [...new Set(names)];
   return each.length === 0 ? 'Another user' : each.join(' and ');
 }
 
-const NOTHING = '—';
+const EMPTY_VALUE = '—';
 
 type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
 /** Formatters of field values. Fields without a formatter are shown unchanged. */
-const SHOWN: Shown = {
+const FORMATTERS: Shown = {
   mode: (mode) => (mode === null ? '' : MODE_LABELS[mode]),
   load_type: (type) => (type === null ? '' : LOAD_TYPE_LABELS[type]),
-  etd: momentOf,
-  eta: momentOf,
-  shipper: partyText,
-  consignee: partyText,
-  container_numbers: (numbers) => joined(numbers),
-  references: (references) => joined(references.map(({ type, value }) => `${type} ${value}`)),
-  metadata: (named) => joined(named.map(({ name, value }) => `${name}: ${value}`)),
-  legs: (legs) => legs.map(legText).join('; '),
+  etd: formatTime,
+  eta: formatTime,
+  shipper: formatParty,
+  consignee: formatParty,
+  container_numbers: (numbers) => joinNonEmpty(numbers),
+  references: (references) => joinNonEmpty(references.map(({ type, value }) => `${type} ${value}`)),
+  metadata: (named) => joinNonEmpty(named.map(({ name, value }) => `${name}: ${value}`)),
+  legs: (legs) => legs.map(formatLeg).join('; '),
 };
 
 /** Formats the value of a field as one line. */
-function shownValue(values: ShipmentValues, field: ShipmentField): string {
-  const show = SHOWN[field] as ((value: unknown) => string) | undefined;
+function formatValue(values: ShipmentValues, field: ShipmentField): string {
+  const show = FORMATTERS[field] as ((value: unknown) => string) | undefined;
   const text = show === undefined ? (values[field] as string | null) : show(values[field]);
-  return text === null || text === '' ? NOTHING : text;
+  return text === null || text === '' ? EMPTY_VALUE : text;
 }
 
-function partyText({ name, external_id }: ShipmentValues['shipper']): string {
-  return joined([name, external_id]);
+function formatParty({ name, external_id }: ShipmentValues['shipper']): string {
+  return joinNonEmpty([name, external_id]);
 }
 
-function legText({ origin_port, destination_port, vessel, voyage, carrier_scac, etd, eta }: LegValues): string {
-  const times = joined([momentOf(etd), momentOf(eta)], ' – ');
-  const by = joined([carrier_scac, vessel, voyage], ' ');
-  return joined([`${origin_port ?? '?'} → ${destination_port ?? '?'}`, by, times]);
+function formatLeg({ origin_port, destination_port, vessel, voyage, carrier_scac, etd, eta }: LegValues): string {
+  const times = joinNonEmpty([formatTime(etd), formatTime(eta)], ' – ');
+  const by = joinNonEmpty([carrier_scac, vessel, voyage], ' ');
+  return joinNonEmpty([`${origin_port ?? '?'} → ${destination_port ?? '?'}`, by, times]);
 }
 
-function joined(parts: readonly string[], between = ', '): string {
+function joinNonEmpty(parts: readonly string[], between = ', '): string {
   return parts.filter((part) => part !== '').join(between);
 }
 
 /** Formats a time with seconds, since conflicting times may differ only by seconds. */
-function momentOf(instant: string | null): string {
+function formatTime(instant: string | null): string {
   if (instant === null) return '';
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));
 }

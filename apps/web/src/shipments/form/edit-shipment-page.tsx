@@ -7,11 +7,11 @@ import { onDemand } from '../../app/lazy.tsx';
 import { PageHeader, QueryView } from '../../app/page.tsx';
 import { useWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { NoSuchShipment } from '../../shipment/parts.tsx';
-import { shipmentQuery, titleOf } from '../../shipment/shipment-queries.ts';
-import { Leaving, WritersOnly, notifySaved, useRefusal } from './form-parts.tsx';
-import { type ShipmentValues, changedFields, valuesOf } from './form-values.ts';
-import { type Conflict, conflictOf, readConflict, saveShipment } from './save-shipment.ts';
+import { ShipmentNotFound } from '../../shipment/parts.tsx';
+import { shipmentQuery, shipmentTitle } from '../../shipment/shipment-queries.ts';
+import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
+import { type ShipmentValues, changedFields, toFormValues } from './form-values.ts';
+import { type Conflict, findConflict, readConflict, saveShipment } from './save-shipment.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 const ConflictPanel = onDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
@@ -19,15 +19,15 @@ const ConflictPanel = onDemand(async () => (await import('./conflict-panel.tsx')
 export function EditShipmentPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id/edit' });
   const found = useQuery(shipmentQuery(useEnvironment(), id));
-  if (found.error instanceof NotFoundError) return <NoSuchShipment />;
+  if (found.error instanceof NotFoundError) return <ShipmentNotFound />;
   return (
     <QueryView query={found} what="the shipment">
       {(shipment) => (
         <Stack>
-          <PageHeader title={`Edit ${titleOf(shipment)}`} about="Only changed fields are sent." />
-          <WritersOnly>
-            <EditShipment key={shipment.id} shipment={shipment} />
-          </WritersOnly>
+          <PageHeader title={`Edit ${shipmentTitle(shipment)}`} about="Only changed fields are sent." />
+          <RequireWriteAccess>
+            <EditShipmentForm key={shipment.id} shipment={shipment} />
+          </RequireWriteAccess>
         </Stack>
       )}
     </QueryView>
@@ -35,14 +35,14 @@ export function EditShipmentPage() {
 }
 
 /** @param shipment the current shipment; the form keeps the version that it was opened with */
-function EditShipment({ shipment }: { readonly shipment: Shipment }) {
+function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [base, setBase] = useState(shipment);
   const [conflict, setConflict] = useState<Conflict>();
-  const form = useShipmentForm(valuesOf(base));
-  const refusal = useRefusal(form);
+  const form = useShipmentForm(toFormValues(base));
+  const refusal = useSubmitError(form);
   const isSaved = useRef(false);
-  const changed = changedFields(valuesOf(base), form.values);
+  const changed = changedFields(toFormValues(base), form.values);
 
   const done = () => {
     isSaved.current = true;
@@ -64,9 +64,9 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
     onDone: setConflict,
   });
   const submit = (from: Shipment, values: ShipmentValues) => {
-    refusal.forget();
-    if (changedFields(valuesOf(from), values).length === 0) return done();
-    save.mutate({ from, values }, { onError: (error) => refusal.tell(error, values) });
+    refusal.clear();
+    if (changedFields(toFormValues(from), values).length === 0) return done();
+    save.mutate({ from, values }, { onError: (error) => refusal.report(error, values) });
   };
   /** Uses the latest version of the shipment as the base of the form. */
   const continueFrom = (from: Shipment, values: ShipmentValues) => {
@@ -77,7 +77,7 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
   if (conflict !== undefined) {
     return (
       <>
-        <Leaving isDirty={() => !isSaved.current} />
+        <UnsavedChangesGuard isDirty={() => !isSaved.current} />
         <ConflictPanel
           base={base}
           mine={form.values}
@@ -93,8 +93,8 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
   }
   return (
     <>
-      <Leaving isDirty={() => !isSaved.current && changed.length > 0} />
-      {isChangedMeanwhile(base, shipment, form.values) && (
+      <UnsavedChangesGuard isDirty={() => !isSaved.current && changed.length > 0} />
+      {hasConcurrentChanges(base, shipment, form.values) && (
         <Alert color="yellow" role="status" title="Another user changed this shipment">
           <Group gap="xs">
             Review the changes before you save. Nothing is overwritten until then.
@@ -107,9 +107,9 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
       <ShipmentFormFields
         form={form}
         submit="Save"
-        isThere
+        isExisting
         isPending={save.isPending && !save.isPaused}
-        failure={refusal.shown(save.isPaused)}
+        failure={refusal.render(save.isPaused)}
         onSubmit={(values) => submit(base, values)}
         cancel={{ to: '/shipments/$id', params: { id: base.id } }}
       />
@@ -118,8 +118,8 @@ function EditShipment({ shipment }: { readonly shipment: Shipment }) {
 }
 
 /** Checks if another user has changed a field of the form since it was opened. */
-function isChangedMeanwhile(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
+function hasConcurrentChanges(base: Shipment, now: Shipment, values: ShipmentValues): boolean {
   if (now.version <= base.version) return false;
-  const { both, others } = conflictOf(base, values, now, []);
+  const { both, others } = findConflict(base, values, now, []);
   return both.length + others.length > 0;
 }

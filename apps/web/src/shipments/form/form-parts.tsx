@@ -5,27 +5,30 @@ import { InvalidRequestError, type Warning } from '@tracking/client';
 import { type ReactNode, useState } from 'react';
 import { describeFailure } from '../../app/failures.ts';
 import { useHasPermission, useSession } from '../../session/session.ts';
-import { labelOf, refusedForm } from './check-values.ts';
+import { paramLabel, assignErrorsToFields } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 
-interface Refusal {
+interface SubmitError {
   readonly error: unknown;
   readonly others: readonly string[];
 }
 
 /** Shows why the API rejected a form: at the named fields, or above the submit button. */
-export function useRefusal(form: ShipmentForm) {
-  const [refusal, setRefusal] = useState<Refusal>();
+export function useSubmitError(form: ShipmentForm) {
+  const [refusal, setRefusal] = useState<SubmitError>();
   return {
-    tell(error: unknown, values: ShipmentValues): void {
-      const { errors, others } = refusedForm(error instanceof InvalidRequestError ? error.details : [], values);
+    report(error: unknown, values: ShipmentValues): void {
+      const { errors, others } = assignErrorsToFields(
+        error instanceof InvalidRequestError ? error.details : [],
+        values,
+      );
       form.setErrors(errors);
       const isOfFieldsAlone = Object.keys(errors).length > 0 && others.length === 0;
       setRefusal(isOfFieldsAlone ? undefined : { error, others });
     },
-    forget: () => setRefusal(undefined),
+    clear: () => setRefusal(undefined),
     /** @param isPaused true while the form waits for the network connection */
-    shown: (isPaused: boolean) => (
+    render: (isPaused: boolean) => (
       <FormFailure error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
     ),
   };
@@ -86,7 +89,7 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
       <Text component="ul" size="sm" m={0} pl="md">
         {warnings.map(({ code, param, message: warning }) => (
           <li key={`${code} ${param} ${warning}`}>
-            {labelOf(param) === undefined ? warning : `${labelOf(param)}: ${warning}`}
+            {paramLabel(param) === undefined ? warning : `${paramLabel(param)}: ${warning}`}
           </li>
         ))}
       </Text>
@@ -95,7 +98,7 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
 }
 
 /** Asks for confirmation before the user leaves a page with unsaved changes. */
-export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
+export function UnsavedChangesGuard({ isDirty }: { readonly isDirty: () => boolean }) {
   const leaving = useBlocker({ shouldBlockFn: isDirty, enableBeforeUnload: isDirty, withResolver: true });
   return (
     <Modal opened={leaving.status === 'blocked'} onClose={() => leaving.reset?.()} title="Discard unsaved changes?">
@@ -116,7 +119,7 @@ export function Leaving({ isDirty }: { readonly isDirty: () => boolean }) {
 }
 
 /** Renders its children for users who may write shipments, and an explanation for all others. */
-export function WritersOnly({ children }: { readonly children: ReactNode }) {
+export function RequireWriteAccess({ children }: { readonly children: ReactNode }) {
   const { role } = useSession();
   if (useHasPermission('shipments:write')) return children;
   return (

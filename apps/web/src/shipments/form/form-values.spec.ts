@@ -1,10 +1,10 @@
-import { EMPTY_LEG, EMPTY_VALUES, bodyOf, changedFields, patchOf } from './form-values.ts';
+import { EMPTY_LEG, EMPTY_VALUES, toRequestBody, changedFields, buildPatch } from './form-values.ts';
 
 describe('the shipment form', () => {
   it('sends filled fields only', () => {
     const leg = { ...EMPTY_LEG, mode: 'ocean' as const, vessel: ' Maersk Honam ' };
     const shipper = { name: 'Acme', external_id: ' ' };
-    expect(bodyOf({ ...EMPTY_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] })).toEqual({
+    expect(toRequestBody({ ...EMPTY_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] })).toEqual({
       external_id: 'PO-1',
       mode: 'ocean',
       shipper: { name: 'Acme', external_id: null },
@@ -25,7 +25,7 @@ describe('the shipment form', () => {
 
   it('sends only the changed fields, null for cleared ones', () => {
     const before = { ...EMPTY_VALUES, external_id: 'PO-1', booking_number: 'B-1', house_bill: 'H-1' };
-    expect(patchOf(before, { ...before, booking_number: '', house_bill: 'H-1 ', carrier_scac: 'MAEU' })).toEqual({
+    expect(buildPatch(before, { ...before, booking_number: '', house_bill: 'H-1 ', carrier_scac: 'MAEU' })).toEqual({
       booking_number: null,
       carrier_scac: 'MAEU',
     });
@@ -33,15 +33,15 @@ describe('the shipment form', () => {
 
   it('sends a chosen Incoterm, and null for a cleared one', () => {
     const before = { ...EMPTY_VALUES, external_id: 'PO-1', incoterm: 'FOB' };
-    expect(bodyOf(before)).toEqual({ external_id: 'PO-1', incoterm: 'FOB' });
-    expect(patchOf(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
+    expect(toRequestBody(before)).toEqual({ external_id: 'PO-1', incoterm: 'FOB' });
+    expect(buildPatch(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
   });
 
   it('sends null for removed keys of metadata, since they are merged', () => {
     const before = { ...EMPTY_VALUES, metadata: [...named('team', 'north'), ...named('cost_centre', '4711')] };
     const after = { ...before, metadata: named('team', 'south') };
-    expect(patchOf(before, after)).toEqual({ metadata: { team: 'south', cost_centre: null } });
-    expect(patchOf(before, { ...before, metadata: [] })).toEqual({ metadata: null });
+    expect(buildPatch(before, after)).toEqual({ metadata: { team: 'south', cost_centre: null } });
+    expect(buildPatch(before, { ...before, metadata: [] })).toEqual({ metadata: null });
   });
 
   it('treats a field that was changed back as unchanged', () => {

@@ -1,7 +1,7 @@
 import type { UseFormReturnType } from '@mantine/form';
 import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
-import { type PlainFieldName, eachPlainField } from '../plain-fields.ts';
+import { type PlainFieldName, mapPlainFields } from '../plain-fields.ts';
 
 /** Values of a leg in the form. Empty strings stand for unknown values. */
 export interface LegValues {
@@ -18,7 +18,7 @@ interface PartyValues {
   readonly name: string;
   readonly external_id: string;
 }
-export interface Named {
+export interface NamedValue {
   readonly name: string;
   readonly value: string;
 }
@@ -36,7 +36,7 @@ export interface ShipmentValues extends Readonly<Record<PlainFieldName, string>>
   readonly shipper: PartyValues;
   readonly consignee: PartyValues;
   readonly references: readonly { readonly type: string; readonly value: string }[];
-  readonly metadata: readonly Named[];
+  readonly metadata: readonly NamedValue[];
   readonly legs: readonly LegValues[];
 }
 export type ShipmentForm = UseFormReturnType<ShipmentValues>;
@@ -59,7 +59,7 @@ export const EMPTY_VALUES: ShipmentValues = {
   external_id: '',
   mode: null,
   load_type: null,
-  ...eachPlainField(() => ''),
+  ...mapPlainFields(() => ''),
   container_numbers: [],
   carrier_scac: '',
   origin_port: null,
@@ -79,7 +79,7 @@ export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
-  ...eachPlainField((_name, { label }) => label),
+  ...mapPlainFields((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
   origin_port: 'Origin',
@@ -93,20 +93,20 @@ export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
   legs: 'Legs',
 };
 
-export function valuesOf(shipment: Shipment): ShipmentValues {
+export function toFormValues(shipment: Shipment): ShipmentValues {
   return {
     external_id: shipment.external_id ?? '',
     mode: shipment.mode,
     load_type: shipment.load_type,
-    ...eachPlainField((name) => shipment[name] ?? ''),
+    ...mapPlainFields((name) => shipment[name] ?? ''),
     container_numbers: shipment.container_numbers,
     carrier_scac: shipment.carrier_scac ?? '',
     origin_port: shipment.origin_port,
     destination_port: shipment.destination_port,
     etd: shipment.etd,
     eta: shipment.eta,
-    shipper: partyOf(shipment.shipper),
-    consignee: partyOf(shipment.consignee),
+    shipper: toPartyValues(shipment.shipper),
+    consignee: toPartyValues(shipment.consignee),
     references: shipment.references.map(({ type, value }) => ({ type, value })),
     metadata: Object.entries(shipment.metadata ?? {}).map(([name, value]) => ({ name, value })),
     legs: shipment.legs.map((leg) => ({
@@ -122,56 +122,58 @@ export function valuesOf(shipment: Shipment): ShipmentValues {
   };
 }
 
-function partyOf(party: Shipment['shipper']): PartyValues {
+function toPartyValues(party: Shipment['shipper']): PartyValues {
   return { name: party?.name ?? '', external_id: party?.external_id ?? '' };
 }
 
 /** Builds the request body, without empty fields. */
-export function bodyOf(values: ShipmentValues): ShipmentBody {
-  const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, sentOf(values, field)]));
+export function toRequestBody(values: ShipmentValues): ShipmentBody {
+  const all = Object.fromEntries(SHIPMENT_FIELDS.map((field) => [field, toApiValue(values, field)]));
   const isFilled = (value: unknown) => value !== null && !(Array.isArray(value) && value.length === 0);
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isFilled(value)));
 }
 
 /** Converts a form field to its API value: null or an empty list for an empty field. */
-function sentOf(values: ShipmentValues, field: ShipmentField): unknown {
+function toApiValue(values: ShipmentValues, field: ShipmentField): unknown {
   const value = values[field];
-  if (typeof value === 'string' || value === null) return textOf(value);
-  if (field === 'shipper' || field === 'consignee') return sentParty(values[field]);
+  if (typeof value === 'string' || value === null) return textOrNull(value);
+  if (field === 'shipper' || field === 'consignee') return toApiParty(values[field]);
   if (field === 'metadata') {
     const named = values.metadata.map(({ name, value: text }) => [name.trim(), text] as const);
     return named.length === 0 ? null : Object.fromEntries(named);
   }
-  if (field === 'legs') return values.legs.map(sentLeg);
+  if (field === 'legs') return values.legs.map(toApiLeg);
   if (field === 'references')
     return values.references.map(({ type, value: text }) => ({ type: type.trim(), value: text.trim() }));
   return value;
 }
 
-function textOf(text: string | null): string | null {
+function textOrNull(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text.trim();
 }
 
-function sentParty({ name, external_id }: PartyValues) {
-  const party = { name: textOf(name), external_id: textOf(external_id) };
+function toApiParty({ name, external_id }: PartyValues) {
+  const party = { name: textOrNull(name), external_id: textOrNull(external_id) };
   return party.name === null && party.external_id === null ? null : party;
 }
 
-function sentLeg(leg: LegValues) {
+function toApiLeg(leg: LegValues) {
   const { carrier_scac, vessel, voyage } = leg;
-  return { ...leg, carrier_scac: textOf(carrier_scac), vessel: textOf(vessel), voyage: textOf(voyage) };
+  return { ...leg, carrier_scac: textOrNull(carrier_scac), vessel: textOrNull(vessel), voyage: textOrNull(voyage) };
 }
 
 /** Lists the fields whose API values differ between two states of the form. */
 export function changedFields(from: ShipmentValues, to: ShipmentValues): readonly ShipmentField[] {
-  return SHIPMENT_FIELDS.filter((field) => JSON.stringify(sentOf(from, field)) !== JSON.stringify(sentOf(to, field)));
+  return SHIPMENT_FIELDS.filter(
+    (field) => JSON.stringify(toApiValue(from, field)) !== JSON.stringify(toApiValue(to, field)),
+  );
 }
 
 /** Builds the JSON merge patch between two states of the form. Removed keys of `metadata` become null. */
-export function patchOf(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
+export function buildPatch(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
   return Object.fromEntries(
     changedFields(from, to).map((field) => {
-      const value = sentOf(to, field);
+      const value = toApiValue(to, field);
       if (field !== 'metadata' || value === null) return [field, value];
       const gone = from.metadata.map(({ name }) => [name, null] as const);
       return [field, { ...Object.fromEntries(gone), ...value }];

@@ -75,7 +75,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
       )}
       {legs.map((_, index) => (
         // Legs have no id, so the list position is the key.
-        <Leg key={index} form={form} index={index} />
+        <LegItem key={index} form={form} index={index} />
       ))}
       <Button
         variant="default"
@@ -90,7 +90,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
   );
 }
 
-function Leg({ form, index }: { readonly form: ShipmentForm; readonly index: number }) {
+function LegItem({ form, index }: { readonly form: ShipmentForm; readonly index: number }) {
   const { legs } = form.values;
   const name = `leg ${index + 1}`;
   const move = (to: number) => form.reorderListItem('legs', { from: index, to });

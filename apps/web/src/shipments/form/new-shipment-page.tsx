@@ -5,25 +5,25 @@ import { isOutdated } from '../../app/failures.ts';
 import { PageHeader } from '../../app/page.tsx';
 import { randomId, useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
-import { Leaving, WritersOnly, notifySaved, useRefusal } from './form-parts.tsx';
-import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, bodyOf } from './form-values.ts';
+import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
+import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, toRequestBody } from './form-values.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 export function NewShipmentPage() {
   return (
     <Stack>
       <PageHeader title="New shipment" about="Enter at least your reference, a house bill or a container number." />
-      <WritersOnly>
-        <NewShipment />
-      </WritersOnly>
+      <RequireWriteAccess>
+        <NewShipmentForm />
+      </RequireWriteAccess>
     </Stack>
   );
 }
 
-function NewShipment() {
+function NewShipmentForm() {
   const [client, navigate] = [useApi(), useNavigate()];
   const form = useShipmentForm(EMPTY_VALUES);
-  const refusal = useRefusal(form);
+  const refusal = useSubmitError(form);
   const isSaved = useRef(false);
   const sent = useRef<{ readonly body: string; readonly key: string }>(undefined);
 
@@ -37,7 +37,7 @@ function NewShipment() {
     return sent.current.key;
   };
   const showFailure = async (error: unknown, values: ShipmentValues) => {
-    if (!isOutdated(error)) return refusal.tell(error, values);
+    if (!isOutdated(error)) return refusal.report(error, values);
     const external_id = values.external_id.trim();
     // If the lookup of the existing shipment fails, the error message has no link.
     const [existing] = await client.shipments
@@ -46,11 +46,11 @@ function NewShipment() {
       .catch(() => []);
     // The user may have changed the reference during the lookup.
     if (form.getValues().external_id.trim() !== external_id) return;
-    form.setErrors({ external_id: <ReferenceTaken id={existing?.id} /> });
+    form.setErrors({ external_id: <ReferenceTakenError id={existing?.id} /> });
   };
   const create = useWrite({
     write: (values: ShipmentValues) => {
-      const body = bodyOf(values);
+      const body = toRequestBody(values);
       // `If-None-Match: *` prevents an update of an existing shipment.
       const isNew = body.external_id === undefined ? {} : { ifNoneMatch: '*' as const };
       return client.shipments.upsert(body, { idempotencyKey: keyOf(body), ...isNew });
@@ -64,17 +64,17 @@ function NewShipment() {
     },
   });
   const submit = (values: ShipmentValues) => {
-    refusal.forget();
+    refusal.clear();
     create.mutate(values, { onError: (error) => void showFailure(error, values) });
   };
   return (
     <>
-      <Leaving isDirty={() => !isSaved.current && form.isDirty()} />
+      <UnsavedChangesGuard isDirty={() => !isSaved.current && form.isDirty()} />
       <ShipmentFormFields
         form={form}
         submit="Create shipment"
         isPending={create.isPending && !create.isPaused}
-        failure={refusal.shown(create.isPaused)}
+        failure={refusal.render(create.isPaused)}
         onSubmit={submit}
         cancel={{ to: '/shipments' }}
       />
@@ -82,7 +82,7 @@ function NewShipment() {
   );
 }
 
-function ReferenceTaken({ id }: { readonly id: string | undefined }) {
+function ReferenceTakenError({ id }: { readonly id: string | undefined }) {
   if (id === undefined) return 'A shipment with this reference already exists.';
   return (
     <>

@@ -1,6 +1,6 @@
 import { ConflictError, type Shipment } from '@tracking/client';
-import { type ShipmentPatch, type ShipmentValues, valuesOf } from './form-values.ts';
-import { merged, saveShipment } from './save-shipment.ts';
+import { type ShipmentPatch, type ShipmentValues, toFormValues } from './form-values.ts';
+import { mergeChanges, saveShipment } from './save-shipment.ts';
 
 const BASE = {
   ...{ id: 'shp_1', version: 3, external_id: 'PO-1', mode: 'ocean', load_type: null, house_bill: 'H-1' },
@@ -39,7 +39,7 @@ function serviceWith(now: Shipment, changed: readonly string[] = []) {
   return { api: { shipments } as never, sent };
 }
 
-const mine = (changes: Partial<ShipmentValues>) => ({ ...valuesOf(BASE), ...changes });
+const mine = (changes: Partial<ShipmentValues>) => ({ ...toFormValues(BASE), ...changes });
 
 describe('saving a form', () => {
   it('sends the changes with the version that the form was opened with', async () => {
@@ -70,8 +70,8 @@ describe('saving a form', () => {
     expect(conflict.both).toMatchObject([{ field: 'booking_number', by: { actor: ANN } }]);
     expect(conflict.others).toEqual([{ field: 'house_bill', by: undefined }]);
     expect(conflict.own).toEqual(['carrier_scac']);
-    const kept = { ...valuesOf(now), carrier_scac: 'MSCU' };
-    expect(merged(values, conflict, { booking_number: 'theirs' })).toEqual(kept);
-    expect(merged(values, conflict, { booking_number: 'mine' })).toEqual({ ...kept, booking_number: 'B-2' });
+    const kept = { ...toFormValues(now), carrier_scac: 'MSCU' };
+    expect(mergeChanges(values, conflict, { booking_number: 'theirs' })).toEqual(kept);
+    expect(mergeChanges(values, conflict, { booking_number: 'mine' })).toEqual({ ...kept, booking_number: 'B-2' });
   });
 });

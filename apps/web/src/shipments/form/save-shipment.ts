@@ -5,16 +5,16 @@ import {
   type ShipmentField,
   type ShipmentValues,
   changedFields,
-  patchOf,
-  valuesOf,
+  buildPatch,
+  toFormValues,
 } from './form-values.ts';
 
 /** Maximum number of save attempts while other users change unrelated parts of the shipment. */
 const MAX_ATTEMPTS = 5;
-const HISTORY = 200;
+const HISTORY_LIMIT = 200;
 /** Milliseconds between reads until the API returns the conflicting version, since reads may lag behind writes. */
 const REREAD_MS = 200;
-const MAX_READS = 25;
+const MAX_REREADS = 25;
 
 type Saved =
   | { readonly kind: 'saved'; readonly warnings: readonly Warning[] }
@@ -28,7 +28,7 @@ type Api = Pick<TrackingClient, 'shipments'>;
  * @throws ApiError or ConnectionError of the client
  */
 export async function saveShipment(api: Api, base: Shipment, values: ShipmentValues): Promise<Saved> {
-  const changes = patchOf(valuesOf(base), values);
+  const changes = buildPatch(toFormValues(base), values);
   let seen = base.version;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -36,7 +36,7 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
       return { kind: 'saved', warnings };
     } catch (error) {
       if (!(error instanceof ConflictError) || !isOutdated(error)) throw error;
-      const conflict = await readConflict(api, base, values, versionOf(error.headers['etag']));
+      const conflict = await readConflict(api, base, values, parseVersion(error.headers['etag']));
       const { both, others, own, theirs } = conflict;
       // The first attempt was saved, but its response was lost.
       if (both.length + own.length === 0) return { kind: 'saved', warnings: [] };
@@ -50,15 +50,15 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
 /** Reads the changes of other users. @param least the minimum version of the shipment to read */
 export async function readConflict(api: Api, base: Shipment, values: ShipmentValues, least: number): Promise<Conflict> {
   let theirs = await api.shipments.get(base.id);
-  for (let reads = 1; theirs.version < least && reads < MAX_READS; reads += 1) {
+  for (let reads = 1; theirs.version < least && reads < MAX_REREADS; reads += 1) {
     await new Promise((resolve) => setTimeout(resolve, REREAD_MS));
     theirs = await api.shipments.get(base.id);
   }
-  const { data: history } = await api.shipments.history(base.id, { limit: HISTORY }).page();
-  return conflictOf(base, values, theirs, history);
+  const { data: history } = await api.shipments.history(base.id, { limit: HISTORY_LIMIT }).page();
+  return findConflict(base, values, theirs, history);
 }
 
-function versionOf(etag: string | undefined): number {
+function parseVersion(etag: string | undefined): number {
   return Number(etag?.replaceAll('"', '') ?? 0);
 }
 
@@ -90,13 +90,13 @@ export interface Conflict {
  * @param mine the current values of the form
  * @param history entries of the shipment, newest first
  */
-export function conflictOf(
+export function findConflict(
   base: Shipment,
   mine: ShipmentValues,
   theirs: Shipment,
   history: readonly HistoryEntry[],
 ): Conflict {
-  const [before, now] = [valuesOf(base), valuesOf(theirs)];
+  const [before, now] = [toFormValues(base), toFormValues(theirs)];
   const [byMe, byThem] = [changedFields(before, mine), changedFields(before, now)];
   const differing = new Set(changedFields(mine, now));
   const since = history.filter(({ version }) => version > base.version);
@@ -113,13 +113,13 @@ export function conflictOf(
 }
 
 /** Merges the form with the changes of other users, using the user's choices for conflicting fields. */
-export function merged(
+export function mergeChanges(
   mine: ShipmentValues,
   { theirs, both, own }: Conflict,
   choices: Readonly<Partial<Record<ShipmentField, Choice>>>,
 ): ShipmentValues {
   const kept = new Set([...own, ...both.map(({ field }) => field).filter((field) => choices[field] !== 'theirs')]);
-  const now = valuesOf(theirs);
+  const now = toFormValues(theirs);
   const entries = SHIPMENT_FIELDS.map((field) => [field, (kept.has(field) ? mine : now)[field]]);
   return Object.fromEntries(entries) as ShipmentValues;
 }

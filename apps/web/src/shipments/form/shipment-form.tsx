@@ -15,16 +15,16 @@ import { useForm } from '@mantine/form';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { LOAD_TYPE_OPTIONS, checkDigitOf, withRightCheckDigit } from '../../values/codes.ts';
+import { LOAD_TYPE_OPTIONS, calculateCheckDigit, correctCheckDigit } from '../../values/codes.ts';
 import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../plain-fields.ts';
-import { checkValues, containerNumbersIn } from './check-values.ts';
+import { validateShipment, parseContainerNumbers } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 import { JourneyFields, LegFields } from './journey-fields.tsx';
 import classes from './shipment-form.module.css';
 
 /** Creates the state of the shipment form. The form is validated on submit, and after that on each change. */
 export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
-  return useForm({ mode: 'controlled', initialValues, validate: checkValues });
+  return useForm({ mode: 'controlled', initialValues, validate: validateShipment });
 }
 
 interface Props {
@@ -32,7 +32,7 @@ interface Props {
   /** Label of the submit button, such as "Create shipment". */
   readonly submit: string;
   /** True for an existing shipment, whose reference cannot be changed. */
-  readonly isThere?: boolean;
+  readonly isExisting?: boolean;
   readonly isPending: boolean;
   /** Error message that belongs to no field of the form. */
   readonly failure: ReactNode;
@@ -41,29 +41,29 @@ interface Props {
   readonly cancel: { readonly to: '/shipments' } | { readonly to: '/shipments/$id'; readonly params: { id: string } };
 }
 
-export function ShipmentFormFields({ form, submit, isThere = false, isPending, failure, onSubmit, cancel }: Props) {
+export function ShipmentFormFields({ form, submit, isExisting = false, isPending, failure, onSubmit, cancel }: Props) {
   return (
     <form
-      onSubmit={form.onSubmit(onSubmit, (_errors, _values, event) => showFirst(event?.currentTarget))}
+      onSubmit={form.onSubmit(onSubmit, (_errors, _values, event) => focusFirstError(event?.currentTarget))}
       className={classes['form']}
     >
       <Stack>
-        <Section title="References">
+        <FormSection title="References">
           <div className={classes['fields']}>
             <TextInput
               {...form.getInputProps('external_id')}
               label="Your reference"
-              description={isThere ? 'Cannot be changed' : 'Unique in this workspace, such as PO-1001'}
-              readOnly={isThere}
-              variant={isThere ? 'filled' : 'default'}
-              data-autofocus={isThere ? undefined : true}
+              description={isExisting ? 'Cannot be changed' : 'Unique in this workspace, such as PO-1001'}
+              readOnly={isExisting}
+              variant={isExisting ? 'filled' : 'default'}
+              data-autofocus={isExisting ? undefined : true}
             />
             {PLAIN_FIELD_NAMES.map((name) => (
               <PlainFieldInput key={name} form={form} name={name} />
             ))}
           </div>
-        </Section>
-        <Section title="Journey">
+        </FormSection>
+        <FormSection title="Journey">
           <div className={classes['fields']}>
             <JourneyFields form={form} />
             <Select
@@ -75,27 +75,27 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
               clearButtonProps={{ 'aria-label': 'Clear load type' }}
             />
           </div>
-        </Section>
-        <Section title="Containers">
+        </FormSection>
+        <FormSection title="Containers">
           <ContainerField form={form} />
-        </Section>
-        <Section title="Parties">
+        </FormSection>
+        <FormSection title="Parties">
           <div className={classes['fields']}>
             <TextInput {...form.getInputProps('shipper.name')} label="Shipper" />
             <TextInput {...form.getInputProps('shipper.external_id')} label="Shipper number" />
             <TextInput {...form.getInputProps('consignee.name')} label="Consignee" />
             <TextInput {...form.getInputProps('consignee.external_id')} label="Consignee number" />
           </div>
-        </Section>
-        <Section title="Legs">
+        </FormSection>
+        <FormSection title="Legs">
           <LegFields form={form} />
-        </Section>
-        <Section title="Additional references">
+        </FormSection>
+        <FormSection title="Additional references">
           <PairRows form={form} field="references" first="Type" firstExample="purchase_order" one="reference" />
-        </Section>
-        <Section title="Custom fields" about="Your own names and values, stored unchanged">
+        </FormSection>
+        <FormSection title="Custom fields" about="Your own names and values, stored unchanged">
           <PairRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="custom field" />
-        </Section>
+        </FormSection>
         <div className={classes['foot']}>
           <Stack gap="xs">
             {failure}
@@ -103,7 +103,11 @@ export function ShipmentFormFields({ form, submit, isThere = false, isPending, f
               <Alert color="red" role="alert" title="Some fields have errors">
                 <Group gap="xs">
                   Correct the marked fields.
-                  <Button size="compact-xs" variant="default" onClick={(event) => showFirst(event.currentTarget.form)}>
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    onClick={(event) => focusFirstError(event.currentTarget.form)}
+                  >
                     Go to first error
                   </Button>
                 </Group>
@@ -142,18 +146,18 @@ function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly
 }
 
 /** Focuses the first field with an error. */
-function showFirst(form: HTMLFormElement | null | undefined): void {
+function focusFirstError(form: HTMLFormElement | null | undefined): void {
   // Fields get `aria-invalid` only after the next render.
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }
 
-interface SectionProps {
+interface FormSectionProps {
   readonly title: string;
   readonly about?: string;
   readonly children: ReactNode;
 }
 
-function Section({ title, about, children }: SectionProps) {
+function FormSection({ title, about, children }: FormSectionProps) {
   return (
     <Paper withBorder p="md" component="section" aria-label={title}>
       <Title order={2} size="h5" mb={about === undefined ? 'sm' : 2}>
@@ -172,7 +176,7 @@ function Section({ title, about, children }: SectionProps) {
 /** Field for typed or pasted container numbers. Check digits are validated immediately. */
 function ContainerField({ form }: { readonly form: ShipmentForm }) {
   const { onChange: _onChange, ...input } = form.getInputProps('container_numbers');
-  const doubtful = form.values.container_numbers.filter((number) => withRightCheckDigit(number) !== undefined);
+  const doubtful = form.values.container_numbers.filter((number) => correctCheckDigit(number) !== undefined);
   return (
     <Stack gap={4}>
       <TagsInput
@@ -181,14 +185,14 @@ function ContainerField({ form }: { readonly form: ShipmentForm }) {
         description="Type or paste numbers, separated by commas or line breaks"
         placeholder={form.values.container_numbers.length === 0 ? 'CSQU3054383' : undefined}
         splitChars={[',', ';', '\n', '\t']}
-        onChange={(texts) => form.setFieldValue('container_numbers', containerNumbersIn(texts))}
+        onChange={(texts) => form.setFieldValue('container_numbers', parseContainerNumbers(texts))}
         clearable
         clearButtonProps={{ 'aria-label': 'Remove all containers' }}
       />
       <Stack gap={2} aria-live="polite">
         {doubtful.map((number) => (
           <Text key={number} size="sm" className="late">
-            {`${number}: the check digit should be ${checkDigitOf(number)}. Check for a typing error. If you save this number, an exception opens.`}
+            {`${number}: the check digit should be ${calculateCheckDigit(number)}. Check for a typing error. If you save this number, an exception opens.`}
           </Text>
         ))}
       </Stack>

@@ -1,4 +1,4 @@
-import { type Reading, checkRows } from './check-rows.ts';
+import { type ImportOptions, checkRows } from './check-rows.ts';
 import type { Mapping } from './columns.ts';
 
 const MAPPING: Mapping = [
@@ -12,7 +12,7 @@ const MAPPING: Mapping = [
   'metadata',
 ];
 const HEADERS = ['Ref', 'Mode', 'POL', 'ETD', 'Box', 'Ship', 'Purchase order', 'Cost centre'];
-const READING: Reading = {
+const READING: ImportOptions = {
   mapping: MAPPING,
   dayOrder: 'day-first',
   zone: 'port',

@@ -9,16 +9,16 @@ import {
   normaliseCode,
 } from '../../values/codes.ts';
 import { OWN_ZONE } from '../../values/zones.ts';
-import { containerNumbersIn } from '../form/check-values.ts';
-import { type PlainFieldName, eachPlainField, plainField, plainValue } from '../plain-fields.ts';
-import { type DayOrder, type Mapping, type Target, readMoment } from './columns.ts';
-import { type Sheet, isFilled } from './read-file.ts';
+import { parseContainerNumbers } from '../form/check-values.ts';
+import { type PlainFieldName, mapPlainFields, plainField, parsePlainField } from '../plain-fields.ts';
+import { type DayOrder, type Mapping, type Target, parseTime } from './columns.ts';
+import { type Sheet, hasContent } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** Time zone for times without a UTC offset: local time at the port, the user's time zone, or UTC. */
 export type ZoneChoice = 'port' | 'own' | 'utc';
 
-export interface Reading {
+export interface ImportOptions {
   readonly mapping: Mapping;
   readonly dayOrder: DayOrder;
   readonly zone: ZoneChoice;
@@ -35,16 +35,16 @@ export interface RowError {
   readonly message: string;
 }
 /** A shipment that is built from one row, or from several rows with one container each. */
-export interface Item {
+export interface ImportItem {
   readonly rows: readonly number[];
   readonly body: Body;
 }
-export interface Checked {
-  readonly items: readonly Item[];
+export interface CheckResult {
+  readonly items: readonly ImportItem[];
   readonly errors: readonly RowError[];
 }
 
-const MODES: ReadonlyMap<string, Mode> = new Map([
+const MODE_BY_NAME: ReadonlyMap<string, Mode> = new Map([
   ...(Object.keys(MODE_LABELS) as Mode[]).map((mode) => [mode, mode] as const),
   ...([
     ['sea', 'ocean'],
@@ -52,10 +52,10 @@ const MODES: ReadonlyMap<string, Mode> = new Map([
     ['truck', 'road'],
   ] as const),
 ]);
-const SEVERAL = /[,;|\n]+/;
+const NUMBER_SEPARATORS = /[,;|\n]+/;
 
 /** A row of the file while it is converted to a shipment. */
-class Row {
+class ImportRow {
   readonly errors: RowError[] = [];
   readonly containers: string[] = [];
   readonly references: { type: string; value: string }[] = [];
@@ -71,7 +71,7 @@ class Row {
     mapping.forEach((target, index) => {
       const [value, column] = [row[index] ?? '', headers[index] ?? ''];
       if (target === null || value === '') return;
-      if (target === 'reference') this.references.push({ type: typeOf(column), value });
+      if (target === 'reference') this.references.push({ type: referenceType(column), value });
       else if (target === 'metadata') this.metadata.push([column, value]);
       else if (target === 'container_numbers') this.addContainers(value, column);
       else this.cells.set(target, { value, column });
@@ -94,38 +94,38 @@ class Row {
     return this.cells.get(target)?.value;
   }
 
-  refuse(message: string, column = '', value = ''): void {
+  addError(message: string, column = '', value = ''): void {
     this.errors.push({ row: this.number, column, value, message });
   }
 
   private addContainers(value: string, column: string): void {
     const mode = this.text('mode')?.toLowerCase() ?? '';
-    for (const number of containerNumbersIn(value.split(SEVERAL))) {
+    for (const number of parseContainerNumbers(value.split(NUMBER_SEPARATORS))) {
       // Only columns to the left are read so far. If the mode follows in a later column, the API validates the number.
-      if (isContainerNumber(number, MODES.get(mode) ?? 'multimodal')) this.containers.push(number);
-      else this.refuse('is not a valid container number', column, number);
+      if (isContainerNumber(number, MODE_BY_NAME.get(mode) ?? 'multimodal')) this.containers.push(number);
+      else this.addError('is not a valid container number', column, number);
     }
   }
 }
 
 /** Converts the rows of a file to shipments, and lists the errors. A shipment with an invalid row is not imported. */
-export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, reading: Reading): Checked {
+export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, reading: ImportOptions): CheckResult {
   const errors: RowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
   /** Number of the first invalid row of each shipment, by reference. */
   const wrong = new Map<string, number>();
   rows.forEach((cells, index) => {
-    if (!isFilled(cells)) return;
-    const row = new Row(index + firstRow, headers, cells, reading.mapping);
+    if (!hasContent(cells)) return;
+    const row = new ImportRow(index + firstRow, headers, cells, reading.mapping);
     if (cells.length > headers.length)
-      row.refuse(
+      row.addError(
         `has ${cells.length} cells for ${headers.length} columns. Put quotes around cells that contain a separator.`,
       );
-    const body = bodyOf(row, reading);
+    const body = buildBody(row, reading);
     const known = items.get(body.external_id ?? '');
     const differing = known === undefined ? undefined : differingField(known.body, body);
     if (differing !== undefined)
-      row.refuse(
+      row.addError(
         `has the same reference as row ${known?.rows[0]}, but a different ${differing}. Correct one of the rows.`,
       );
     errors.push(...row.errors);
@@ -159,9 +159,9 @@ function differingField(one: Body, other: Body): string | undefined {
   return [...fields].find((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
 }
 
-function bodyOf(row: Row, reading: Reading): Body {
+function buildBody(row: ImportRow, reading: ImportOptions): Body {
   if (row.text('external_id') === undefined)
-    row.refuse('has no reference. Without one, each import would create the shipment again.');
+    row.addError('has no reference. Without one, each import would create the shipment again.');
   const mode = row.read('mode', readMode);
   const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
   const carrier_scac = row.read('carrier_scac', (value) => readCarrier(value, mode));
@@ -169,8 +169,8 @@ function bodyOf(row: Row, reading: Reading): Body {
     // The invalid port is already reported. Without a port the time zone would be unknown, so UTC avoids a second
     // error.
     const isOfWrongPort = reading.zone === 'port' && port === undefined && row.text(at) !== undefined;
-    const zone = isOfWrongPort ? 'UTC' : zoneFor(reading, port);
-    return row.read(target, (value) => readMoment(value, reading.dayOrder, zone));
+    const zone = isOfWrongPort ? 'UTC' : findZone(reading, port);
+    return row.read(target, (value) => parseTime(value, reading.dayOrder, zone));
   };
   const journey = {
     ...{ mode, carrier_scac, origin_port, destination_port },
@@ -181,10 +181,10 @@ function bodyOf(row: Row, reading: Reading): Body {
   return withoutEmpty({
     external_id: row.text('external_id'),
     load_type: row.read('load_type', readLoadType),
-    ...(eachPlainField((name) => row.read(name, (value) => readPlain(name, value))) as Pick<Body, PlainFieldName>),
+    ...(mapPlainFields((name) => row.read(name, (value) => readPlainField(name, value))) as Pick<Body, PlainFieldName>),
     ...journey,
-    shipper: party(row, 'shipper'),
-    consignee: party(row, 'consignee'),
+    shipper: readParty(row, 'shipper'),
+    consignee: readParty(row, 'consignee'),
     container_numbers: row.containers.length > 0 ? row.containers : undefined,
     references: row.references.length > 0 ? row.references : undefined,
     metadata: row.metadata.length > 0 ? Object.fromEntries(row.metadata) : undefined,
@@ -196,19 +196,19 @@ function withoutEmpty<T extends object>(all: T): T {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
 }
 
-function party(row: Row, who: 'shipper' | 'consignee') {
+function readParty(row: ImportRow, who: 'shipper' | 'consignee') {
   const [name, external_id] = [row.text(`${who}.name`), row.text(`${who}.external_id`)];
   return name === undefined && external_id === undefined ? undefined : withoutEmpty({ name, external_id });
 }
 
-function zoneFor({ zone, zoneOf }: Reading, port: string | undefined): string | undefined {
+function findZone({ zone, zoneOf }: ImportOptions, port: string | undefined): string | undefined {
   if (zone === 'utc') return 'UTC';
   if (zone === 'own') return OWN_ZONE;
   return port === undefined ? undefined : zoneOf(port);
 }
 
 function readMode(value: string): Mode {
-  const mode = MODES.get(value.toLowerCase());
+  const mode = MODE_BY_NAME.get(value.toLowerCase());
   if (mode === undefined) throw new Error(`is not a mode. Use one of: ${Object.keys(MODE_LABELS).join(', ')}`);
   return mode;
 }
@@ -222,8 +222,8 @@ function readLoadType(value: string) {
   return found;
 }
 
-function readPlain(name: PlainFieldName, text: string): string {
-  const value = plainValue(name, text);
+function readPlainField(name: PlainFieldName, text: string): string {
+  const value = parsePlainField(name, text);
   if (value !== undefined) return value;
   const { label, choices = [] } = plainField(name);
   throw new Error(
@@ -231,7 +231,11 @@ function readPlain(name: PlainFieldName, text: string): string {
   );
 }
 
-function readPort(row: Row, target: 'origin_port' | 'destination_port', mode: Mode | undefined): string | undefined {
+function readPort(
+  row: ImportRow,
+  target: 'origin_port' | 'destination_port',
+  mode: Mode | undefined,
+): string | undefined {
   return row.read(target, (value) => {
     const code = normaliseCode(value);
     if (!isPortCode(code, mode ?? null)) throw new Error('is not a port code such as NLRTM');
@@ -246,7 +250,7 @@ function readCarrier(value: string, mode: Mode | undefined): string {
 }
 
 /** Converts a header such as "Purchase order" to a reference type such as `purchase_order`. */
-function typeOf(header: string): string {
+function referenceType(header: string): string {
   return (
     header
       .toLowerCase()
@@ -256,7 +260,7 @@ function typeOf(header: string): string {
 }
 
 /** Lists the port codes whose time zones are needed. */
-export function portsIn({ rows }: Pick<Sheet, 'rows'>, mapping: Mapping): readonly string[] {
+export function listPorts({ rows }: Pick<Sheet, 'rows'>, mapping: Mapping): readonly string[] {
   const columns = mapping.flatMap((target, index) =>
     target === 'origin_port' || target === 'destination_port' ? [index] : [],
   );

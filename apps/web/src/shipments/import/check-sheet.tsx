@@ -9,17 +9,17 @@ import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
 import { Time } from '../../values/time.tsx';
 import { OWN_ZONE } from '../../values/zones.ts';
-import { type Body, type Checked, type Item, type ZoneChoice, checkRows, portsIn } from './check-rows.ts';
+import { type Body, type CheckResult, type ImportItem, type ZoneChoice, checkRows, listPorts } from './check-rows.ts';
 import {
   type DayOrder,
   type Mapping,
-  TARGETS,
+  TARGET_LABELS,
   type Target,
   guessDayOrder,
   guessMapping,
-  replacedWhole,
-  toRemember,
-  withTarget,
+  listReplacedParts,
+  mappingByHeader,
+  mapColumn,
 } from './columns.ts';
 import classes from './import-page.module.css';
 import { RowErrors } from './import-progress.tsx';
@@ -29,7 +29,7 @@ import type { Sheet } from './read-file.ts';
 interface Props {
   readonly sheet: Sheet;
   readonly onBack: () => void;
-  readonly onStart: (checked: Checked) => Promise<void>;
+  readonly onStart: (checked: CheckResult) => Promise<void>;
 }
 
 /** Review of a file before the import: column mapping, preview of shipments, and errors. */
@@ -38,25 +38,25 @@ export function CheckSheet(props: Props) {
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
     // An import also works if the browser cannot store the column mapping.
-    queryFn: () => importStore.remembered(owner).catch(() => ({})),
+    queryFn: () => importStore.storedMapping(owner).catch(() => ({})),
     staleTime: Infinity,
     networkMode: 'always',
   });
   return (
     <QueryView query={remembered} what="column settings of earlier imports">
-      {(known) => <Check {...props} guess={guessMapping(props.sheet.headers, known)} />}
+      {(known) => <CheckForm {...props} guess={guessMapping(props.sheet.headers, known)} />}
     </QueryView>
   );
 }
 
-function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapping }) {
+function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapping }) {
   const [environment, owner] = [useEnvironment(), sessionOwner(useSession())];
   const [mapping, setMapping] = useState(guess);
   const [zone, setZone] = useState<ZoneChoice>('port');
   const [dayOrder, setDayOrder] = useState<DayOrder>(() => guessDayOrder(sheet.rows.flat()));
   const [problem, setProblem] = useState<string>();
   const [isStarting, setIsStarting] = useState(false);
-  const ports = useMemo(() => portsIn(sheet, mapping), [sheet, mapping]);
+  const ports = useMemo(() => listPorts(sheet, mapping), [sheet, mapping]);
   const zones = useQueries({
     queries: zone === 'port' ? ports.map((port) => placeQuery(environment, port)) : [],
     combine: (places) => ({
@@ -76,12 +76,12 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
   // Until the time zones are read, every row would show an error.
   const isChecked = isNamed && zones.areRead;
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
-  const replaced = replacedWhole(mapping);
+  const replaced = listReplacedParts(mapping);
 
   const start = async () => {
     setIsStarting(true);
     try {
-      await importStore.remember(owner, toRemember(sheet.headers, mapping));
+      await importStore.storeMapping(owner, mappingByHeader(sheet.headers, mapping));
       await onStart(checked);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
@@ -130,7 +130,7 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
         </Alert>
       )}
       <FailedLookups lookups={zones.failed} />
-      {isChecked && <CheckedRows checked={checked} wrong={wrong} />}
+      {isChecked && <CheckResult checked={checked} wrong={wrong} />}
       {problem !== undefined && (
         <Alert color="red" role="alert" title="Import not started">
           {problem}
@@ -139,7 +139,7 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
       <Group justify="space-between">
         <Text size="sm" aria-live="polite">
           {isChecked &&
-            `${counted(checked.items.length, 'shipment')} ready to import, ${counted(wrong, 'row')} with errors`}
+            `${formatCount(checked.items.length, 'shipment')} ready to import, ${formatCount(wrong, 'row')} with errors`}
         </Text>
         <Group>
           <Button variant="default" onClick={onBack}>
@@ -150,7 +150,7 @@ function Check({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapp
             loading={isStarting || (isNamed && zones.isPending)}
             onClick={() => void start()}
           >
-            {isChecked ? `Import ${counted(checked.items.length, 'shipment')}` : 'Import'}
+            {isChecked ? `Import ${formatCount(checked.items.length, 'shipment')}` : 'Import'}
           </Button>
         </Group>
       </Group>
@@ -174,14 +174,14 @@ function FailedLookups({ lookups }: { readonly lookups: readonly UseQueryResult[
   );
 }
 
-function CheckedRows({ checked, wrong }: { readonly checked: Checked; readonly wrong: number }) {
+function CheckResult({ checked, wrong }: { readonly checked: CheckResult; readonly wrong: number }) {
   return (
     <>
       <PreviewShipments items={checked.items} />
       {wrong > 0 && (
         <Paper withBorder p="md" component="section" aria-label="Errors">
           <Title order={2} size="h5" mb="xs">
-            {`${counted(wrong, 'row')} with errors will be skipped`}
+            {`${formatCount(wrong, 'row')} with errors will be skipped`}
           </Title>
           <RowErrors errors={checked.errors} />
         </Paper>
@@ -190,12 +190,12 @@ function CheckedRows({ checked, wrong }: { readonly checked: Checked; readonly w
   );
 }
 
-function counted(count: number, what: string): string {
+function formatCount(count: number, what: string): string {
   return `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`;
 }
 
-const OPTIONS = Object.entries(TARGETS).map(([value, label]) => ({ value, label }));
-const SAMPLES = 3;
+const TARGET_OPTIONS = Object.entries(TARGET_LABELS).map(([value, label]) => ({ value, label }));
+const MAX_SAMPLES = 3;
 
 interface MapColumnsProps {
   readonly sheet: Sheet;
@@ -220,13 +220,13 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
             // The index is the key, since two columns may share a name.
             <Table.Tr key={index}>
               <Table.Td>{header}</Table.Td>
-              <Table.Td className={classes['sample']}>{samplesOf(sheet, index)}</Table.Td>
+              <Table.Td className={classes['sample']}>{joinSamples(sheet, index)}</Table.Td>
               <Table.Td>
                 <Select
                   aria-label={`Field for column “${header}”`}
-                  data={OPTIONS}
+                  data={TARGET_OPTIONS}
                   value={mapping[index] ?? null}
-                  onChange={(target) => onChange(withTarget(mapping, index, target as Target | null))}
+                  onChange={(target) => onChange(mapColumn(mapping, index, target as Target | null))}
                   placeholder="Ignored"
                   clearable
                   clearButtonProps={{ 'aria-label': `Ignore column “${header}”` }}
@@ -241,20 +241,20 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
   );
 }
 
-function samplesOf({ rows }: Sheet, column: number): string {
+function joinSamples({ rows }: Sheet, column: number): string {
   const samples = new Set<string>();
   for (const row of rows) {
     const cell = row[column] ?? '';
     if (cell !== '') samples.add(cell);
-    if (samples.size === SAMPLES) break;
+    if (samples.size === MAX_SAMPLES) break;
   }
   return [...samples].join(', ');
 }
 
-const SHOWN = 5;
+const MAX_PREVIEW_ROWS = 5;
 
 /** Preview of the first shipments. */
-function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
+function PreviewShipments({ items }: { readonly items: readonly ImportItem[] }) {
   if (items.length === 0) return null;
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">
@@ -275,10 +275,10 @@ function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {items.slice(0, SHOWN).map(({ body }) => (
+            {items.slice(0, MAX_PREVIEW_ROWS).map(({ body }) => (
               <Table.Tr key={body.external_id}>
                 <Table.Td>{body.external_id}</Table.Td>
-                <Table.Td>{modeOf(body)}</Table.Td>
+                <Table.Td>{modeLabel(body)}</Table.Td>
                 <Table.Td>
                   <PlaceName code={body.origin_port ?? null} />
                 </Table.Td>
@@ -301,6 +301,6 @@ function PreviewShipments({ items }: { readonly items: readonly Item[] }) {
   );
 }
 
-function modeOf({ mode }: Body): string {
+function modeLabel({ mode }: Body): string {
   return mode == null || !(mode in MODE_LABELS) ? '—' : MODE_LABELS[mode as keyof typeof MODE_LABELS];
 }

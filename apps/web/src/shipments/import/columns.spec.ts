@@ -1,4 +1,4 @@
-import { guessDayOrder, guessMapping, readMoment, replacedWhole, toRemember, withTarget } from './columns.ts';
+import { guessDayOrder, guessMapping, parseTime, listReplacedParts, mappingByHeader, mapColumn } from './columns.ts';
 
 describe('columns', () => {
   describe('columns of a file', () => {
@@ -13,13 +13,13 @@ describe('columns', () => {
     });
 
     it('are what they were in the last file, ignored ones too', () => {
-      const remembered = toRemember(['Colour', 'POL'], ['metadata', null]);
+      const remembered = mappingByHeader(['Colour', 'POL'], ['metadata', null]);
       expect(guessMapping(['colour', 'P O L'], remembered)).toEqual(['metadata', null]);
     });
 
     it('report the parts of a shipment that they replace as a whole', () => {
-      expect(replacedWhole(['external_id', 'mode', null])).toEqual([]);
-      expect(replacedWhole(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual(['legs', 'custom fields']);
+      expect(listReplacedParts(['external_id', 'mode', null])).toEqual([]);
+      expect(listReplacedParts(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual(['legs', 'custom fields']);
     });
 
     it('have each meaning once, unless it may repeat', () => {
@@ -29,8 +29,8 @@ describe('columns', () => {
         'container_numbers',
         'container_numbers',
       ]);
-      expect(withTarget(['external_id', null], 1, 'external_id')).toEqual([null, 'external_id']);
-      expect(withTarget(['metadata', null], 1, 'metadata')).toEqual(['metadata', 'metadata']);
+      expect(mapColumn(['external_id', null], 1, 'external_id')).toEqual([null, 'external_id']);
+      expect(mapColumn(['metadata', null], 1, 'metadata')).toEqual(['metadata', 'metadata']);
     });
   });
 });
@@ -45,7 +45,7 @@ describe('dates', () => {
       ['4/3/2027 7:05', 'day-first', 'UTC', '2027-03-04T07:05:00.000Z'],
       ['04.03.2027', 'month-first', 'UTC', '2027-04-03T00:00:00.000Z'],
     ] as const)('reads %s, %s, in %s as %s', (text, order, zone, instant) => {
-      expect(readMoment(text, order, zone)).toBe(instant);
+      expect(parseTime(text, order, zone)).toBe(instant);
     });
 
     it.each([
@@ -54,7 +54,7 @@ describe('dates', () => {
       ['2027-02-03 25:00', 'UTC', 'is not a valid date'],
       ['2027-02-03', undefined, 'the time zone of the port is unknown'],
     ])('refuses %s in %s', (text, zone, message) => {
-      expect(() => readMoment(text, 'day-first', zone)).toThrow(message);
+      expect(() => parseTime(text, 'day-first', zone)).toThrow(message);
     });
 
     it('guesses the order from days above 12', () => {

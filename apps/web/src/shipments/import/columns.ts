@@ -1,12 +1,12 @@
-import { instantOf } from '../../values/zones.ts';
-import { eachPlainField } from '../plain-fields.ts';
+import { toInstant } from '../../values/zones.ts';
+import { mapPlainFields } from '../plain-fields.ts';
 
 /** Fields that a column of the file can be mapped to, with their labels. */
-export const TARGETS = {
+export const TARGET_LABELS = {
   external_id: 'Your reference',
   mode: 'Mode',
   load_type: 'Load type',
-  ...eachPlainField((_name, { label }) => label),
+  ...mapPlainFields((_name, { label }) => label),
   container_numbers: 'Containers',
   carrier_scac: 'Carrier',
   origin_port: 'Origin',
@@ -22,14 +22,14 @@ export const TARGETS = {
   reference: 'Additional reference',
   metadata: 'Custom fields',
 } as const;
-export type Target = keyof typeof TARGETS;
+export type Target = keyof typeof TARGET_LABELS;
 /** Field of each column in the file. Null for an ignored column. */
 export type Mapping = readonly (Target | null)[];
 
 /** Fields that several columns may be mapped to. Each value is named after its column header. */
-const REPEATED: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
+const REPEATABLE_TARGETS: readonly Target[] = ['reference', 'metadata', 'container_numbers'];
 /** Known column headers of each field, in lower-case letters and digits. */
-const WORDS: Readonly<Record<string, readonly string[]>> = {
+const KNOWN_HEADERS: Readonly<Record<string, readonly string[]>> = {
   external_id: [
     'externalid',
     'reference',
@@ -48,7 +48,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
   mode: ['mode', 'transportmode', 'modeoftransport', 'transport'],
   load_type: ['loadtype', 'load', 'fcllcl', 'servicetype'],
-  ...eachPlainField((_name, { headers }) => headers),
+  ...mapPlainFields((_name, { headers }) => headers),
   container_numbers: [
     'containernumbers',
     'containernumber',
@@ -95,7 +95,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Parts of a shipment that an import replaces completely. */
-const REPLACED_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[] = [
+const REPLACED_PARTS: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['containers', 'container_numbers'],
   ['legs', 'vessel', 'voyage'],
   ['shipper', 'shipper.name', 'shipper.external_id'],
@@ -105,14 +105,14 @@ const REPLACED_WHOLE: readonly (readonly [what: string, ...targets: Target[]])[]
 ];
 
 /** Lists the parts of existing shipments that the mapped columns replace completely. */
-export function replacedWhole(mapping: Mapping): readonly string[] {
-  return REPLACED_WHOLE.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
+export function listReplacedParts(mapping: Mapping): readonly string[] {
+  return REPLACED_PARTS.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
     ([what]) => what,
   );
 }
 
 /** Normalises a header to lower-case letters and digits. */
-function headerKey(header: string): string {
+function normaliseHeader(header: string): string {
   return header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
@@ -120,21 +120,21 @@ function headerKey(header: string): string {
 export function guessMapping(headers: readonly string[], remembered: Readonly<Record<string, Target | null>>): Mapping {
   const taken = new Set<Target>();
   return headers.map((header) => {
-    const key = headerKey(header);
-    const target = Object.hasOwn(remembered, key) ? remembered[key] : targetOf(key);
-    if (target == null || (taken.has(target) && !REPEATED.includes(target))) return null;
+    const key = normaliseHeader(header);
+    const target = Object.hasOwn(remembered, key) ? remembered[key] : findTarget(key);
+    if (target == null || (taken.has(target) && !REPEATABLE_TARGETS.includes(target))) return null;
     taken.add(target);
     return target;
   });
 }
 
-function targetOf(key: string): Target | undefined {
-  return (Object.keys(TARGETS) as Target[]).find((target) => WORDS[target]?.includes(key));
+function findTarget(key: string): Target | undefined {
+  return (Object.keys(TARGET_LABELS) as Target[]).find((target) => KNOWN_HEADERS[target]?.includes(key));
 }
 
 /** Maps one column to a field. If the field allows only one column, the previous column is unmapped. */
-export function withTarget(mapping: Mapping, column: number, target: Target | null): Mapping {
-  const isOnce = target !== null && !REPEATED.includes(target);
+export function mapColumn(mapping: Mapping, column: number, target: Target | null): Mapping {
+  const isOnce = target !== null && !REPEATABLE_TARGETS.includes(target);
   return mapping.map((now, index) => {
     if (index === column) return target;
     return isOnce && now === target ? null : now;
@@ -142,18 +142,19 @@ export function withTarget(mapping: Mapping, column: number, target: Target | nu
 }
 
 /** Returns the mapping by normalised header, to store it for the next import. */
-export function toRemember(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
-  return Object.fromEntries(headers.map((header, index) => [headerKey(header), mapping[index] ?? null]));
+export function mappingByHeader(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
+  return Object.fromEntries(headers.map((header, index) => [normaliseHeader(header), mapping[index] ?? null]));
 }
 
 /** Order of day and month in dates such as 03/04/2027. */
 export type DayOrder = 'day-first' | 'month-first';
 
-const ISO = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2}(?:\.\d+)?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
-const PARTS = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::\d{2})?)?$/;
+const ISO_DATE_PATTERN =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::\d{2}(?:\.\d+)?)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/i;
+const NUMERIC_DATE_PATTERN = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::\d{2})?)?$/;
 
 /** A parsed local time, with the UTC offset if the cell contains one. */
-interface Written {
+interface ParsedTime {
   readonly date: string;
   readonly hour: string;
   readonly minute: string;
@@ -165,51 +166,56 @@ interface Written {
  * @param zone time zone for times without an offset; undefined if unknown
  * @throws Error with a message for the user
  */
-export function readMoment(text: string, order: DayOrder, zone: string | undefined): string {
-  const written = writtenIso(text) ?? writtenInParts(text, order);
+export function parseTime(text: string, order: DayOrder, zone: string | undefined): string {
+  const written = parseIsoDate(text) ?? parseNumericDate(text, order);
   if (written === undefined) throw new Error('is not a date. Use a date such as 2026-12-24 or 2026-12-24 18:00.');
   const { date, hour, minute, offset } = written;
   const wall = `${date}T${hour.padStart(2, '0')}:${minute}`;
-  if (!isDay(date) || Number(hour) > 23 || Number(minute) > 59) throw new Error('is not a valid date');
+  if (!isValidDate(date) || Number(hour) > 23 || Number(minute) > 59) throw new Error('is not a valid date');
   if (offset !== undefined) return new Date(`${wall}${offset}`).toISOString();
   if (zone === undefined)
     throw new Error('has no UTC offset, and the time zone of the port is unknown. Add an offset such as +01:00.');
-  const at = instantOf(wall, zone);
+  const at = toInstant(wall, zone);
   if (at === undefined) throw new Error('is not a valid date');
   return at;
 }
 
-function writtenIso(text: string): Written | undefined {
-  const found = ISO.exec(text);
+function parseIsoDate(text: string): ParsedTime | undefined {
+  const found = ISO_DATE_PATTERN.exec(text);
   if (found === null) return undefined;
   const [, year = '', month = '', day = '', hour = '0', minute = '00', offset] = found;
-  return { date: dateOf(year, month, day), hour, minute, offset: offset === undefined ? undefined : offsetOf(offset) };
+  return {
+    date: formatIsoDate(year, month, day),
+    hour,
+    minute,
+    offset: offset === undefined ? undefined : normaliseOffset(offset),
+  };
 }
 
-function writtenInParts(text: string, order: DayOrder): Written | undefined {
-  const found = PARTS.exec(text);
+function parseNumericDate(text: string, order: DayOrder): ParsedTime | undefined {
+  const found = NUMERIC_DATE_PATTERN.exec(text);
   if (found === null) return undefined;
   const [, first = '', second = '', year = '', hour = '0', minute = '00'] = found;
   const [day, month] = order === 'day-first' ? [first, second] : [second, first];
-  return { date: dateOf(year, month, day), hour, minute, offset: undefined };
+  return { date: formatIsoDate(year, month, day), hour, minute, offset: undefined };
 }
 
-function dateOf(year: string, month: string, day: string): string {
+function formatIsoDate(year: string, month: string, day: string): string {
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
-function isDay(date: string): boolean {
+function isValidDate(date: string): boolean {
   const at = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(date);
 }
 
-function offsetOf(text: string): string {
+function normaliseOffset(text: string): string {
   if (text.toUpperCase() === 'Z') return 'Z';
   return text.includes(':') ? text : `${text.slice(0, 3)}:${text.slice(3)}`;
 }
 
 /** Guesses the order of day and month from numbers above 12. */
 export function guessDayOrder(texts: readonly string[]): DayOrder {
-  const days = texts.map((text) => PARTS.exec(text.trim())).filter((found) => found !== null);
+  const days = texts.map((text) => NUMERIC_DATE_PATTERN.exec(text.trim())).filter((found) => found !== null);
   return days.some(([, , second]) => Number(second) > 12) ? 'month-first' : 'day-first';
 }

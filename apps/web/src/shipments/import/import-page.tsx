@@ -9,13 +9,13 @@ import { onDemand } from '../../app/lazy.tsx';
 import { PageHeader } from '../../app/page.tsx';
 import { randomId, useWrite } from '../../app/write.ts';
 import { sessionOwner, useEnvironment, useSession } from '../../session/session.ts';
-import { download, writeCsv } from '../../values/files.ts';
-import { WritersOnly } from '../form/form-parts.tsx';
-import type { Checked } from './check-rows.ts';
+import { downloadText, writeCsv } from '../../values/files.ts';
+import { RequireWriteAccess } from '../form/form-parts.tsx';
+import type { CheckResult } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportProgress, startRun } from './import-progress.tsx';
 import { importStore, planImport } from './import-store.ts';
-import { MAX_BYTES, MAX_ROWS, type Sheet, readSheet } from './read-file.ts';
+import { MAX_FILE_BYTES, MAX_ROWS, type Sheet, parseSheet } from './read-file.ts';
 
 const CheckSheet = onDemand(async () => (await import('./check-sheet.tsx')).CheckSheet);
 
@@ -26,14 +26,14 @@ export function ImportPage() {
         Shipments
       </Anchor>
       <PageHeader title="Import shipments" about="Import a CSV file. You review the result before anything is sent." />
-      <WritersOnly>
-        <Imports />
-      </WritersOnly>
+      <RequireWriteAccess>
+        <ImportList />
+      </RequireWriteAccess>
     </Stack>
   );
 }
 
-function Imports() {
+function ImportList() {
   const [environment, queries, session] = [useEnvironment(), useQueryClient(), useSession()];
   const [sheet, setSheet] = useState<Sheet>();
   const owner = sessionOwner(session);
@@ -45,7 +45,7 @@ function Imports() {
     networkMode: 'always',
   });
   const reload = () => void queries.invalidateQueries({ queryKey });
-  const start = async (read: Sheet, checked: Checked) => {
+  const start = async (read: Sheet, checked: CheckResult) => {
     const whose = { id: randomId(), owner, environment, startedAt: new Date().toISOString() };
     const { record, batches } = planImport(read, checked, whose);
     await importStore.add(record, batches);
@@ -76,7 +76,7 @@ function Imports() {
   );
 }
 
-const EXAMPLE = {
+const EXAMPLE_FILE = {
   headers: ['Reference', 'Mode', 'From', 'To', 'ETD', 'ETA', 'Containers', 'Carrier', 'Vessel', 'Consignee'],
   rows: [
     [
@@ -95,7 +95,7 @@ const EXAMPLE = {
 };
 
 async function downloadExample(): Promise<void> {
-  download('shipments-example.csv', await writeCsv(EXAMPLE.headers, EXAMPLE.rows));
+  downloadText('shipments-example.csv', await writeCsv(EXAMPLE_FILE.headers, EXAMPLE_FILE.rows));
 }
 
 /** Field to choose or drop a CSV file. */
@@ -103,7 +103,7 @@ function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
   const [problem, setProblem] = useState<string>();
   const example = useWrite({ write: downloadExample });
   const read = useMutation({
-    mutationFn: async (file: File) => readSheet(file.name, new Uint8Array(await file.arrayBuffer())),
+    mutationFn: async (file: File) => parseSheet(file.name, new Uint8Array(await file.arrayBuffer())),
     // Reading a local file needs no network connection.
     networkMode: 'always',
   });
@@ -124,9 +124,9 @@ function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
       )}
       <Dropzone
         onDrop={([file]) => file !== undefined && choose(file)}
-        onReject={() => setProblem(`Choose one CSV file of at most ${MAX_BYTES / 1024 / 1024} MB.`)}
+        onReject={() => setProblem(`Choose one CSV file of at most ${MAX_FILE_BYTES / 1024 / 1024} MB.`)}
         multiple={false}
-        maxSize={MAX_BYTES}
+        maxSize={MAX_FILE_BYTES}
         inputProps={{ 'aria-label': 'CSV file' }}
         aria-label="Choose a CSV file"
       >

@@ -4,20 +4,20 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { sessionOwner, useEnvironment } from '../../session/session.ts';
-import { download, writeCsv } from '../../values/files.ts';
+import { downloadText, writeCsv } from '../../values/files.ts';
 import { Time } from '../../values/time.tsx';
 import type { RowError } from './check-rows.ts';
 import classes from './import-page.module.css';
 import { ImportRun, type Phase, type RunState } from './import-run.ts';
-import { type ImportRecord, importStore, wrongRows } from './import-store.ts';
+import { type ImportRecord, importStore, invalidRowsTable } from './import-store.ts';
 
-const PHASES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
+const PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
   running: { label: 'Importing', color: 'blue' },
   waiting: { label: 'Waiting', color: 'orange' },
   stopped: { label: 'Paused', color: 'orange' },
   done: { label: 'Finished', color: 'green' },
 };
-const nothing = () => () => undefined;
+const subscribeToNothing = () => () => undefined;
 
 interface Props {
   readonly record: ImportRecord;
@@ -29,12 +29,12 @@ interface Props {
 export function ImportProgress({ record: kept, onRemoved }: Props) {
   const queries = useQueryClient();
   // The import run of this tab. The Continue button starts a new run.
-  const [run, setRun] = useState(() => runOf(kept.id));
+  const [run, setRun] = useState(() => findRun(kept.id));
   const still = useMemo<RunState>(
     () => ({ record: kept, phase: kept.done === kept.batches ? 'done' : 'stopped' }),
     [kept],
   );
-  const state = useSyncExternalStore(run?.subscribe ?? nothing, run?.state ?? (() => still));
+  const state = useSyncExternalStore(run?.subscribe ?? subscribeToNothing, run?.state ?? (() => still));
   const { record, phase, why } = state;
   const isDone = phase === 'done';
   useEffect(() => {
@@ -49,8 +49,8 @@ export function ImportProgress({ record: kept, onRemoved }: Props) {
             <Title order={2} size="h5">
               {name}
             </Title>
-            <Badge color={PHASES[phase].color} variant="light" tt="none" autoContrast>
-              {PHASES[phase].label}
+            <Badge color={PHASE_BADGES[phase].color} variant="light" tt="none" autoContrast>
+              {PHASE_BADGES[phase].label}
             </Badge>
           </Group>
           <Text size="sm" c="dimmed" component="div">
@@ -70,16 +70,16 @@ export function ImportProgress({ record: kept, onRemoved }: Props) {
             {why}
           </Alert>
         )}
-        <Outcome state={state} />
-        <Actions state={state} run={run} onRun={setRun} onRemoved={onRemoved} />
+        <ImportOutcome state={state} />
+        <ImportActions state={state} run={run} onRun={setRun} onRemoved={onRemoved} />
       </Stack>
     </Paper>
   );
 }
 
-function Outcome({ state: { record, phase } }: { readonly state: RunState }) {
+function ImportOutcome({ state: { record, phase } }: { readonly state: RunState }) {
   const { errors, warnings } = record;
-  if (isUnderWay(phase)) {
+  if (isActive(phase)) {
     return (
       <Text size="sm" c="dimmed">
         The import continues while you use other pages. If you close this tab, you can continue the import later.
@@ -99,18 +99,18 @@ function Outcome({ state: { record, phase } }: { readonly state: RunState }) {
   );
 }
 
-interface ActionsProps {
+interface ImportActionsProps {
   readonly state: RunState;
   readonly run: ImportRun | undefined;
   readonly onRun: (run: ImportRun) => void;
   readonly onRemoved: () => void;
 }
 
-function Actions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ActionsProps) {
+function ImportActions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ImportActionsProps) {
   const environment = useEnvironment();
-  const save = useWrite({ write: () => downloadWrong(record) });
+  const save = useWrite({ write: () => downloadInvalidRows(record) });
   const remove = useWrite({ write: () => importStore.remove(record), onDone: onRemoved });
-  if (isUnderWay(phase)) {
+  if (isActive(phase)) {
     return (
       <Button variant="default" w="fit-content" onClick={run?.stop}>
         Pause
@@ -132,17 +132,17 @@ function Actions({ state: { record, phase, isLost = false }, run, onRun, onRemov
   );
 }
 
-async function downloadWrong(record: ImportRecord): Promise<void> {
-  const { headers, rows } = wrongRows(record);
-  download(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
+async function downloadInvalidRows(record: ImportRecord): Promise<void> {
+  const { headers, rows } = invalidRowsTable(record);
+  downloadText(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
 }
 
-function isUnderWay(phase: Phase): boolean {
+function isActive(phase: Phase): boolean {
   return phase === 'running' || phase === 'waiting';
 }
 
 /** Maximum number of errors on the page. The downloaded file contains all errors. */
-const SHOWN = 200;
+const MAX_SHOWN_ERRORS = 200;
 
 export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) {
   return (
@@ -157,7 +157,7 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {errors.slice(0, SHOWN).map(({ row, column, value, message }, index) => (
+            {errors.slice(0, MAX_SHOWN_ERRORS).map(({ row, column, value, message }, index) => (
               // The index is the key, since two containers in a row may cause the same error message.
               <Table.Tr key={index}>
                 <Table.Td>{row}</Table.Td>
@@ -171,9 +171,9 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
           </Table.Tbody>
         </Table>
       </div>
-      {errors.length > SHOWN && (
+      {errors.length > MAX_SHOWN_ERRORS && (
         <Text size="sm" c="dimmed">
-          {`And ${(errors.length - SHOWN).toLocaleString()} more errors`}
+          {`And ${(errors.length - MAX_SHOWN_ERRORS).toLocaleString()} more errors`}
         </Text>
       )}
     </div>
@@ -181,11 +181,11 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
 }
 
 /** Import runs of this tab by import id. Runs continue while the user visits other pages. */
-const runs = new Map<string, ImportRun>();
+const importRuns = new Map<string, ImportRun>();
 
 /** Returns the run of an import in this tab. */
-function runOf(id: string): ImportRun | undefined {
-  return runs.get(id);
+function findRun(id: string): ImportRun | undefined {
+  return importRuns.get(id);
 }
 
 /** Starts or continues an import. Only one tab sends an import at a time. */
@@ -193,13 +193,13 @@ export function startRun(record: ImportRecord, environment: Environment): Import
   const client = api(environment);
   const sender = async () => sessionOwner(await client.session.get());
   const run = new ImportRun(record, { api: client, sender, store: importStore, wait });
-  runs.set(record.id, run);
-  void alone(`import-${record.id}`, run);
+  importRuns.set(record.id, run);
+  void runExclusively(`import-${record.id}`, run);
   return run;
 }
 
 /** Runs an import while no other tab runs it. Pages without HTTPS have no locks and rely on idempotency keys. */
-async function alone(name: string, run: ImportRun): Promise<void> {
+async function runExclusively(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return run.run();
   const isRun = await locks.request(name, { ifAvailable: true }, async (lock) => {

@@ -1,6 +1,6 @@
 import { ConnectionError, RateLimitError } from '@tracking/client';
 import { ImportRun } from './import-run.ts';
-import { type ImportRecord, type SentItem, planImport, wrongRows } from './import-store.ts';
+import { type ImportRecord, type BatchItem, planImport, invalidRowsTable } from './import-store.ts';
 
 const ROWS = 250;
 const SHEET = {
@@ -21,7 +21,7 @@ function planned() {
 
 /** The storage of a browser. */
 function storeOf({ record, batches }: ReturnType<typeof planned>) {
-  const kept: { record: ImportRecord | undefined; batches: (readonly SentItem[] | undefined)[] } = {
+  const kept: { record: ImportRecord | undefined; batches: (readonly BatchItem[] | undefined)[] } = {
     record,
     batches: [...batches],
   };
@@ -29,7 +29,7 @@ function storeOf({ record, batches }: ReturnType<typeof planned>) {
     kept,
     get: async () => kept.record,
     batch: async (_id: string, index: number) => kept.batches[index],
-    answered: async (after: ImportRecord, index: number) => {
+    recordBatch: async (after: ImportRecord, index: number) => {
       if (kept.record?.done === index) kept.record = after;
       return kept.record;
     },
@@ -40,7 +40,7 @@ function storeOf({ record, batches }: ReturnType<typeof planned>) {
 function service(failures: readonly (Error | undefined)[] = []) {
   const byKey = new Map<string, object>();
   const calls: string[] = [];
-  const upsertMany = async (bodies: readonly SentItem['body'][], { idempotencyKey = '' }) => {
+  const upsertMany = async (bodies: readonly BatchItem['body'][], { idempotencyKey = '' }) => {
     const failure = failures[calls.length];
     calls.push(idempotencyKey);
     const isNew = !byKey.has(idempotencyKey);
@@ -68,7 +68,7 @@ describe('an import', () => {
     expect(run.state().phase).toBe('done');
     expect(calls).toEqual(['import-i1-0', 'import-i1-1', 'import-i1-2']);
     expect(store.kept.record).toMatchObject({ sent: 250, created: 249, changed: 0, done: 3 });
-    expect(wrongRows(store.kept.record as ImportRecord)).toEqual({
+    expect(invalidRowsTable(store.kept.record as ImportRecord)).toEqual({
       headers: ['Ref', 'Row', 'Error'],
       rows: [
         ['PO-7', '9', 'House bill Is too long.'],

@@ -8,15 +8,15 @@ import {
   RateLimitError,
   type TrackingClient,
 } from '@tracking/client';
-import { labelOf } from '../form/check-values.ts';
-import type { ImportRecord, ImportStore, OddRow, SentItem } from './import-store.ts';
+import { paramLabel } from '../form/check-values.ts';
+import type { ImportRecord, ImportStore, RowWarning, BatchItem } from './import-store.ts';
 
 /** Seconds before a retry if the response has no `Retry-After`. */
-const RETRY_SECONDS = 3;
-const OTHER_USER = 'Another user is signed in with this browser. The import continues when you sign in again.';
-const REMOVED = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
-const INCOMPLETE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
-const ELSEWHERE = 'This import is running in another tab. It continues here if that tab stops.';
+const DEFAULT_RETRY_SECONDS = 3;
+const OTHER_USER_MESSAGE = 'Another user is signed in with this browser. The import continues when you sign in again.';
+const REMOVED_MESSAGE = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
+const MISSING_ROWS_MESSAGE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
+const OTHER_TAB_MESSAGE = 'This import is running in another tab. It continues here if that tab stops.';
 /** Maximum number of stored warnings. */
 const MAX_WARNINGS = 500;
 
@@ -31,17 +31,17 @@ export interface RunState {
 }
 type Answers = AnswerOf<'upsertShipments'>['data'];
 type Api = Pick<TrackingClient, 'shipments'>;
-export interface RunParts {
+export interface ImportRunOptions {
   readonly api: Api;
   /** Returns the owner id of the current session. The user may have signed in as another user in another tab. */
   readonly sender: () => Promise<string>;
-  readonly store: Pick<ImportStore, 'batch' | 'answered' | 'get'>;
+  readonly store: Pick<ImportStore, 'batch' | 'recordBatch' | 'get'>;
   /** Resolves after the given seconds, or earlier if aborted. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Thrown if the stored rows of the import are missing. */
-class Lost extends Error {}
+class MissingRowsError extends Error {}
 
 /**
  * Sends the remaining batches of an import. The idempotency key of a batch consists of the import id and the batch
@@ -55,7 +55,7 @@ export class ImportRun {
 
   constructor(
     record: ImportRecord,
-    private readonly parts: RunParts,
+    private readonly parts: ImportRunOptions,
   ) {
     this.now = { record, phase: 'running' };
   }
@@ -70,7 +70,7 @@ export class ImportRun {
   /** Stops the run. The API still completes the current batch, and the next run detects that. */
   readonly stop = (): void => {
     this.ended.abort();
-    this.show({ phase: 'stopped', why: 'The import is paused.' });
+    this.publish({ phase: 'stopped', why: 'The import is paused.' });
   };
 
   /** Abort signal of the run. */
@@ -79,7 +79,7 @@ export class ImportRun {
   }
 
   /** Reports that another tab runs the import. */
-  readonly waitForOtherTab = (): void => this.show({ phase: 'waiting', why: ELSEWHERE });
+  readonly waitForOtherTab = (): void => this.publish({ phase: 'waiting', why: OTHER_TAB_MESSAGE });
 
   /** Sends batches until the import is complete or the run stops. Never rejects. */
   async run(): Promise<void> {
@@ -89,55 +89,55 @@ export class ImportRun {
       // Another tab may have sent more batches, or removed the import.
       let record = await store.get(id);
       while (record !== undefined && record.done < record.batches) {
-        this.show({ record, phase: 'running' });
+        this.publish({ record, phase: 'running' });
         const index = record.done;
         const items = await store.batch(id, index);
-        record = items === undefined ? await this.afterGap(index) : await this.answered(record, items, index);
+        record = items === undefined ? await this.rereadRecord(index) : await this.sendAndRecord(record, items, index);
       }
-      if (record === undefined) throw new Lost(REMOVED);
-      this.show({ record, phase: 'done' });
+      if (record === undefined) throw new MissingRowsError(REMOVED_MESSAGE);
+      this.publish({ record, phase: 'done' });
     } catch (error) {
       if (!this.ended.signal.aborted)
-        this.show({ phase: 'stopped', why: stopReason(error), isLost: error instanceof Lost });
+        this.publish({ phase: 'stopped', why: stopReason(error), isLost: error instanceof MissingRowsError });
     }
   }
 
   /** Rereads an import whose next batch is missing, since another tab may have sent the batch or removed the import. */
-  private async afterGap(index: number) {
+  private async rereadRecord(index: number) {
     const { store } = this.parts;
     const record = await store.get(this.now.record.id);
-    if (record?.done === index) throw new Lost(INCOMPLETE);
+    if (record?.done === index) throw new MissingRowsError(MISSING_ROWS_MESSAGE);
     return record;
   }
 
-  private async answered(record: ImportRecord, items: readonly SentItem[], index: number) {
-    return this.parts.store.answered(withAnswers(record, items, await this.send(items, index)), index);
+  private async sendAndRecord(record: ImportRecord, items: readonly BatchItem[], index: number) {
+    return this.parts.store.recordBatch(addResults(record, items, await this.send(items, index)), index);
   }
 
-  private async send(items: readonly SentItem[], index: number): Promise<Answers> {
+  private async send(items: readonly BatchItem[], index: number): Promise<Answers> {
     const bodies = items.map(({ body }) => body);
     const options = { idempotencyKey: `import-${this.now.record.id}-${index}`, retries: 1, signal: this.ended.signal };
     for (;;) {
       this.ended.signal.throwIfAborted();
       let pause: { readonly seconds: number; readonly why: string };
       try {
-        if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OTHER_USER);
+        if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OTHER_USER_MESSAGE);
         const { data } = await this.parts.api.shipments.upsertMany(bodies, options);
         if (data.every(({ status }) => status < 500)) return data;
-        pause = { seconds: RETRY_SECONDS, why: 'The service is busy.' };
+        pause = { seconds: DEFAULT_RETRY_SECONDS, why: 'The service is busy.' };
       } catch (error) {
-        if (isRefusedBatch(error))
+        if (isRejectedBatch(error))
           return items.map((_, place) => ({ index: place, status: error.status, error })) as Answers;
-        const found = pauseFor(error);
+        const found = retryDelay(error);
         if (found === undefined) throw error;
         pause = found;
       }
-      this.show({ phase: 'waiting', why: `${pause.why} The import continues automatically.` });
+      this.publish({ phase: 'waiting', why: `${pause.why} The import continues automatically.` });
       await this.parts.wait(pause.seconds, this.ended.signal);
     }
   }
 
-  private show(change: Partial<RunState>): void {
+  private publish(change: Partial<RunState>): void {
     if (this.ended.signal.aborted && change.phase !== 'stopped') return;
     const { record } = this.now;
     this.now = { record, phase: 'running', ...change };
@@ -146,16 +146,17 @@ export class ImportRun {
 }
 
 /** Checks if the API rejected the content of the batch, so that a retry cannot succeed. */
-function isRefusedBatch(error: unknown): error is ApiError {
+function isRejectedBatch(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;
-  return error.status < 500 && pauseFor(error) === undefined;
+  return error.status < 500 && retryDelay(error) === undefined;
 }
 
-function pauseFor(error: unknown): { readonly seconds: number; readonly why: string } | undefined {
-  if (error instanceof ConnectionError) return { seconds: RETRY_SECONDS, why: 'The service cannot be reached.' };
+function retryDelay(error: unknown): { readonly seconds: number; readonly why: string } | undefined {
+  if (error instanceof ConnectionError)
+    return { seconds: DEFAULT_RETRY_SECONDS, why: 'The service cannot be reached.' };
   if (!(error instanceof ApiError)) return undefined;
-  const seconds = error.retryAfter ?? RETRY_SECONDS;
+  const seconds = error.retryAfter ?? DEFAULT_RETRY_SECONDS;
   if (error instanceof RateLimitError) return { seconds, why: 'The request limit is reached.' };
   if (error.code === 'idempotency_in_progress')
     return { seconds, why: 'The service is still processing the previous request.' };
@@ -168,15 +169,15 @@ function stopReason(error: unknown): string {
 }
 
 /** Adds the results of a batch to the import record. */
-export function withAnswers(record: ImportRecord, items: readonly SentItem[], answers: Answers): ImportRecord {
+export function addResults(record: ImportRecord, items: readonly BatchItem[], answers: Answers): ImportRecord {
   const answered = items.map((item, index) => ({ item, answer: answers[index] }));
   const refused = answered.filter(({ answer }) => answer === undefined || answer.status >= 300);
   const errors = refused.flatMap(({ item, answer }) =>
-    faultsOf(answer).flatMap(({ param, message }) =>
-      item.rows.map((row) => ({ row, column: labelOf(param) ?? param, value: '', message })),
+    listErrors(answer).flatMap(({ param, message }) =>
+      item.rows.map((row) => ({ row, column: paramLabel(param) ?? param, value: '', message })),
     ),
   );
-  const warnings: readonly OddRow[] = answered.flatMap(({ item, answer }) =>
+  const warnings: readonly RowWarning[] = answered.flatMap(({ item, answer }) =>
     (answer?.shipment?.warnings ?? []).map(({ code, message }) => ({ row: item.rows[0] ?? 0, code, message })),
   );
   const wrong = refused.flatMap(({ item }) => item.rows.map((row, index) => ({ row, cells: item.cells[index] ?? [] })));
@@ -193,7 +194,7 @@ export function withAnswers(record: ImportRecord, items: readonly SentItem[], an
   };
 }
 
-function faultsOf(
+function listErrors(
   answer: Answers[number] | undefined,
 ): readonly { readonly param: string; readonly message: string }[] {
   const { details = [], message = 'The service returned no result for this row.' } = answer?.error ?? {};

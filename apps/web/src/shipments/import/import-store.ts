@@ -1,18 +1,18 @@
 import type { Warning } from '@tracking/client';
-import type { Checked, Item, RowError } from './check-rows.ts';
+import type { CheckResult, ImportItem, RowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
 import type { Sheet } from './read-file.ts';
 
 /** A shipment to send, with the original cells of its rows. */
-export interface SentItem extends Item {
+export interface BatchItem extends ImportItem {
   readonly cells: readonly (readonly string[])[];
 }
 /** A row of the file that was not imported. */
-interface WrongRow {
+interface InvalidRow {
   readonly row: number;
   readonly cells: readonly string[];
 }
-export interface OddRow extends Pick<Warning, 'code' | 'message'> {
+export interface RowWarning extends Pick<Warning, 'code' | 'message'> {
   readonly row: number;
 }
 
@@ -37,14 +37,14 @@ export interface ImportRecord {
   readonly created: number;
   readonly changed: number;
   readonly errors: readonly RowError[];
-  readonly wrong: readonly WrongRow[];
+  readonly wrong: readonly InvalidRow[];
   /** Warnings about imported rows, limited in number. */
-  readonly warnings: readonly OddRow[];
+  readonly warnings: readonly RowWarning[];
 }
 
-const NAME = 'shipment-imports';
+const DATABASE_NAME = 'shipment-imports';
 /** Maximum number of stored column mappings. Older ones are dropped. */
-const MAX_REMEMBERED = 1_000;
+const MAX_STORED_COLUMNS = 1_000;
 
 /** Stores imports in this browser (IndexedDB). A user can continue an import after the tab was closed. */
 export class ImportStore {
@@ -52,7 +52,7 @@ export class ImportStore {
 
   private open(): Promise<IDBDatabase> {
     this.opened ??= new Promise((resolve, reject) => {
-      const request = indexedDB.open(NAME, 1);
+      const request = indexedDB.open(DATABASE_NAME, 1);
       request.onupgradeneeded = () => {
         request.result.createObjectStore('imports', { keyPath: 'id' });
         request.result.createObjectStore('batches');
@@ -87,7 +87,7 @@ export class ImportStore {
     });
   }
 
-  add(record: ImportRecord, batches: readonly (readonly SentItem[])[]): Promise<void> {
+  add(record: ImportRecord, batches: readonly (readonly BatchItem[])[]): Promise<void> {
     return this.write((store) => {
       store('imports').add(record);
       batches.forEach((items, index) => store('batches').add(items, [record.id, index]));
@@ -106,7 +106,7 @@ export class ImportStore {
     return this.read('imports', (store) => store.get(id));
   }
 
-  batch(id: string, index: number): Promise<readonly SentItem[] | undefined> {
+  batch(id: string, index: number): Promise<readonly BatchItem[] | undefined> {
     return this.read('batches', (store) => store.get([id, index]));
   }
 
@@ -115,7 +115,7 @@ export class ImportStore {
    * tab already stored this batch.
    * @returns the stored record; undefined if the import was removed
    */
-  async answered(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
+  async recordBatch(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
     let kept: ImportRecord | undefined;
     await this.write((store) => {
       const request: IDBRequest<ImportRecord | undefined> = store('imports').get(record.id);
@@ -140,19 +140,19 @@ export class ImportStore {
   }
 
   /** Removes the completed imports of an owner. */
-  async removeEnded(owner: string): Promise<void> {
+  async removeCompleted(owner: string): Promise<void> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     await this.remove(...all.filter((record) => record.owner === owner && record.done === record.batches));
   }
 
   /** Returns the stored column mapping of an owner, by normalised header. */
-  async remembered(owner: string): Promise<Readonly<Record<string, Target | null>>> {
+  async storedMapping(owner: string): Promise<Readonly<Record<string, Target | null>>> {
     const ask = (store: IDBObjectStore) => store.get(owner);
     return (await this.read<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
   }
 
-  async remember(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
-    const all = Object.entries({ ...(await this.remembered(owner)), ...columns }).slice(-MAX_REMEMBERED);
+  async storeMapping(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
+    const all = Object.entries({ ...(await this.storedMapping(owner)), ...columns }).slice(-MAX_STORED_COLUMNS);
     return this.write((store) => void store('remembered').put(Object.fromEntries(all), owner));
   }
 }
@@ -160,22 +160,22 @@ export class ImportStore {
 export const importStore = new ImportStore();
 
 /** Number of shipments per request: small enough to show progress and to retry at low cost. */
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 interface ImportPlan {
   readonly record: ImportRecord;
-  readonly batches: readonly (readonly SentItem[])[];
+  readonly batches: readonly (readonly BatchItem[])[];
 }
 type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
 /** Splits the shipments of a file into batches, and collects the invalid rows. */
-export function planImport(sheet: Sheet, { items, errors }: Checked, owner: ImportOwner): ImportPlan {
+export function planImport(sheet: Sheet, { items, errors }: CheckResult, owner: ImportOwner): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
-  const batches = Array.from({ length: Math.ceil(sent.length / BATCH) }, (_, index) =>
-    sent.slice(index * BATCH, (index + 1) * BATCH),
+  const batches = Array.from({ length: Math.ceil(sent.length / BATCH_SIZE) }, (_, index) =>
+    sent.slice(index * BATCH_SIZE, (index + 1) * BATCH_SIZE),
   );
-  const wrong: readonly WrongRow[] = [...new Set(errors.map(({ row }) => row))].map((row) => ({
+  const wrong: readonly InvalidRow[] = [...new Set(errors.map(({ row }) => row))].map((row) => ({
     row,
     cells: cellsOf(row),
   }));
@@ -191,7 +191,7 @@ export function planImport(sheet: Sheet, { items, errors }: Checked, owner: Impo
 }
 
 /** Builds a table of the rows that were not imported, with their error messages, so that the user can correct them. */
-export function wrongRows({ headers, errors, wrong }: ImportRecord): {
+export function invalidRowsTable({ headers, errors, wrong }: ImportRecord): {
   readonly headers: readonly string[];
   readonly rows: readonly (readonly string[])[];
 } {

@@ -1,10 +1,10 @@
-import { unescaped } from '../../values/files.ts';
+import { unescapeCell } from '../../values/files.ts';
 
 export const MAX_ROWS = 50_000;
 const MAX_COLUMNS = 200;
 /** Number of rows that are used to guess the delimiter. */
-const GUESSED_ROWS = 100;
-export const MAX_BYTES = 30 * 1024 * 1024;
+const DELIMITER_SAMPLE_ROWS = 100;
+export const MAX_FILE_BYTES = 30 * 1024 * 1024;
 
 /** Headers and rows of a CSV file. */
 export interface Sheet {
@@ -32,19 +32,19 @@ export function decode(bytes: Uint8Array): string {
  * Parses a CSV file.
  * @throws Error with a message for the user
  */
-export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
-  if (bytes.length > MAX_BYTES)
-    throw new Error(`The file is larger than ${MAX_BYTES / 1024 / 1024} MB. Split the file.`);
+export async function parseSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
+  if (bytes.length > MAX_FILE_BYTES)
+    throw new Error(`The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB. Split the file.`);
   const { parse } = (await import('papaparse')).default;
   const text = decode(bytes);
   // Empty lines are kept, so that row numbers match those of spreadsheets. The delimiter guess ignores empty lines.
-  const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: GUESSED_ROWS }).meta;
+  const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: DELIMITER_SAMPLE_ROWS }).meta;
   const { data, errors } = parse<string[]>(text, { delimiter });
   const open = errors.find(({ code }) => code === 'MissingQuotes');
   if (open !== undefined)
     throw new Error(`A quote that begins in or before line ${(open.row ?? 0) + 1} is not closed.`);
-  const top = data.findIndex(isFilled);
-  const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(isFilled) + 1);
+  const top = data.findIndex(hasContent);
+  const [headers = [], ...rows] = top < 0 ? [] : data.slice(top, data.findLastIndex(hasContent) + 1);
   if (headers.length < 2 && rows.length === 0)
     throw new Error('The file has no rows. The first line must contain the column names.');
   if (headers.some((header) => header.includes('\0')))
@@ -58,16 +58,16 @@ export async function readSheet(name: string, bytes: Uint8Array): Promise<Sheet>
   return {
     name,
     headers: trimmed,
-    rows: rows.map((row) => cellsOf(row, headers.length)),
+    rows: rows.map((row) => trimCells(row, headers.length)),
     firstRow: top + 2,
   };
 }
 
-export function isFilled(row: readonly string[]): boolean {
+export function hasContent(row: readonly string[]): boolean {
   return row.some((cell) => cell.trim() !== '');
 }
 
-function cellsOf(row: readonly string[], columns: number): readonly string[] {
+function trimCells(row: readonly string[], columns: number): readonly string[] {
   const last = row.findLastIndex((cell) => cell.trim() !== '');
-  return Array.from({ length: Math.max(columns, last + 1) }, (_, index) => unescaped((row[index] ?? '').trim()));
+  return Array.from({ length: Math.max(columns, last + 1) }, (_, index) => unescapeCell((row[index] ?? '').trim()));
 }

@@ -1,7 +1,7 @@
 import { Kbd, Modal, Table } from '@mantine/core';
 import { Fragment } from 'react';
 
-const KEYS: readonly { readonly keys: readonly string[]; readonly does: string }[] = [
+const SHORTCUTS: readonly { readonly keys: readonly string[]; readonly does: string }[] = [
   { keys: ['J', '↓'], does: 'Next shipment' },
   { keys: ['K', '↑'], does: 'Previous shipment' },
   { keys: ['Page ↓', 'Page ↑'], does: 'Next or previous page of rows' },
@@ -14,12 +14,12 @@ const KEYS: readonly { readonly keys: readonly string[]; readonly does: string }
   { keys: ['?'], does: 'Show keyboard shortcuts' },
 ];
 
-export function KeysHelp({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
+export function ShortcutsHelp({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
   return (
     <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">
       <Table withRowBorders={false}>
         <Table.Tbody>
-          {KEYS.map(({ keys, does }) => (
+          {SHORTCUTS.map(({ keys, does }) => (
             <Table.Tr key={does}>
               <Table.Td>
                 {keys.map((key) => (

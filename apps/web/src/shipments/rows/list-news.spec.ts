@@ -1,55 +1,58 @@
 import type { Shipment } from '@tracking/client';
 import { type ShipmentUpdates, mergeUpdates } from '../../live/live-updates.ts';
-import { aShipment } from '../a-shipment.ts';
+import { buildShipment } from '../a-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { listNews, matches, newsText, precedes } from './list-news.ts';
+import { findListUpdates, matchesFilters, formatListUpdates, sortsBefore } from './list-news.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;
   const NONE: ShipmentUpdates = { shipments: new Map(), missed: false };
   const rows = [
-    aShipment({ id: 'b', created_at: '2026-11-02T00:00:00.000Z', status: 'booked' }),
-    aShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
+    buildShipment({ id: 'b', created_at: '2026-11-02T00:00:00.000Z', status: 'booked' }),
+    buildShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
   ];
   const list = { rows, more: false, readAt: READ_AT, query: {} };
   const told = (...shipments: Shipment[]) => mergeUpdates(NONE, shipments, READ_AT + 1);
-  const created = (id: string, created_at: string) => aShipment({ id, created_at });
+  const created = (id: string, created_at: string) => buildShipment({ id, created_at });
 
   it('counts shipments that a reread would add', () => {
-    const news = listNews(list, told(created('c', '2026-11-03T00:00:00.000Z'), aShipment({ id: 'a', version: 2 })));
+    const news = findListUpdates(
+      list,
+      told(created('c', '2026-11-03T00:00:00.000Z'), buildShipment({ id: 'a', version: 2 })),
+    );
     expect(news.fresh).toBe(1);
-    expect(newsText(news)).toBe('1 new');
+    expect(formatListUpdates(news)).toBe('1 new');
   });
 
   it('ignores shipments that do not match or that belong behind the rows that were read', () => {
     const early = created('z', '2026-10-01T00:00:00.000Z');
     const late = created('c', '2026-11-03T00:00:00.000Z');
-    expect(listNews({ ...list, query: { mode: 'air' } }, told(late)).fresh).toBe(0);
-    expect(listNews({ ...list, more: true }, told(early, late)).fresh).toBe(1);
-    expect(listNews(list, told(early)).fresh).toBe(1);
+    expect(findListUpdates({ ...list, query: { mode: 'air' } }, told(late)).fresh).toBe(0);
+    expect(findListUpdates({ ...list, more: true }, told(early, late)).fresh).toBe(1);
+    expect(findListUpdates(list, told(early)).fresh).toBe(1);
   });
 
   it('ignores events from long before the list was read', () => {
-    expect(listNews(list, mergeUpdates(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh).toBe(
-      0,
-    );
+    expect(
+      findListUpdates(list, mergeUpdates(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000)).fresh,
+    ).toBe(0);
   });
 
   it('names rows that have changed and no longer match', () => {
     const pending = { ...list, query: { status: ['pending'] as const } };
-    const news = listNews(pending, told(aShipment({ id: 'b', version: 2, status: 'booked' })));
+    const news = findListUpdates(pending, told(buildShipment({ id: 'b', version: 2, status: 'booked' })));
     expect([...news.gone]).toEqual(['b']);
-    expect(newsText(news)).toBe('1 no longer matches');
+    expect(formatListUpdates(news)).toBe('1 no longer matches');
   });
 
   it('reports that changes may be missing', () => {
-    expect(newsText(listNews(list, { ...NONE, missed: true }))).toBe('connection was lost');
-    expect(newsText(listNews(list, NONE))).toBeUndefined();
+    expect(formatListUpdates(findListUpdates(list, { ...NONE, missed: true }))).toBe('connection was lost');
+    expect(formatListUpdates(findListUpdates(list, NONE))).toBeUndefined();
   });
 });
 
 describe('matches', () => {
-  const shipment = aShipment({
+  const shipment = buildShipment({
     external_id: 'PO-88213',
     status: 'in_transit',
     mode: 'ocean',
@@ -75,7 +78,7 @@ describe('matches', () => {
     { q: 'MÖB' },
   ];
   it.each(MATCHING)('belongs to the list of %j', (query) => {
-    expect(matches(shipment, query)).toBe(true);
+    expect(matchesFilters(shipment, query)).toBe(true);
   });
 
   const OTHERS: readonly ListQuery[] = [
@@ -94,11 +97,11 @@ describe('matches', () => {
     { q: 'nordwind air' },
   ];
   it.each(OTHERS)('does not belong to the list of %j', (query) => {
-    expect(matches(shipment, query)).toBe(false);
+    expect(matchesFilters(shipment, query)).toBe(false);
   });
 
   it('matches no range of days without an ETA', () => {
-    expect(matches(aShipment(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
+    expect(matchesFilters(buildShipment(), { eta_to: '2026-12-01T00:00:00.000Z' })).toBe(false);
   });
 
   it.each([
@@ -107,7 +110,7 @@ describe('matches', () => {
     ['eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
     ['-eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
   ] as const)('is ordered by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
-    const [one, other] = [aShipment(first), aShipment(second)];
-    expect([precedes(one, other, sort), precedes(other, one, sort)]).toEqual([true, false]);
+    const [one, other] = [buildShipment(first), buildShipment(second)];
+    expect([sortsBefore(one, other, sort), sortsBefore(other, one, sort)]).toEqual([true, false]);
   });
 });

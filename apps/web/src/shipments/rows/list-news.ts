@@ -5,12 +5,12 @@ import {
   type FilterKind,
   type ListQuery,
   type ShipmentSort,
-  USUAL_SORT,
+  DEFAULT_SORT,
   filtersOfKind,
 } from '../search/shipment-search.ts';
 
 /** Milliseconds by which events may be published after the list already contained their effect. */
-const OVERLAP_MS = 2_000;
+const EVENT_OVERLAP_MS = 2_000;
 
 interface ListedRows {
   readonly rows: readonly Shipment[];
@@ -21,7 +21,7 @@ interface ListedRows {
 }
 
 /** Differences between the loaded list and its current state in the API. */
-interface ListNews {
+interface ListUpdates {
   /** Number of shipments that a refresh would add. */
   readonly fresh: number;
   /** Ids of loaded rows that a refresh would remove. */
@@ -30,25 +30,25 @@ interface ListNews {
   readonly missed: boolean;
 }
 
-export function listNews({ rows, more, readAt, query }: ListedRows, news: ShipmentUpdates): ListNews {
-  const recent = [...news.shipments.values()].filter(({ receivedAt: toldAt }) => toldAt > readAt - OVERLAP_MS);
+export function findListUpdates({ rows, more, readAt, query }: ListedRows, news: ShipmentUpdates): ListUpdates {
+  const recent = [...news.shipments.values()].filter(({ receivedAt: toldAt }) => toldAt > readAt - EVENT_OVERLAP_MS);
   if (recent.length === 0) return { fresh: 0, gone: new Set(), missed: news.missed };
   const byId = new Map(rows.map((row) => [row.id, row]));
   const last = rows.at(-1);
   const isFresh = (shipment: Shipment) =>
     !byId.has(shipment.id) &&
-    matches(shipment, query) &&
-    (!more || last === undefined || precedes(shipment, last, query.sort));
+    matchesFilters(shipment, query) &&
+    (!more || last === undefined || sortsBefore(shipment, last, query.sort));
   const changed = recent.flatMap(({ shipment: { id } }) => byId.get(id) ?? []);
   return {
     fresh: recent.filter(({ shipment }) => isFresh(shipment)).length,
-    gone: new Set(changed.filter((row) => !matches(row, query)).map(({ id }) => id)),
+    gone: new Set(changed.filter((row) => !matchesFilters(row, query)).map(({ id }) => id)),
     missed: news.missed,
   };
 }
 
 /** Formats the differences for the refresh button. Returns undefined if there is none. */
-export function newsText({ fresh, gone, missed }: ListNews): string | undefined {
+export function formatListUpdates({ fresh, gone, missed }: ListUpdates): string | undefined {
   const parts = [
     ...(fresh > 0 ? [`${fresh} new`] : []),
     ...(gone.size > 0 ? [`${gone.size} no longer ${gone.size === 1 ? 'matches' : 'match'}`] : []),
@@ -57,7 +57,7 @@ export function newsText({ fresh, gone, missed }: ListNews): string | undefined 
   return parts.length === 0 ? undefined : parts.join(', ');
 }
 
-const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+const WORD_PATTERN = /[\p{L}\p{M}\p{N}]+/gu;
 
 type Check = (shipment: Shipment, query: ListQuery) => boolean;
 
@@ -67,7 +67,7 @@ const isWithin = (at: string | null, from: string | undefined, to: string | unde
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
 
 /** Filter kinds that compare one exact value. */
-const VALUE_KINDS = {
+const EXACT_FILTER_KINDS = {
   mode: true,
   choice: true,
   reference: true,
@@ -76,15 +76,15 @@ const VALUE_KINDS = {
   carrier: true,
   port: true,
 } satisfies Record<Exclude<FilterKind, 'statuses' | 'flag' | 'time' | 'words'>, true>;
-const VALUE_FILTERS = filtersOfKind(...(Object.keys(VALUE_KINDS) as (keyof typeof VALUE_KINDS)[]));
-type ValueFilter = (typeof VALUE_FILTERS)[number];
+const EXACT_FILTERS = filtersOfKind(...(Object.keys(EXACT_FILTER_KINDS) as (keyof typeof EXACT_FILTER_KINDS)[]));
+type ValueFilter = (typeof EXACT_FILTERS)[number];
 /** Filters that compare with the shipment field of the same name. */
 type FieldFilter = {
   [Name in ValueFilter]: Name extends keyof Shipment ? (Shipment[Name] extends string | null ? Name : never) : never;
 }[ValueFilter];
 
 /** Shipment values for the filters without a field of the same name. */
-const VALUES: {
+const FILTER_VALUES: {
   readonly [Name in Exclude<ValueFilter, FieldFilter>]: (shipment: Shipment) => readonly (string | null | undefined)[];
 } = {
   reference: ({ references }) => references.map(({ value }) => value),
@@ -92,16 +92,16 @@ const VALUES: {
   consignee: ({ consignee }) => [consignee?.external_id],
   container_number: ({ container_numbers }) => container_numbers,
 };
-const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in VALUES);
+const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in FILTER_VALUES);
 
-const CHECKS: readonly Check[] = [
+const FILTER_CHECKS: readonly Check[] = [
   ({ status }, query) => query.status?.includes(status) ?? true,
   ({ status }, { active }) => active === undefined || active !== INACTIVE_STATUSES.includes(status),
   ({ open_exceptions_count: open }, query) => (query.has_open_exceptions ?? open > 0) === open > 0,
-  ...VALUE_FILTERS.map(
+  ...EXACT_FILTERS.map(
     (name): Check =>
       (shipment, query) =>
-        isOneOf(query[name], ...(isFieldFilter(name) ? [shipment[name]] : VALUES[name](shipment))),
+        isOneOf(query[name], ...(isFieldFilter(name) ? [shipment[name]] : FILTER_VALUES[name](shipment))),
   ),
   ({ eta }, query) => isWithin(eta, query.eta_from, query.eta_to),
   ({ created_at }, query) => isWithin(created_at, query.created_from, query.created_to),
@@ -113,12 +113,12 @@ const CHECKS: readonly Check[] = [
  * Estimates if a shipment matches the filters of the list. Only the API can decide this exactly, but a request per
  * event would be too expensive.
  */
-export function matches(shipment: Shipment, query: ListQuery): boolean {
-  return CHECKS.every((check) => check(shipment, query));
+export function matchesFilters(shipment: Shipment, query: ListQuery): boolean {
+  return FILTER_CHECKS.every((check) => check(shipment, query));
 }
 
 /** Checks if a shipment sorts before another one. Shipments without an ETA sort last. */
-export function precedes(one: Shipment, other: Shipment, sort: ShipmentSort = USUAL_SORT): boolean {
+export function sortsBefore(one: Shipment, other: Shipment, sort: ShipmentSort = DEFAULT_SORT): boolean {
   const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
   const [a, b] = [one[field], other[field]];
   if (a === null || b === null) return a !== null;
@@ -129,10 +129,10 @@ function hasWords(shipment: Shipment, q: string): boolean {
   const { external_id, house_bill, master_bill, booking_number, container_numbers, references, legs } = shipment;
   const texts = [external_id, house_bill, master_bill, booking_number, ...container_numbers];
   const names = [shipment.shipper?.name, shipment.consignee?.name, ...legs.map(({ vessel }) => vessel)];
-  const found = wordsOf([...texts, ...references.map(({ value }) => value), ...names].join(' '));
-  return wordsOf(q).every((word) => found.some((each) => each.startsWith(word)));
+  const found = splitWords([...texts, ...references.map(({ value }) => value), ...names].join(' '));
+  return splitWords(q).every((word) => found.some((each) => each.startsWith(word)));
 }
 
-function wordsOf(text: string): readonly string[] {
-  return text.normalize('NFKC').toLowerCase().match(WORD) ?? [];
+function splitWords(text: string): readonly string[] {
+  return text.normalize('NFKC').toLowerCase().match(WORD_PATTERN) ?? [];
 }

@@ -3,23 +3,23 @@ import { IconDownload, IconKeyboard, IconRefresh } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { useWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
-import { type Look, LookMenu } from '../columns.tsx';
-import { type ListQuery, type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
+import { type ListAppearance, AppearanceMenu } from '../columns.tsx';
+import { type ListQuery, type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
 import { exportCsv } from '../several/export-csv.ts';
-import { newsText } from './list-news.ts';
+import { formatListUpdates } from './list-news.ts';
 import classes from './list-status.module.css';
 import type { ShipmentList } from './use-shipment-list.ts';
 
 interface Props {
   readonly list: ShipmentList;
   readonly query: ListQuery;
-  readonly look: Look;
+  readonly look: ListAppearance;
   readonly onHelp: () => void;
 }
 
 /** Status line above the rows. Its height is constant, so that rows do not move. */
 export function ListStatus({ list, query, look, onHelp }: Props) {
-  const text = newsText(list.news);
+  const text = formatListUpdates(list.news);
   return (
     <Group justify="space-between" gap="xs" wrap="nowrap" className={classes['line']}>
       <Group gap="xs" wrap="nowrap">
@@ -41,8 +41,8 @@ export function ListStatus({ list, query, look, onHelp }: Props) {
         </div>
       </Group>
       <Group gap={4} wrap="nowrap">
-        <ExportAll query={query} disabled={list.rows.length === 0} />
-        <LookMenu look={look} />
+        <ExportButton query={query} disabled={list.rows.length === 0} />
+        <AppearanceMenu look={look} />
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -64,10 +64,10 @@ function countText(count: number, more: boolean): string {
   return count === 1 ? '1 shipment' : `${number} shipments`;
 }
 
-const PAGE = 200;
+const EXPORT_PAGE_SIZE = 200;
 
 /** Exports all matching shipments, including those that are not loaded. */
-function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
+function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
   const client = useApi();
   const [count, setCount] = useState<number>();
   const stopped = useRef<AbortController>(undefined);
@@ -76,8 +76,10 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
       const { signal } = (stopped.current = new AbortController());
       setCount(0);
       try {
-        const pages = client.shipments.list({ ...query, sort: fixedSort(query), limit: PAGE }, { signal }).pages();
-        await exportCsv(dataOf(pages), setCount);
+        const pages = client.shipments
+          .list({ ...query, sort: stableSort(query), limit: EXPORT_PAGE_SIZE }, { signal })
+          .pages();
+        await exportCsv(pageData(pages), setCount);
       } finally {
         setCount(undefined);
       }
@@ -100,7 +102,7 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
       <Modal opened={count !== undefined} onClose={stop} title="Export CSV" closeOnClickOutside={false}>
         <Stack>
           <Text role="status">{`${(count ?? 0).toLocaleString()} shipments exported so far…`}</Text>
-          {fixedSort(query) !== (query.sort ?? USUAL_SORT) && (
+          {stableSort(query) !== (query.sort ?? DEFAULT_SORT) && (
             <Text size="sm" c="dimmed">
               The file is sorted by creation date. Other orders could skip or repeat shipments that change during the
               export.
@@ -118,10 +120,10 @@ function ExportAll({ query, disabled }: { readonly query: ListQuery; readonly di
 }
 
 /** Returns a sort order that does not change while pages are read. */
-function fixedSort({ sort = USUAL_SORT }: ListQuery): ShipmentSort {
+function stableSort({ sort = DEFAULT_SORT }: ListQuery): ShipmentSort {
   return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }
 
-async function* dataOf<Row>(pages: AsyncIterable<{ readonly data: readonly Row[] }>) {
+async function* pageData<Row>(pages: AsyncIterable<{ readonly data: readonly Row[] }>) {
   for await (const { data } of pages) yield data;
 }

@@ -1,7 +1,7 @@
-import { actionOf } from './selection.ts';
+import { findKeyAction } from './selection.ts';
 
 const place = { active: 5, count: 100, page: 10 };
-const press = (key: string, shiftKey = false) => actionOf({ key, shiftKey }, place);
+const press = (key: string, shiftKey = false) => findKeyAction({ key, shiftKey }, place);
 
 it.each([
   ['j', 6],
@@ -22,9 +22,9 @@ it('selects on the way with Shift', () => {
 });
 
 it('begins with the first row and stays within the rows', () => {
-  expect(actionOf({ key: 'j', shiftKey: false }, { ...place, active: -1 })).toMatchObject({ to: 0 });
-  expect(actionOf({ key: 'j', shiftKey: false }, { ...place, active: 99 })).toMatchObject({ to: 99 });
-  expect(actionOf({ key: 'j', shiftKey: false }, { ...place, count: 0 })).toBeUndefined();
+  expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, active: -1 })).toMatchObject({ to: 0 });
+  expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, active: 99 })).toMatchObject({ to: 99 });
+  expect(findKeyAction({ key: 'j', shiftKey: false }, { ...place, count: 0 })).toBeUndefined();
 });
 
 it.each([

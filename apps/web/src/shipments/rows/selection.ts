@@ -1,30 +1,30 @@
 import type { Shipment } from '@tracking/client';
 
 export type Selection = ReadonlySet<string>;
-export const NOTHING: Selection = new Set();
+export const EMPTY_SELECTION: Selection = new Set();
 
 /** Selects a shipment, or deselects it if it is already selected. */
-export function toggled(selection: Selection, id: string): Selection {
+export function toggleShipment(selection: Selection, id: string): Selection {
   const next = new Set(selection);
   if (!next.delete(id)) next.add(id);
   return next;
 }
 
 /** Deselects the given shipments. */
-export function without(selection: Selection, shipments: readonly Shipment[]): Selection {
+export function deselect(selection: Selection, shipments: readonly Shipment[]): Selection {
   const next = new Set(selection);
   for (const { id } of shipments) next.delete(id);
   return next;
 }
 
 /** Selects all rows between two positions, in either direction. */
-export function withRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
+export function selectRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
   const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1);
   return new Set([...selection, ...range.map(({ id }) => id)]);
 }
 
 /** Returns the selected shipments that are still in the list. Actions never apply to other shipments. */
-export function selectedOf(selection: Selection, rows: readonly Shipment[]): readonly Shipment[] {
+export function selectedShipments(selection: Selection, rows: readonly Shipment[]): readonly Shipment[] {
   return selection.size === 0 ? [] : rows.filter(({ id }) => selection.has(id));
 }
 
@@ -37,7 +37,7 @@ interface KeyPress {
   readonly key: string;
   readonly shiftKey: boolean;
 }
-export interface KeyPlace {
+export interface ListPosition {
   /** Index of the active row. -1 if no row is active. */
   readonly active: number;
   readonly count: number;
@@ -46,7 +46,7 @@ export interface KeyPlace {
 }
 
 /** Returns the action of a key, or undefined if the key is no shortcut. */
-export function actionOf({ key, shiftKey }: KeyPress, place: KeyPlace): KeyAction | undefined {
+export function findKeyAction({ key, shiftKey }: KeyPress, place: ListPosition): KeyAction | undefined {
   switch (key) {
     case '/':
       return { kind: 'search' };
@@ -57,14 +57,14 @@ export function actionOf({ key, shiftKey }: KeyPress, place: KeyPlace): KeyActio
     case 'Escape':
       return { kind: 'select-none' };
     default: {
-      const to = placeOf(key, place);
+      const to = targetIndex(key, place);
       if (to === undefined || place.count === 0) return undefined;
       return { kind: 'move', to: Math.max(0, Math.min(place.count - 1, to)), selects: shiftKey };
     }
   }
 }
 
-function placeOf(key: string, { active, count, page }: KeyPlace): number | undefined {
+function targetIndex(key: string, { active, count, page }: ListPosition): number | undefined {
   switch (key) {
     case 'ArrowDown':
     case 'j':

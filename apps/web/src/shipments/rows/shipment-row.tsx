@@ -2,7 +2,7 @@ import { Checkbox, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { memo, useState } from 'react';
-import { nameOf } from '../../values/codes.ts';
+import { shipmentName } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { COLUMNS, type ColumnName, ExceptionsBadge } from '../columns.tsx';
 import { Eta, ShipmentStatus } from '../shipment-facts.tsx';
@@ -26,7 +26,7 @@ export interface RowProps {
 /** Row of the shipment list. Rendered again only if its props change. */
 export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
   const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
-  const name = nameOf(shipment);
+  const name = shipmentName(shipment);
   const tabIndex = isTabbed ? 0 : -1;
   return (
     <div
@@ -48,7 +48,7 @@ export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
           data-index={index}
           onChange={(event) => props.onToggle(index, (event.nativeEvent as MouseEvent).shiftKey)}
         />
-        <Changed version={shipment.version} />
+        <ChangeHighlight version={shipment.version} />
       </div>
       <div role="cell" className={classes['name']}>
         <Link
@@ -61,12 +61,16 @@ export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
           {name}
         </Link>
       </div>
-      {columns === undefined ? <Card shipment={shipment} /> : <Cells shipment={shipment} columns={columns} />}
+      {columns === undefined ? (
+        <ShipmentCard shipment={shipment} />
+      ) : (
+        <RowCells shipment={shipment} columns={columns} />
+      )}
     </div>
   );
 });
 
-function Cells({ shipment, columns }: { readonly shipment: Shipment; readonly columns: readonly ColumnName[] }) {
+function RowCells({ shipment, columns }: { readonly shipment: Shipment; readonly columns: readonly ColumnName[] }) {
   return columns.map((name) => (
     <div role="cell" key={name}>
       {COLUMNS[name].cell(shipment)}
@@ -74,7 +78,7 @@ function Cells({ shipment, columns }: { readonly shipment: Shipment; readonly co
   ));
 }
 
-function Card({ shipment }: { readonly shipment: Shipment }) {
+function ShipmentCard({ shipment }: { readonly shipment: Shipment }) {
   return (
     <>
       <div role="cell" className={classes['status']}>
@@ -98,7 +102,7 @@ function Card({ shipment }: { readonly shipment: Shipment }) {
 }
 
 /** Briefly highlights a row after the shipment changed. */
-function Changed({ version }: { readonly version: number }) {
+function ChangeHighlight({ version }: { readonly version: number }) {
   const [first] = useState(version);
   return version === first ? null : <span key={version} aria-hidden className={classes['changed']} />;
 }

@@ -5,29 +5,37 @@ import { useElementScrollRestoration } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Shipment } from '@tracking/client';
 import { type CSSProperties, useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
-import { COLUMNS, type ColumnName, type Look } from '../columns.tsx';
-import { SEARCH_BOX } from '../search/filter-bar.tsx';
-import { type ShipmentSort, USUAL_SORT } from '../search/shipment-search.ts';
-import { type KeyAction, type KeyPlace, NOTHING, type Selection, actionOf, toggled, withRange } from './selection.ts';
+import { COLUMNS, type ColumnName, type ListAppearance } from '../columns.tsx';
+import { SEARCH_FIELD_ID } from '../search/filter-bar.tsx';
+import { type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
+import {
+  type KeyAction,
+  type ListPosition,
+  EMPTY_SELECTION,
+  type Selection,
+  findKeyAction,
+  toggleShipment,
+  selectRange,
+} from './selection.ts';
 import { ShipmentRow } from './shipment-row.tsx';
 import classes from './shipment-rows.module.css';
 import type { ShipmentList } from './use-shipment-list.ts';
 
-const HEIGHTS = { comfortable: 44, compact: 32, card: 84 } as const;
-const HEAD = 37;
-const BAR = 72;
-const NARROW = '(max-width: 800px)';
+const ROW_HEIGHTS_PX = { comfortable: 44, compact: 32, card: 84 } as const;
+const HEADER_HEIGHT_PX = 37;
+const SELECTION_BAR_HEIGHT_PX = 72;
+const NARROW_MEDIA_QUERY = '(max-width: 800px)';
 /** Number of rows before the end of the list at which the next page is loaded. */
 const PREFETCH_ROWS = 40;
 /** Widths of the checkbox and reference columns, in CSS grid units. */
-const FIRST_COLUMNS = '1.25rem minmax(8rem, 12fr)';
+const FIXED_COLUMNS = '1.25rem minmax(8rem, 12fr)';
 /** Minimum width of the checkbox and reference columns including gaps, in rem. */
-const FIRST_COLUMNS_WIDTH = 11.25;
-const GAP = 0.5;
+const FIXED_COLUMNS_WIDTH_REM = 11.25;
+const COLUMN_GAP_REM = 0.5;
 
 interface Props {
   readonly list: ShipmentList;
-  readonly look: Look;
+  readonly look: ListAppearance;
   readonly sort: ShipmentSort | undefined;
   readonly onSort: (sort: ShipmentSort) => void;
   readonly selection: Selection;
@@ -36,28 +44,28 @@ interface Props {
 }
 
 /** Id of the last focused shipment, which gets the focus again when the user returns. */
-let left: string | undefined;
-const placeLeft = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === left);
+let lastFocusedId: string | undefined;
+const lastFocusedIndex = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === lastFocusedId);
 
-const offsetOf = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
+const scrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
 
 /** Virtual list that renders only visible rows. */
 export function ShipmentRows(props: Props) {
   const { list, look, selection, onSelect } = props;
   const { rows: shipments, more, next: onEnd, isBack } = list;
   const scroller = useRef<HTMLDivElement>(null);
-  const isNarrow = useMediaQuery(NARROW, undefined, { getInitialValueInEffect: false });
-  const { height, columns, style } = measuresOf(look, isNarrow);
+  const isNarrow = useMediaQuery(NARROW_MEDIA_QUERY, undefined, { getInitialValueInEffect: false });
+  const { height, columns, style } = calculateLayout(look, isNarrow);
   const before = useElementScrollRestoration({ id: 'shipments' });
-  const [returnedTo] = useState(() => (isBack && before !== undefined ? placeLeft(shipments) : -1));
+  const [returnedTo] = useState(() => (isBack && before !== undefined ? lastFocusedIndex(shipments) : -1));
   const rows = useVirtualizer({
     count: shipments.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 10,
     // The header covers the first rows, and the selection bar covers the last rows.
-    scrollPaddingEnd: HEAD + (selection.size > 0 ? BAR : 0),
-    initialOffset: offsetOf(isBack ? before : undefined),
+    scrollPaddingEnd: HEADER_HEIGHT_PX + (selection.size > 0 ? SELECTION_BAR_HEIGHT_PX : 0),
+    initialOffset: scrollOffset(isBack ? before : undefined),
   });
   useEffect(() => rows.measure(), [rows, height]);
   const items = rows.getVirtualItems();
@@ -77,7 +85,7 @@ export function ShipmentRows(props: Props) {
     link.focus({ preventScroll: true });
   });
   const move = ({ to, selects }: Extract<KeyAction, { kind: 'move' }>) => {
-    if (selects) onSelect(withRange(selection, shipments, Math.max(active, 0), to));
+    if (selects) onSelect(selectRange(selection, shipments, Math.max(active, 0), to));
     toFocus.current = to;
     setActive(to);
     rows.scrollToIndex(to);
@@ -85,7 +93,11 @@ export function ShipmentRows(props: Props) {
   const toggle = (index: number, isRange: boolean) => {
     const shipment = shipments[index];
     if (shipment === undefined) return;
-    onSelect(isRange && active >= 0 ? withRange(selection, shipments, active, index) : toggled(selection, shipment.id));
+    onSelect(
+      isRange && active >= 0
+        ? selectRange(selection, shipments, active, index)
+        : toggleShipment(selection, shipment.id),
+    );
     setActive(index);
   };
   const latest = useRef(toggle);
@@ -97,8 +109,8 @@ export function ShipmentRows(props: Props) {
   const act = (action: KeyAction) => {
     if (action.kind === 'move') move(action);
     else if (action.kind === 'select') toggle(active, false);
-    else if (action.kind === 'select-none') onSelect(NOTHING);
-    else if (action.kind === 'search') document.getElementById(SEARCH_BOX)?.focus();
+    else if (action.kind === 'select-none') onSelect(EMPTY_SELECTION);
+    else if (action.kind === 'search') document.getElementById(SEARCH_FIELD_ID)?.focus();
     else props.onHelp();
   };
   const page = Math.max(1, Math.floor((rows.scrollRect?.height ?? height) / height) - 1);
@@ -116,7 +128,7 @@ export function ShipmentRows(props: Props) {
         const index = target instanceof HTMLElement ? target.dataset['index'] : undefined;
         if (index === undefined) return;
         setActive(Number(index));
-        left = shipments[Number(index)]?.id;
+        lastFocusedId = shipments[Number(index)]?.id;
       }}
     >
       <div
@@ -127,13 +139,13 @@ export function ShipmentRows(props: Props) {
         style={style}
       >
         <div role="rowgroup" className={classes['head']}>
-          <RowsHead
+          <ListHeader
             columns={columns ?? []}
             sort={props.sort}
             onSort={props.onSort}
             count={shipments.length}
             selected={selection.size}
-            onSelectAll={(all) => onSelect(all ? new Set(shipments.map(({ id }) => id)) : NOTHING)}
+            onSelectAll={(all) => onSelect(all ? new Set(shipments.map(({ id }) => id)) : EMPTY_SELECTION)}
           />
         </div>
         <div role="rowgroup" className={classes['body']} style={{ height: rows.getTotalSize() }}>
@@ -161,20 +173,20 @@ export function ShipmentRows(props: Props) {
 }
 
 /** Calculates the row layout. Narrow pages show cards without columns. */
-function measuresOf(look: Look, isNarrow: boolean) {
+function calculateLayout(look: ListAppearance, isNarrow: boolean) {
   const widths = look.columns.map((name) => COLUMNS[name].width);
   const tracks = widths.map((width) => `minmax(${width}rem, ${width}fr)`).join(' ');
-  const minWidth = widths.reduce((all, width) => all + width + GAP, FIRST_COLUMNS_WIDTH);
-  const height = HEIGHTS[isNarrow ? 'card' : look.density];
+  const minWidth = widths.reduce((all, width) => all + width + COLUMN_GAP_REM, FIXED_COLUMNS_WIDTH_REM);
+  const height = ROW_HEIGHTS_PX[isNarrow ? 'card' : look.density];
   const style = {
-    '--columns': isNarrow ? FIRST_COLUMNS : `${FIRST_COLUMNS} ${tracks}`,
+    '--columns': isNarrow ? FIXED_COLUMNS : `${FIXED_COLUMNS} ${tracks}`,
     '--least': isNarrow ? '0' : `${minWidth}rem`,
     '--row': `${height}px`,
   } as CSSProperties;
   return { height, style, columns: isNarrow ? undefined : look.columns };
 }
 
-interface RowsHeadProps {
+interface ListHeaderProps {
   readonly columns: readonly ColumnName[];
   readonly sort: ShipmentSort | undefined;
   readonly onSort: (sort: ShipmentSort) => void;
@@ -183,7 +195,7 @@ interface RowsHeadProps {
   readonly onSelectAll: (all: boolean) => void;
 }
 
-function RowsHead({ columns, sort, onSort, count, selected, onSelectAll }: RowsHeadProps) {
+function ListHeader({ columns, sort, onSort, count, selected, onSelectAll }: ListHeaderProps) {
   return (
     <div role="row" className={classes['row']} aria-rowindex={1}>
       <div role="columnheader">
@@ -198,19 +210,19 @@ function RowsHead({ columns, sort, onSort, count, selected, onSelectAll }: RowsH
       </div>
       <div role="columnheader">Reference</div>
       {columns.map((name) => (
-        <ColumnHead key={name} name={name} sort={sort ?? USUAL_SORT} onSort={onSort} />
+        <ColumnHeader key={name} name={name} sort={sort ?? DEFAULT_SORT} onSort={onSort} />
       ))}
     </div>
   );
 }
 
-interface ColumnHeadProps {
+interface ColumnHeaderProps {
   readonly name: ColumnName;
   readonly sort: ShipmentSort;
   readonly onSort: (sort: ShipmentSort) => void;
 }
 
-function ColumnHead({ name, sort, onSort }: ColumnHeadProps) {
+function ColumnHeader({ name, sort, onSort }: ColumnHeaderProps) {
   const { label, sort: field } = COLUMNS[name];
   if (field === undefined) return <div role="columnheader">{label}</div>;
   const [isUp, isDown] = [sort === field, sort === `-${field}`];
@@ -229,19 +241,19 @@ function ColumnHead({ name, sort, onSort }: ColumnHeadProps) {
 }
 
 /** Elements that handle keys themselves. */
-const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
-const OVER_THE_PAGE = '[role=dialog], [role=menu], [role=listbox], [role=radiogroup]';
+const TEXT_FIELDS_SELECTOR = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
+const OVERLAY_SELECTOR = '[role=dialog], [role=menu], [role=listbox], [role=radiogroup]';
 /** Keys that scroll the page if no row has the focus. */
-const SCROLL = /^(Arrow|Page|Home|End)/;
+const SCROLL_KEYS = /^(Arrow|Page|Home|End)/;
 
 /** Handles the keyboard shortcuts of the list while the focus is anywhere on the page. */
-function useRowKeys(list: React.RefObject<HTMLElement | null>, place: KeyPlace, act: (it: KeyAction) => void) {
+function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ListPosition, act: (it: KeyAction) => void) {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event;
-    if (!(target instanceof Element) || isForOthers(event, target)) return;
+    if (!(target instanceof Element) || isHandledElsewhere(event, target)) return;
     const isInList = list.current?.contains(target) === true || target === document.body;
-    if (SCROLL.test(event.key) && !isInList) return;
-    const action = actionOf(event, place);
+    if (SCROLL_KEYS.test(event.key) && !isInList) return;
+    const action = findKeyAction(event, place);
     if (action === undefined) return;
     event.preventDefault();
     act(action);
@@ -252,9 +264,9 @@ function useRowKeys(list: React.RefObject<HTMLElement | null>, place: KeyPlace, 
   }, []);
 }
 
-function isForOthers({ defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent, target: Element): boolean {
+function isHandledElsewhere({ defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent, target: Element): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return true;
   // An open dialog may have lost the focus to the page.
   if (target === document.body && document.querySelector('[role=dialog]') !== null) return true;
-  return target.closest(TYPED_INTO) !== null || target.closest(OVER_THE_PAGE) !== null;
+  return target.closest(TEXT_FIELDS_SELECTOR) !== null || target.closest(OVERLAY_SELECTOR) !== null;
 }

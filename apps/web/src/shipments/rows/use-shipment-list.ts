@@ -12,7 +12,7 @@ import { reloadLists, shipmentUpdatesQuery } from '../../live/live-updates.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { listNews } from './list-news.ts';
+import { findListUpdates } from './list-news.ts';
 
 /** Returns the loaded rows of the list, and the changes that a refresh would show. */
 export function useShipmentList(query: ListQuery) {
@@ -20,9 +20,12 @@ export function useShipmentList(query: ListQuery) {
   const list = useInfiniteQuery(shipmentsQuery(environment, query));
   const { data: changes } = useQuery(shipmentUpdatesQuery(environment));
   const { hasNextPage: more, isFetching, isFetchNextPageError, fetchNextPage, isPlaceholderData: isOld } = list;
-  const rows = useMemo(() => rowsOf(list.data), [list.data]);
-  const readAt = readAtOf(list.data);
-  const news = useMemo(() => listNews({ rows, more, readAt, query }, changes), [rows, more, readAt, query, changes]);
+  const rows = useMemo(() => uniqueShipments(list.data), [list.data]);
+  const readAt = firstReadAt(list.data);
+  const news = useMemo(
+    () => findListUpdates({ rows, more, readAt, query }, changes),
+    [rows, more, readAt, query, changes],
+  );
   // Time of the last read when the page was opened.
   const [found] = useState(readAt);
 
@@ -35,10 +38,10 @@ export function useShipmentList(query: ListQuery) {
   // An empty list can refresh automatically, since no row moves. In an empty workspace the first steps stay visible
   // until the user leaves.
   const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
-  useWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
+  useCallWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
   // A page can be empty although more pages follow.
   const isGap = isRead && more;
-  useWhile(isGap, next);
+  useCallWhile(isGap, next);
   return {
     rows,
     more,
@@ -62,7 +65,7 @@ export function useShipmentList(query: ListQuery) {
 }
 
 /** Calls `act` when the condition becomes true, and again when `act` changes. */
-function useWhile(isSo: boolean, act: () => void): void {
+function useCallWhile(isSo: boolean, act: () => void): void {
   useEffect(() => {
     if (isSo) act();
   }, [isSo, act]);
@@ -70,7 +73,7 @@ function useWhile(isSo: boolean, act: () => void): void {
 
 export type ShipmentList = ReturnType<typeof useShipmentList>;
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 interface ShipmentsPage {
   readonly data: Shipment[];
@@ -85,7 +88,7 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
     queryKey: ['shipments', environment, query],
     queryFn: async ({ pageParam, signal }): Promise<ShipmentsPage> => {
       const readAt = Date.now();
-      const list = api(environment).shipments.list({ ...query, limit: PAGE }, { signal });
+      const list = api(environment).shipments.list({ ...query, limit: PAGE_SIZE }, { signal });
       return { ...(await list.page(pageParam)), readAt };
     },
     initialPageParam: undefined as string | undefined,
@@ -99,12 +102,12 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
 }
 
 /** Returns the time at which the first page was read, in milliseconds. `Infinity` before that. */
-function readAtOf(list: InfiniteData<ShipmentsPage> | undefined): number {
+function firstReadAt(list: InfiniteData<ShipmentsPage> | undefined): number {
   return list?.pages[0]?.readAt ?? Infinity;
 }
 
 /** Merges all pages without duplicates. A shipment that changed between two reads can be on two pages. */
-function rowsOf(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
+function uniqueShipments(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
   const rows = new Map<string, Shipment>();
   for (const { data } of list?.pages ?? []) {
     for (const shipment of data) if (!rows.has(shipment.id)) rows.set(shipment.id, shipment);

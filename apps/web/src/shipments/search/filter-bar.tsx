@@ -6,14 +6,14 @@ import { LazyMultiSelect, LazySelect, onDemand } from '../../app/lazy.tsx';
 import { STATUSES, STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
-import { SORT_LABELS, type SearchState, filterLabel, filterValue } from './filters.ts';
+import { SORT_LABELS, type SearchState, filterLabel, formatFilterValue } from './filters.ts';
 import {
   type FilterName,
   SHIPMENT_SORTS,
   type ShipmentFilters,
   type ShipmentSort,
-  USUAL_SORT,
-  filtersOf,
+  DEFAULT_SORT,
+  getFilters,
 } from './shipment-search.ts';
 
 const FilterDrawer = onDemand(
@@ -22,16 +22,16 @@ const FilterDrawer = onDemand(
 );
 
 /** Element id of the search field, which a keyboard shortcut focuses. */
-export const SEARCH_BOX = 'shipment-search';
-const SORTS = SHIPMENT_SORTS.map((value) => ({ value, label: SORT_LABELS[value] }));
+export const SEARCH_FIELD_ID = 'shipment-search';
+const SORT_OPTIONS = SHIPMENT_SORTS.map((value) => ({ value, label: SORT_LABELS[value] }));
 const STATUS_OPTIONS = STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }));
 /** Milliseconds between the last keystroke and the search. */
-const TYPING_MS = 250;
+const SEARCH_DELAY_MS = 250;
 
 export function FilterBar({ state }: { readonly state: SearchState }) {
   const { search, change } = state;
   const [isOpen, { open, close }] = useDisclosure(false);
-  const { q: _q, status: _status, ...others } = filtersOf(search);
+  const { q: _q, status: _status, ...others } = getFilters(search);
   const count = Object.keys(others).length;
   return (
     <>
@@ -51,8 +51,8 @@ export function FilterBar({ state }: { readonly state: SearchState }) {
         <LazySelect
           className={classes['order']}
           label="Sort by"
-          data={SORTS}
-          value={search.sort ?? USUAL_SORT}
+          data={SORT_OPTIONS}
+          value={search.sort ?? DEFAULT_SORT}
           onChange={(sort) => change({ sort: sort as ShipmentSort })}
           allowDeselect={false}
           w={200}
@@ -86,7 +86,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
   const find = useDebouncedCallback((text: string) => {
     sent.current = text.trim();
     onSearch(sent.current === '' ? undefined : sent.current);
-  }, TYPING_MS);
+  }, SEARCH_DELAY_MS);
   useEffect(() => {
     if (q === sent.current) return;
     sent.current = q;
@@ -94,7 +94,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
   }, [q]);
   return (
     <TextInput
-      id={SEARCH_BOX}
+      id={SEARCH_FIELD_ID}
       className={classes['search']}
       label="Search"
       placeholder="Reference, container, party or vessel"
@@ -110,7 +110,7 @@ function SearchBox({ q, onSearch }: SearchBoxProps) {
 
 /** Active filters as pills, each with a remove button. */
 function FilterPills({ state: { search, change, replace } }: { readonly state: SearchState }) {
-  const filters = filtersOf(search);
+  const filters = getFilters(search);
   const names = Object.keys(filters) as FilterName[];
   if (names.length === 0) return null;
   const clear = () => replace({ sort: search.sort, columns: search.columns });
@@ -130,7 +130,7 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
               tabIndex: 0,
             }}
           >
-            {filterLabel(name)}: <Value name={name} filters={filters} />
+            {filterLabel(name)}: <FilterValue name={name} filters={filters} />
           </Pill>
         ))}
       <Button size="compact-sm" variant="subtle" onClick={clear}>
@@ -140,9 +140,9 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
   );
 }
 
-function Value({ name, filters }: { readonly name: FilterName; readonly filters: ShipmentFilters }) {
+function FilterValue({ name, filters }: { readonly name: FilterName; readonly filters: ShipmentFilters }) {
   const value = filters[name];
   if (value === undefined) return null;
   if (name === 'origin_port' || name === 'destination_port') return <PlaceName code={String(value)} />;
-  return <>{filterValue(name, value)}</>;
+  return <>{formatFilterValue(name, value)}</>;
 }

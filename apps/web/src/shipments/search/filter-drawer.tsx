@@ -10,17 +10,19 @@ import {
   type FilterName,
   type ShipmentFilters,
   type YesNoFilter,
-  filtersOf,
+  getFilters,
   filtersOfKind,
-  isoDay,
+  toIsoDate,
   withoutEmpty,
 } from './shipment-search.ts';
 
-const CHOICES = PLAIN_FIELD_NAMES.filter((name) => plainField(name).choices !== undefined);
+const CHOICE_FILTERS = PLAIN_FIELD_NAMES.filter((name) => plainField(name).choices !== undefined);
 const [OWN_REFERENCE, ...REFERENCES] = filtersOfKind('reference');
-const NUMBERS = [OWN_REFERENCE, ...filtersOfKind('container'), ...REFERENCES].filter((name) => name !== undefined);
-const PARTIES = filtersOfKind('carrier', 'party');
-const HINTS: Partial<Record<FilterName, string>> = {
+const NUMBER_FILTERS = [OWN_REFERENCE, ...filtersOfKind('container'), ...REFERENCES].filter(
+  (name) => name !== undefined,
+);
+const PARTY_FILTERS = filtersOfKind('carrier', 'party');
+const FILTER_HINTS: Partial<Record<FilterName, string>> = {
   carrier_scac: 'SCAC or IATA code',
   shipper: 'Your code for the party. To find a name, use the search.',
   consignee: 'Your code for the party. To find a name, use the search.',
@@ -36,13 +38,13 @@ interface Props {
 export function FilterDrawer({ state, opened, onClose }: Props) {
   return (
     <Drawer opened={opened} onClose={onClose} title="Filters" position="right" size="sm">
-      <Form state={state} onClose={onClose} />
+      <FilterForm state={state} onClose={onClose} />
     </Drawer>
   );
 }
 
-function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
-  const [draft, setDraft] = useState<ShipmentFilters>(filtersOf(search));
+function FilterForm({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
+  const [draft, setDraft] = useState<ShipmentFilters>(getFilters(search));
   // Clearing also removes unconfirmed text from the fields.
   const [clearings, setClearings] = useState(0);
   const change = (changes: ShipmentFilters) => setDraft((now) => ({ ...now, ...changes }));
@@ -71,8 +73,8 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
           onChange={(values) => change({ status: values.length === 0 ? undefined : values.join(',') })}
           clearable
         />
-        <YesNo name="active" yes="Active" no="Delivered, ended or cancelled" {...fields} />
-        <YesNo name="has_open_exceptions" yes="With open exceptions" no="Without open exceptions" {...fields} />
+        <YesNoField name="active" yes="Active" no="Delivered, ended or cancelled" {...fields} />
+        <YesNoField name="has_open_exceptions" yes="With open exceptions" no="Without open exceptions" {...fields} />
         <Select
           label={filterLabel('mode')}
           placeholder="Any"
@@ -81,7 +83,7 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
           onChange={(mode) => change({ mode: (mode as ShipmentFilters['mode']) ?? undefined })}
           clearable
         />
-        {CHOICES.map((name) => (
+        {CHOICE_FILTERS.map((name) => (
           <Select
             key={name}
             label={filterLabel(name)}
@@ -103,16 +105,16 @@ function Form({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
         ))}
         <Divider label="Dates in your time zone" />
         <Fragment key={clearings}>
-          <Days from="eta_from" to="eta_to" {...fields} />
-          <Days from="created_from" to="created_to" {...fields} />
-          <Days from="updated_since" {...fields} />
+          <DayFields from="eta_from" to="eta_to" {...fields} />
+          <DayFields from="created_from" to="created_to" {...fields} />
+          <DayFields from="updated_since" {...fields} />
         </Fragment>
         <Divider label="Exact numbers" />
-        {[...NUMBERS, ...PARTIES].map((name) => (
+        {[...NUMBER_FILTERS, ...PARTY_FILTERS].map((name) => (
           <TextInput
             key={name}
             label={filterLabel(name)}
-            description={HINTS[name]}
+            description={FILTER_HINTS[name]}
             value={draft[name] ?? ''}
             onChange={(event) => change({ [name]: event.currentTarget.value })}
           />
@@ -133,7 +135,7 @@ interface FieldsProps {
   readonly change: (changes: ShipmentFilters) => void;
 }
 
-function YesNo({
+function YesNoField({
   name,
   yes,
   no,
@@ -156,7 +158,7 @@ function YesNo({
   );
 }
 
-function Days({ from, to, draft, change }: FieldsProps & { readonly from: DayFilter; readonly to?: DayFilter }) {
+function DayFields({ from, to, draft, change }: FieldsProps & { readonly from: DayFilter; readonly to?: DayFilter }) {
   const names = to === undefined ? [from] : [from, to];
   return (
     <Group grow gap="xs">
@@ -165,7 +167,7 @@ function Days({ from, to, draft, change }: FieldsProps & { readonly from: DayFil
           key={name}
           type="date"
           label={filterLabel(name)}
-          value={draft[name] === undefined ? '' : isoDay(draft[name], new Date())}
+          value={draft[name] === undefined ? '' : toIsoDate(draft[name], new Date())}
           onChange={(day) => change({ [name]: day })}
         />
       ))}

@@ -11,8 +11,8 @@ import {
   type ShipmentSearch,
   type ShipmentSort,
   YES_NO_FILTERS,
-  dayLabel,
-  listQuery,
+  formatDay,
+  buildListQuery,
   withoutEmpty,
 } from './shipment-search.ts';
 
@@ -31,7 +31,7 @@ export function useShipmentSearch(): SearchState {
   const navigate = useNavigate({ from: '/shipments' });
   const text = JSON.stringify(search);
   const today = useToday();
-  const query = useMemo(() => listQuery(JSON.parse(text) as ShipmentSearch, new Date(today)), [text, today]);
+  const query = useMemo(() => buildListQuery(JSON.parse(text) as ShipmentSearch, new Date(today)), [text, today]);
   return {
     search,
     query,
@@ -66,12 +66,12 @@ export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
 };
 
 /** Formats the value of a filter. Names of ports are resolved elsewhere. */
-export function filterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
-  if (name === 'status') return String(value).split(',').map(statusOf).join(', ');
+export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
+  if (name === 'status') return String(value).split(',').map(statusLabel).join(', ');
   if (name === 'mode') return MODE_LABELS[value as Mode];
   if (YES_NO_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
-  if (DAY_FILTERS.some((each) => each === name)) return dayLabel(value as Day);
+  if (DAY_FILTERS.some((each) => each === name)) return formatDay(value as Day);
   return String(value);
 }
 
-const statusOf = (status: string) => STATUS_LABELS[status as Status];
+const statusLabel = (status: string) => STATUS_LABELS[status as Status];

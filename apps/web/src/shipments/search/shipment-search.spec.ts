@@ -1,4 +1,4 @@
-import { dayLabel, endOf, isDay, isoDay, readShipmentSearch, startOf } from './shipment-search.ts';
+import { formatDay, endOfDay, isDay, toIsoDate, readShipmentSearch, startOfDay } from './shipment-search.ts';
 
 describe('shipment search', () => {
   describe('an address of a list', () => {
@@ -55,21 +55,21 @@ describe('days', () => {
     ['today-30', new Date(2026, 10, 30), new Date(2026, 10, 30, 23, 59, 59, 999)],
     ['2026-03-29', new Date(2026, 2, 29), new Date(2026, 2, 29, 23, 59, 59, 999)],
   ])("converts %s to times of the user's calendar", (day, start, end) => {
-    expect(startOf(day, NOW)).toEqual(start);
-    expect(endOf(day, NOW)).toEqual(end);
+    expect(startOfDay(day, NOW)).toEqual(start);
+    expect(endOfDay(day, NOW)).toEqual(end);
   });
 
   it('formats relative days for date fields', () => {
-    expect([isoDay('today+3', NOW), isoDay('2026-03-09', NOW)]).toEqual(['2027-01-02', '2026-03-09']);
+    expect([toIsoDate('today+3', NOW), toIsoDate('2026-03-09', NOW)]).toEqual(['2027-01-02', '2026-03-09']);
   });
 
   it('reads a year below 100 as that year', () => {
-    expect(isoDay('0026-12-15', NOW)).toBe('0026-12-15');
-    expect(endOf('0026-12-31', NOW).getFullYear()).toBe(26);
+    expect(toIsoDate('0026-12-15', NOW)).toBe('0026-12-15');
+    expect(endOfDay('0026-12-31', NOW).getFullYear()).toBe(26);
   });
 
   it('formats days for people', () => {
-    expect(['today', 'today+1', 'today-1', 'today+7', 'today-7'].map(dayLabel)).toEqual([
+    expect(['today', 'today+1', 'today-1', 'today+7', 'today-7'].map(formatDay)).toEqual([
       'today',
       'tomorrow',
       'yesterday',

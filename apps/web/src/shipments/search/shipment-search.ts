@@ -1,6 +1,6 @@
 import { SHIPMENT_FILTERS } from '@tracking/client';
 import { MODE_LABELS, type Mode, STATUSES, type Status } from '../../values/codes.ts';
-import { type PlainValues, plainValues } from '../plain-fields.ts';
+import { type PlainValues, parsePlainFields } from '../plain-fields.ts';
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
@@ -45,49 +45,49 @@ export type ShipmentSearch = ShipmentFilters & {
 
 export const SHIPMENT_SORTS = ['-created_at', 'created_at', '-updated_at', 'updated_at', 'eta', '-eta'] as const;
 export type ShipmentSort = (typeof SHIPMENT_SORTS)[number];
-export const USUAL_SORT: ShipmentSort = '-created_at';
+export const DEFAULT_SORT: ShipmentSort = '-created_at';
 
 /** Parses the search from the page URL. Ignores invalid parameters. */
 export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch {
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
   const day = (value: unknown) => (typeof value === 'string' && isDay(value) ? value : undefined);
-  const statuses = textOf(raw['status'])
+  const statuses = toText(raw['status'])
     ?.split(',')
     .filter((status) => STATUSES.some((known) => known === status));
   return withoutEmpty({
-    ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, textOf(raw[name])])),
-    ...plainValues((name) => textOf(raw[name])),
+    ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toText(raw[name])])),
+    ...parsePlainFields((name) => toText(raw[name])),
     ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(YES_NO_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined])),
     status: statuses?.join(','),
     mode: oneOf(MODES, raw['mode']),
     sort: oneOf(SHIPMENT_SORTS, raw['sort']),
-    columns: textOf(raw['columns']),
+    columns: toText(raw['columns']),
   });
 }
 
 /** Removes empty parameters and the default sort. */
 export function withoutEmpty(search: ShipmentSearch): ShipmentSearch {
   return Object.fromEntries(
-    Object.entries(search).filter(([name, value]) => value !== undefined && value !== '' && !isUsual(name, value)),
+    Object.entries(search).filter(([name, value]) => value !== undefined && value !== '' && !isDefault(name, value)),
   );
 }
 
 /** Returns the filters without sort and columns. */
-export function filtersOf({ sort: _sort, columns: _columns, ...filters }: ShipmentSearch): ShipmentFilters {
+export function getFilters({ sort: _sort, columns: _columns, ...filters }: ShipmentSearch): ShipmentFilters {
   return filters;
 }
 
-export function isNarrowed(search: ShipmentSearch): boolean {
-  return Object.keys(filtersOf(search)).length > 0;
+export function hasFilters(search: ShipmentSearch): boolean {
+  return Object.keys(getFilters(search)).length > 0;
 }
 
-function isUsual(name: string, value: unknown): boolean {
-  return name === 'sort' && value === USUAL_SORT;
+function isDefault(name: string, value: unknown): boolean {
+  return name === 'sort' && value === DEFAULT_SORT;
 }
 
 /** Converts a parameter to text. The router parses values that look like numbers or booleans. */
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : undefined;
@@ -100,10 +100,10 @@ export type ListQuery = Omit<ShipmentFilters, 'status'> & {
 };
 
 /** Converts the search to an API query, with the days of the user's time zone as UTC times. */
-export function listQuery(search: ShipmentSearch, now: Date): ListQuery {
-  const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = filtersOf(search);
-  const begins = (day: string | undefined) => (day === undefined ? undefined : startOf(day, now).toISOString());
-  const ends = (day: string | undefined) => (day === undefined ? undefined : endOf(day, now).toISOString());
+export function buildListQuery(search: ShipmentSearch, now: Date): ListQuery {
+  const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = getFilters(search);
+  const begins = (day: string | undefined) => (day === undefined ? undefined : startOfDay(day, now).toISOString());
+  const ends = (day: string | undefined) => (day === undefined ? undefined : endOfDay(day, now).toISOString());
   const query = {
     ...others,
     status: status?.split(',') as Status[] | undefined,
@@ -120,39 +120,39 @@ export function listQuery(search: ShipmentSearch, now: Date): ListQuery {
 /** Day in the user's time zone: `2026-12-01`, or relative to today such as `today`, `today+7` or `today-1`. */
 export type Day = string;
 
-const RELATIVE = /^today(?:([+-])(\d{1,3}))?$/;
-const ABSOLUTE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const RELATIVE_DAY_PATTERN = /^today(?:([+-])(\d{1,3}))?$/;
+const ABSOLUTE_DAY_PATTERN = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 export function isDay(text: string): boolean {
-  return RELATIVE.test(text) || dateOf(text) !== undefined;
+  return RELATIVE_DAY_PATTERN.test(text) || parseDate(text) !== undefined;
 }
 
 /** Returns the start of the day in the user's time zone. */
-export function startOf(day: Day, now: Date): Date {
-  const relative = RELATIVE.exec(day);
-  if (relative === null) return dateOf(day) ?? now;
+export function startOfDay(day: Day, now: Date): Date {
+  const relative = RELATIVE_DAY_PATTERN.exec(day);
+  if (relative === null) return parseDate(day) ?? now;
   const [, sign, days = '0'] = relative;
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + Number(days) * (sign === '-' ? -1 : 1));
 }
 
 /** Returns the last millisecond of the day in the user's time zone. */
-export function endOf(day: Day, now: Date): Date {
-  const next = new Date(startOf(day, now));
+export function endOfDay(day: Day, now: Date): Date {
+  const next = new Date(startOfDay(day, now));
   next.setDate(next.getDate() + 1);
   return new Date(next.getTime() - 1);
 }
 
 /** Formats the day as `2026-12-01`, for date fields. */
-export function isoDay(day: Day, now: Date): string {
-  const date = startOf(day, now);
+export function toIsoDate(day: Day, now: Date): string {
+  const date = startOfDay(day, now);
   const digits = (count: number, part: number) => String(part).padStart(count, '0');
   return `${digits(4, date.getFullYear())}-${digits(2, date.getMonth() + 1)}-${digits(2, date.getDate())}`;
 }
 
-export function dayLabel(day: Day): string {
-  const relative = RELATIVE.exec(day);
-  if (relative === null) return DATE.format(dateOf(day));
+export function formatDay(day: Day): string {
+  const relative = RELATIVE_DAY_PATTERN.exec(day);
+  if (relative === null) return DATE_FORMAT.format(parseDate(day));
   const [, sign, days = '0'] = relative;
   const size = Number(days);
   if (size === 0) return 'today';
@@ -161,8 +161,8 @@ export function dayLabel(day: Day): string {
 }
 
 /** Parses an absolute day. Returns undefined if the date does not exist. */
-function dateOf(day: Day): Date | undefined {
-  const [, year, month, date] = (ABSOLUTE.exec(day) ?? []).map(Number);
+function parseDate(day: Day): Date | undefined {
+  const [, year, month, date] = (ABSOLUTE_DAY_PATTERN.exec(day) ?? []).map(Number);
   if (year === undefined || month === undefined || date === undefined) return undefined;
   const found = new Date(2000, 0, 1);
   // The Date constructor maps years below 100 to the 20th century.

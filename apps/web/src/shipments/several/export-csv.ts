@@ -1,6 +1,6 @@
 import type { Shipment } from '@tracking/client';
-import { csvWriter } from '../../values/files.ts';
-import { eachPlainField } from '../plain-fields.ts';
+import { createCsvWriter } from '../../values/files.ts';
+import { mapPlainFields } from '../plain-fields.ts';
 
 /**
  * Downloads a CSV file of the shipments, which is built page by page. Cells that look like formulas start with an
@@ -10,7 +10,7 @@ export async function exportCsv(
   pages: AsyncIterable<readonly Shipment[]> | Iterable<readonly Shipment[]>,
   onProgress: (count: number) => void = () => undefined,
 ): Promise<void> {
-  const write = await csvWriter();
+  const write = await createCsvWriter();
   const parts = [write([CSV_HEADER])];
   let count = 0;
   for await (const page of pages) {
@@ -35,7 +35,7 @@ function download(file: Blob, name: string): void {
 }
 
 /** Columns of the CSV export, named like API fields. */
-const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
+const CSV_FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
   id: ({ id }) => id,
   external_id: ({ external_id }) => external_id,
   status: ({ status }) => status,
@@ -44,7 +44,7 @@ const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | 
   origin_port: ({ origin_port }) => origin_port,
   destination_port: ({ destination_port }) => destination_port,
   carrier_scac: ({ carrier_scac }) => carrier_scac,
-  ...eachPlainField((name) => (shipment: Shipment) => shipment[name]),
+  ...mapPlainFields((name) => (shipment: Shipment) => shipment[name]),
   container_numbers: ({ container_numbers }) => container_numbers.join(' '),
   references: ({ references }) => references.map(({ type, value }) => `${type}:${value}`).join(' '),
   shipper_name: ({ shipper }) => shipper?.name,
@@ -65,9 +65,9 @@ const FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | 
   url: ({ url }) => url,
 };
 
-export const CSV_HEADER = Object.keys(FIELDS);
+export const CSV_HEADER = Object.keys(CSV_FIELDS);
 
 /** Builds the cells of a CSV row. Times are in UTC. */
 export function csvRow(shipment: Shipment): readonly string[] {
-  return Object.values(FIELDS).map((field) => String(field(shipment) ?? ''));
+  return Object.values(CSV_FIELDS).map((field) => String(field(shipment) ?? ''));
 }

@@ -14,9 +14,9 @@ import {
 import { showShipments } from '../../live/live-updates.ts';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { nameOf } from '../../values/codes.ts';
+import { shipmentName } from '../../values/codes.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { NOTHING, type Selection, without } from '../rows/selection.ts';
+import { EMPTY_SELECTION, type Selection, deselect } from '../rows/selection.ts';
 import { exportCsv } from './export-csv.ts';
 import classes from './selection-bar.module.css';
 
@@ -32,7 +32,7 @@ export function SelectionBar({ selected, onSelect }: Props) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   const exporting = useWrite({ write: () => exportCsv([selected]), done: `${selected.length} exported.` });
-  const onDone = (done: readonly Shipment[]) => onSelect((selection) => without(selection, done));
+  const onDone = (done: readonly Shipment[]) => onSelect((selection) => deselect(selection, done));
   const ask = (kind: Dialog['kind']) => setDialog({ kind, shipments: selected });
   return (
     <>
@@ -58,24 +58,24 @@ export function SelectionBar({ selected, onSelect }: Props) {
             Cancel shipments…{' '}
           </Button>
         </PermissionGate>
-        <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(NOTHING)} />
+        <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(EMPTY_SELECTION)} />
       </ActionBar>
-      {dialog?.kind === 'cancel' && <CancelSeveral shipments={dialog.shipments} onDone={onDone} onClose={close} />}
+      {dialog?.kind === 'cancel' && <CancelShipments shipments={dialog.shipments} onDone={onDone} onClose={close} />}
       {dialog?.kind === 'exceptions' && <OpenExceptions shipments={dialog.shipments} onDone={onDone} onClose={close} />}
     </>
   );
 }
 
 /** Maximum number of shipments that are listed by name. */
-const NAMED = 5;
+const MAX_NAMED_SHIPMENTS = 5;
 
-interface SeveralProps {
+interface BulkDialogProps {
   readonly shipments: readonly Shipment[];
   readonly onDone: (done: readonly Shipment[]) => void;
   readonly onClose: () => void;
 }
 
-function CancelSeveral({ shipments, ...props }: SeveralProps) {
+function CancelShipments({ shipments, ...props }: BulkDialogProps) {
   const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
   const cancel = async ({ id }: Shipment) => {
     const { warnings: _, ...cancelled } = await client.shipments.cancel(id);
@@ -86,7 +86,7 @@ function CancelSeveral({ shipments, ...props }: SeveralProps) {
     <BulkActionDialog
       title="Cancel shipments"
       items={shipments}
-      nameOf={nameOf}
+      nameOf={shipmentName}
       action={{ label, color: 'red' }}
       cancel="Keep shipments"
       write={cancel}
@@ -94,29 +94,29 @@ function CancelSeveral({ shipments, ...props }: SeveralProps) {
       {...props}
     >
       <Text size="sm">Delivered shipments are not changed. You can reopen a cancelled shipment on its page.</Text>
-      <Names shipments={shipments} />
+      <ShipmentNames shipments={shipments} />
     </BulkActionDialog>
   );
 }
 
-function Names({ shipments }: { readonly shipments: readonly Shipment[] }) {
-  const others = shipments.length - NAMED;
+function ShipmentNames({ shipments }: { readonly shipments: readonly Shipment[] }) {
+  const others = shipments.length - MAX_NAMED_SHIPMENTS;
   return (
     <List size="sm">
-      {shipments.slice(0, NAMED).map((shipment) => (
-        <List.Item key={shipment.id}>{nameOf(shipment)}</List.Item>
+      {shipments.slice(0, MAX_NAMED_SHIPMENTS).map((shipment) => (
+        <List.Item key={shipment.id}>{shipmentName(shipment)}</List.Item>
       ))}
       {others > 0 && <List.Item>{`and ${others} more`}</List.Item>}
     </List>
   );
 }
 
-const optionsOf = (labels: Readonly<Record<string, string>>) =>
+const toOptions = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
-const TYPES = optionsOf(EXCEPTION_LABELS);
-const SEVERITIES = optionsOf(SEVERITY_LABELS);
+const TYPE_OPTIONS = toOptions(EXCEPTION_LABELS);
+const SEVERITY_OPTIONS = toOptions(SEVERITY_LABELS);
 
-interface Values {
+interface ExceptionValues {
   readonly type: ExceptionType;
   readonly severity: Severity;
   readonly title: string;
@@ -125,9 +125,9 @@ interface Values {
 }
 
 /** Opens the same exception on several shipments. */
-function OpenExceptions({ shipments, ...props }: SeveralProps) {
+function OpenExceptions({ shipments, ...props }: BulkDialogProps) {
   const client = useApi();
-  const form = useForm<Values>({
+  const form = useForm<ExceptionValues>({
     initialValues: { type: 'other', severity: 'medium', title: '', detail: '', assignee: '' },
   });
   const open = ({ id }: Shipment) => {
@@ -140,22 +140,22 @@ function OpenExceptions({ shipments, ...props }: SeveralProps) {
     <BulkActionDialog
       title="Open exception"
       items={shipments}
-      nameOf={nameOf}
+      nameOf={shipmentName}
       action={{ label }}
       cancel="Cancel"
       write={open}
       done="opened"
       {...props}
     >
-      <Names shipments={shipments} />
+      <ShipmentNames shipments={shipments} />
       <SearchSelect
         {...form.getInputProps('type')}
         value={form.values.type}
         label="Type"
-        data={TYPES}
+        data={TYPE_OPTIONS}
         allowDeselect={false}
       />
-      <Select label="Severity" data={SEVERITIES} allowDeselect={false} {...form.getInputProps('severity')} />
+      <Select label="Severity" data={SEVERITY_OPTIONS} allowDeselect={false} {...form.getInputProps('severity')} />
       <TextInput label="Title" description="Defaults to the type" maxLength={1000} {...form.getInputProps('title')} />
       <Textarea label="Description" maxLength={1000} autosize {...form.getInputProps('detail')} />
       <TextInput label="Assignee" maxLength={1000} {...form.getInputProps('assignee')} />

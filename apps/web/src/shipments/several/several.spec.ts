@@ -1,33 +1,33 @@
-import { aShipment } from '../a-shipment.ts';
-import { NOTHING, selectedOf, toggled, withRange, without } from '../rows/selection.ts';
+import { buildShipment } from '../a-shipment.ts';
+import { EMPTY_SELECTION, selectedShipments, toggleShipment, selectRange, deselect } from '../rows/selection.ts';
 import { CSV_HEADER, csvRow } from './export-csv.ts';
 
-const rows = ['a', 'b', 'c', 'd'].map((id) => aShipment({ id }));
+const rows = ['a', 'b', 'c', 'd'].map((id) => buildShipment({ id }));
 
 describe('a selection', () => {
   it('adds and removes a shipment', () => {
-    expect([...toggled(NOTHING, 'a')]).toEqual(['a']);
-    expect([...toggled(new Set(['a', 'b']), 'a')]).toEqual(['b']);
+    expect([...toggleShipment(EMPTY_SELECTION, 'a')]).toEqual(['a']);
+    expect([...toggleShipment(new Set(['a', 'b']), 'a')]).toEqual(['b']);
   });
 
   it('adds the rows between two, upwards too', () => {
-    expect([...withRange(new Set(['d']), rows, 2, 1)]).toEqual(['d', 'b', 'c']);
+    expect([...selectRange(new Set(['d']), rows, 2, 1)]).toEqual(['d', 'b', 'c']);
   });
 
   it('loses the given shipments and no others', () => {
-    expect([...without(new Set(['a', 'c', 'd']), [aShipment({ id: 'a' }), aShipment({ id: 'b' })])]).toEqual([
+    expect([...deselect(new Set(['a', 'c', 'd']), [buildShipment({ id: 'a' }), buildShipment({ id: 'b' })])]).toEqual([
       'c',
       'd',
     ]);
   });
 
   it('contains only shipments that the list has', () => {
-    expect(selectedOf(new Set(['b', 'gone']), rows)).toEqual([rows[1]]);
+    expect(selectedShipments(new Set(['b', 'gone']), rows)).toEqual([rows[1]]);
   });
 });
 
 it('writes a shipment as a CSV row', () => {
-  const shipment = aShipment({
+  const shipment = buildShipment({
     mode: 'ocean',
     incoterm: 'FOB',
     container_numbers: ['CSQU3054383', 'MSKU1234565'],

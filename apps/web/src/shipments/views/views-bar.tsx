@@ -3,25 +3,25 @@ import { IconBookmarkPlus, IconDots } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { SearchState } from '../search/filters.ts';
-import { isNarrowed } from '../search/shipment-search.ts';
+import { hasFilters } from '../search/shipment-search.ts';
 import classes from './views-bar.module.css';
-import { COMMON_VIEWS, MAX_VIEWS, type View, isView, useViews, withView, withoutView } from './views.ts';
+import { BUILT_IN_VIEWS, MAX_VIEWS, type View, matchesView, useViews, saveView, removeView } from './views.ts';
 
 /** Links to the built-in and saved views. The current view is highlighted. */
 export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {
   const [saved, setSaved] = useViews();
   const [isNaming, setNaming] = useState(false);
-  const all = [...COMMON_VIEWS, ...saved];
-  const isKnown = all.some((view) => isView(view, search));
-  const canSave = !isKnown && (isNarrowed(search) || search.sort !== undefined) && saved.length < MAX_VIEWS;
+  const all = [...BUILT_IN_VIEWS, ...saved];
+  const isKnown = all.some((view) => matchesView(view, search));
+  const canSave = !isKnown && (hasFilters(search) || search.sort !== undefined) && saved.length < MAX_VIEWS;
   return (
     <Group component="nav" gap={4} wrap="nowrap" className={classes['bar']} aria-label="Views">
-      {COMMON_VIEWS.map((view) => (
-        <ViewLink key={view.name} view={view} isShown={isView(view, search)} />
+      {BUILT_IN_VIEWS.map((view) => (
+        <ViewLink key={view.name} view={view} isShown={matchesView(view, search)} />
       ))}
       {saved.map((view) => (
         <Group key={view.name} gap={0} wrap="nowrap">
-          <ViewLink view={view} isShown={isView(view, search)} />
+          <ViewLink view={view} isShown={matchesView(view, search)} />
           <Menu position="bottom-end">
             <Menu.Target>
               <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`Actions for view ${view.name}`}>
@@ -29,10 +29,10 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
-              <Menu.Item onClick={() => setSaved((now) => [...withView(now, { ...view, search })])}>
+              <Menu.Item onClick={() => setSaved((now) => [...saveView(now, { ...view, search })])}>
                 Replace with current filters
               </Menu.Item>
-              <Menu.Item color="red" onClick={() => setSaved((now) => [...withoutView(now, view.name)])}>
+              <Menu.Item color="red" onClick={() => setSaved((now) => [...removeView(now, view.name)])}>
                 {' '}
                 Delete view{' '}
               </Menu.Item>
@@ -53,9 +53,9 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
       )}
       <Modal opened={isNaming} onClose={() => setNaming(false)} title="Save view">
         <NameForm
-          taken={COMMON_VIEWS.map(({ name }) => name)}
+          taken={BUILT_IN_VIEWS.map(({ name }) => name)}
           onName={(name) => {
-            setSaved((now) => [...withView(now, { name, search })]);
+            setSaved((now) => [...saveView(now, { name, search })]);
             setNaming(false);
           }}
         />

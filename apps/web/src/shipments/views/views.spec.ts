@@ -1,4 +1,4 @@
-import { COMMON_VIEWS, isView, readViews, withView, withoutView } from './views.ts';
+import { BUILT_IN_VIEWS, matchesView, readViews, saveView, removeView } from './views.ts';
 
 const late = { name: 'Late', search: { mode: 'ocean', sort: 'eta' } } as const;
 
@@ -14,19 +14,19 @@ it.each([undefined, '', '{', '7', 'null'])('reads “%s” as no views', (text) 
 it('replaces the view with the same name', () => {
   const other = { name: 'Other', search: {} };
   const changed = { ...late, search: { q: 'x' } };
-  expect(withView([late, other], changed)).toEqual([changed, other]);
-  expect(withView([other], late)).toEqual([other, late]);
-  expect(withoutView([late, other], 'Late')).toEqual([other]);
+  expect(saveView([late, other], changed)).toEqual([changed, other]);
+  expect(saveView([other], late)).toEqual([other, late]);
+  expect(removeView([late, other], 'Late')).toEqual([other]);
 });
 
 it('recognizes the shown view in any order of its search; columns count only if the view has some', () => {
-  expect(isView(late, { sort: 'eta', mode: 'ocean' })).toBe(true);
-  expect(isView(late, { sort: 'eta', mode: 'ocean', columns: 'status' })).toBe(true);
-  expect(isView(late, { mode: 'ocean' })).toBe(false);
+  expect(matchesView(late, { sort: 'eta', mode: 'ocean' })).toBe(true);
+  expect(matchesView(late, { sort: 'eta', mode: 'ocean', columns: 'status' })).toBe(true);
+  expect(matchesView(late, { mode: 'ocean' })).toBe(false);
   const narrow = { ...late, search: { ...late.search, columns: 'status' } };
-  expect(isView(narrow, { sort: 'eta', mode: 'ocean', columns: 'eta' })).toBe(false);
+  expect(matchesView(narrow, { sort: 'eta', mode: 'ocean', columns: 'eta' })).toBe(false);
 });
 
 it('has built-in views that are valid addresses', () => {
-  for (const view of COMMON_VIEWS) expect(readViews(JSON.stringify([view]))).toEqual([view]);
+  for (const view of BUILT_IN_VIEWS) expect(readViews(JSON.stringify([view]))).toEqual([view]);
 });

@@ -9,7 +9,7 @@ export interface View {
 }
 
 /** Built-in views. */
-export const COMMON_VIEWS: readonly View[] = [
+export const BUILT_IN_VIEWS: readonly View[] = [
   { name: 'All shipments', search: {} },
   { name: 'Active', search: { active: true } },
   { name: 'With exceptions', search: { has_open_exceptions: true, sort: '-updated_at' } },
@@ -24,18 +24,18 @@ export const COMMON_VIEWS: readonly View[] = [
 export const MAX_VIEWS = 50;
 
 /** Checks if the current search equals the view. Columns are compared only if the view defines columns. */
-export function isView(view: View, search: ShipmentSearch): boolean {
+export function matchesView(view: View, search: ShipmentSearch): boolean {
   const { columns: _columns, ...others } = search;
-  return textOf(view.search) === textOf(view.search.columns === undefined ? others : search);
+  return searchKey(view.search) === searchKey(view.search.columns === undefined ? others : search);
 }
 
 /** Adds a view, or replaces the view with the same name. */
-export function withView(views: readonly View[], view: View): readonly View[] {
+export function saveView(views: readonly View[], view: View): readonly View[] {
   const others = views.filter(({ name }) => name !== view.name);
   return others.length === views.length ? [...views, view] : views.map((one) => (one.name === view.name ? view : one));
 }
 
-export function withoutView(views: readonly View[], name: string): readonly View[] {
+export function removeView(views: readonly View[], name: string): readonly View[] {
   return views.filter((view) => view.name !== name);
 }
 
@@ -56,7 +56,7 @@ function readView(kept: unknown): View[] {
   return [{ name, search: readShipmentSearch(search as Record<string, unknown>) }];
 }
 
-function textOf(search: ShipmentSearch): string {
+function searchKey(search: ShipmentSearch): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 

@@ -17,7 +17,7 @@ import { type UseFormReturnType, useForm } from '@mantine/form';
 import { IconPlus, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { fieldErrors, topLevelField } from '../../../app/failures.ts';
-import { type EventType, eventAbout, eventGroups, eventLabel } from '../../../values/event-types.ts';
+import { type EventType, eventDescription, eventGroups, eventLabel } from '../../../values/event-types.ts';
 import {
   API_VERSIONS,
   type EndpointValues,
@@ -153,7 +153,7 @@ function TypeGroup({ group, types, value, onChange }: GroupProps) {
         <Group key={type} pl="lg">
           <Checkbox
             label={eventLabel(type)}
-            description={`${type} — ${eventAbout(type)}`}
+            description={`${type} — ${eventDescription(type)}`}
             checked={isSubscribed(value, type)}
             onChange={(event) => onChange(setSubscribed(value, [type], event.currentTarget.checked))}
           />
