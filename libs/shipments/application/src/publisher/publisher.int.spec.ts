@@ -269,7 +269,7 @@ describe('the publisher', () => {
       publish: async (topic, messages) => {
         const index = messages.findIndex(isRefused);
         if (index === -1) return stage.broker.publish(topic, messages);
-        // Whether or not the broker accepts the others.
+        // The broker may accept or refuse the others.
         await stage.broker.publish(topic, messages.slice(0, 1));
         throw new MessageRefused(topic, index, 'too large');
       },

@@ -516,7 +516,7 @@ describe('the newest estimate for a code, container, location and source is the 
     expect(dataOf(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
   });
 
-  it('a superseded one that is corrected is the newest again', () => {
+  it('a corrected superseded one is the newest again', () => {
     const scenario = voyage();
     const first = scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
     const second = scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-2' }).milestone;

@@ -6,7 +6,7 @@ const announced = ({ events }: Decision) =>
 const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.milestone(id).superseded_at !== null;
 
 describe('a retraction', () => {
-  it('takes back what the milestone did, and tells so', () => {
+  it('reverts the effects of the milestone, and announces that', () => {
     const scenario = voyage({ container_numbers: [A] });
     const gatedIn = scenario.post('gated_in', day(1)).milestone;
     const first = scenario.post('vessel_departed', day(2), { location: 'CNSHA' }).milestone;
@@ -23,7 +23,7 @@ describe('a retraction', () => {
     expect(scenario.container(A)).toMatchObject({ status: 'at_origin', last_milestone: { id: gatedIn.id } });
   });
 
-  it('is announced also where nothing of the shipment moves; that of an estimate by what it moves', () => {
+  it('is announced even if nothing else of the shipment changes; for an estimate, only its changes are', () => {
     const scenario = voyage();
     scenario.post('vessel_departed', day(2));
     const gatedIn = scenario.retract(scenario.post('gated_in', day(1)).milestone);
@@ -35,7 +35,7 @@ describe('a retraction', () => {
     expect(dataOf(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
   });
 
-  it('is done once: the second time it changes nothing', () => {
+  it('changes nothing when repeated', () => {
     const scenario = voyage();
     const first = scenario.post('gated_in', day(1)).milestone;
     const { milestone } = scenario.retract(first);
@@ -43,7 +43,7 @@ describe('a retraction', () => {
     expect(refusal(() => scenario.retract({ id: 'mst_none' })).code).toBe('not_found');
   });
 
-  it('brings back the estimate before, and what it said of the eta and etd', () => {
+  it('restores the previous estimate, with its effect on eta and etd', () => {
     const scenario = voyage({ etd: day(1), eta: day(19) });
     const older = scenario.estimate('vessel_arrived', day(20)).milestone;
     const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
@@ -58,7 +58,7 @@ describe('a retraction', () => {
     expect(scenario.record).toMatchObject({ etd: day(1), eta: day(19), original_eta: day(19) });
   });
 
-  it('of a superseded estimate brings nothing back, then or later', () => {
+  it('of a superseded estimate restores nothing, then or later', () => {
     const scenario = voyage();
     const [first, second, third] = [20, 21, 22].map((n) => scenario.estimate('vessel_arrived', day(n)).milestone);
     if (first === undefined || second === undefined || third === undefined) throw new Error('three estimates');
@@ -68,7 +68,7 @@ describe('a retraction', () => {
     expect(scenario.record.eta).toBe(day(20));
   });
 
-  it('of an estimate does not go behind what the client said after the one before it', () => {
+  it('of an estimate does not restore one older than the client’s value', () => {
     const scenario = voyage();
     scenario.estimate('vessel_arrived', day(20));
     scenario.upsert({ eta: day(25) });
@@ -77,7 +77,7 @@ describe('a retraction', () => {
     expect(scenario.record.eta).toBe(day(25));
   });
 
-  it('of an arrival lets estimates speak again', () => {
+  it('of an arrival lets estimates count again', () => {
     const scenario = voyage({ eta: day(19) });
     const arrival = scenario.post('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
     scenario.estimate('vessel_arrived', day(23));
@@ -86,7 +86,7 @@ describe('a retraction', () => {
     expect(scenario.record).toMatchObject({ ata: null, eta: day(23), status: 'pending' });
   });
 
-  it('of booking_cancelled reopens the shipment, and leaves the client’s own cancellation', () => {
+  it('of booking_cancelled reopens the shipment unless the client cancelled it', () => {
     const scenario = voyage();
     scenario.post('booking_confirmed', day(1));
     const cancelled = scenario.post('booking_cancelled', day(2)).milestone;
@@ -104,7 +104,7 @@ describe('a retraction', () => {
     expect(scenario.open).toEqual([]);
   });
 
-  it('of delivered lets a cancellation take effect that came after it; of that one ends the conflict', () => {
+  it('of delivered lets a later cancellation take effect; its retraction resolves the conflict', () => {
     const scenario = voyage();
     const delivered = scenario.post('delivered', day(20)).milestone;
     const cancelled = scenario.post('booking_cancelled', day(21)).milestone;
@@ -115,7 +115,7 @@ describe('a retraction', () => {
     expect(scenario.record.status).toBe('pending');
   });
 
-  it('of what opened an exception resolves it, and of what resolved one opens another', () => {
+  it('resolves an exception that the milestone opened, and opens one that it resolved', () => {
     const scenario = voyage();
     const hold = scenario.post('customs_hold', day(2)).milestone;
     const cleared = scenario.post('import_customs_cleared', day(3)).milestone;
@@ -126,7 +126,7 @@ describe('a retraction', () => {
     expect(scenario.exceptions.map((text) => text.split(' ').at(-1))).toEqual(['auto_cleared', 'auto_cleared']);
   });
 
-  it('counts also while the container is off the shipment', () => {
+  it('works while the container is not on the shipment', () => {
     const scenario = voyage({ container_numbers: [A, B] });
     const first = scenario.post('gated_in', day(1), { container_number: A }).milestone;
     scenario.upsert({ container_numbers: [B] });
@@ -136,7 +136,7 @@ describe('a retraction', () => {
   });
 });
 
-describe('what is posted after a retraction', () => {
+describe('a milestone posted after a retraction', () => {
   const feed = { source: 'carrier', location: 'USLAX' } as const;
   const repeated = { outcome: 'existing', events: [], warnings: [{ code: 'overridden_by_user' }] };
 
@@ -157,7 +157,7 @@ describe('what is posted after a retraction', () => {
     expect(scenario.record.status).toBe(outcome === 'existing' ? 'pending' : 'arrived');
   });
 
-  it('by a feed for a place that became a port of the shipment since is the same, and so is another spelling of it', () => {
+  it('by a feed is the same if its place has become a port, or has another spelling', () => {
     const scenario = shipment({ mode: 'air' });
     const rest = { source: 'carrier', location: 'fra' } as const;
     scenario.retract(scenario.post('flight_arrived', day(20), rest).milestone);
@@ -167,14 +167,14 @@ describe('what is posted after a retraction', () => {
     expect(scenario.post('flight_arrived', day(20), { ...rest, location: 'LAX' }).outcome).toBe('recorded');
   });
 
-  it('by a feed with another remark is no other word of what happened', () => {
+  it('by a feed with another note is the same', () => {
     const scenario = voyage();
     const rest = { ...feed, external_id: 'EV-1' };
     scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
     expect(scenario.post('vessel_arrived', day(20), { ...rest, note: 'x', vessel: 'OTHER' })).toMatchObject(repeated);
   });
 
-  it('by a feed with another value is new, and the retracted one stays so', () => {
+  it('by a feed with another value is new, and the retracted one stays retracted', () => {
     const scenario = voyage();
     const rest = { ...feed, external_id: 'EV-1' };
     const first = scenario.post('vessel_arrived', day(20), rest).milestone;
@@ -191,7 +191,7 @@ describe('what is posted after a retraction', () => {
     expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
   });
 
-  it('by a feed as it sent it before a person corrected and then retracted it', () => {
+  it('by a feed is the same as before a person corrected and then retracted it', () => {
     const scenario = voyage();
     const first = scenario.post('vessel_arrived', day(20), feed).milestone;
     scenario.correct(first, { occurred_at: day(21), location: 'USNYC' });
@@ -200,7 +200,7 @@ describe('what is posted after a retraction', () => {
     expect(scenario.post('vessel_arrived', day(21), { ...feed, location: 'USNYC' }).outcome).toBe('recorded');
   });
 
-  it('by another feed, or of another milestone of that one, is new', () => {
+  it('by another feed, or about another event, is new', () => {
     const scenario = voyage();
     const rest = { ...feed, external_id: 'EV-1' };
     scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
@@ -208,7 +208,7 @@ describe('what is posted after a retraction', () => {
     expect(scenario.post('vessel_arrived', day(20), { ...feed, source: 'ais' }).outcome).toBe('recorded');
   });
 
-  it('by a feed, where a person has put another one in its place, leaves both as they are', () => {
+  it('by a feed changes nothing if a person has replaced it', () => {
     const scenario = voyage();
     const rest = { ...feed, external_id: 'EV-1' };
     const first = scenario.post('vessel_departed', day(20), rest).milestone;
@@ -216,12 +216,12 @@ describe('what is posted after a retraction', () => {
     const second = scenario.post('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
     expect(scenario.post('vessel_departed', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
     expect(scenario.milestone(second.id)).toEqual(second);
-    // What is new for the feed is about the one that stands.
+    // A new value of the feed corrects the unretracted one.
     const news = scenario.post('vessel_departed', day(22), rest);
     expect(news).toMatchObject({ outcome: 'corrected', milestoneId: second.id, warnings: [] });
   });
 
-  it('nor where the person gave its external_id to another one', () => {
+  it('also if the person gave its external_id to another one', () => {
     const scenario = voyage();
     const rest = { ...feed, external_id: 'EV-1' };
     const first = scenario.post('vessel_departed', day(20), rest).milestone;
@@ -243,7 +243,7 @@ describe('what is posted after a retraction', () => {
 });
 
 describe('the overridden fields of a milestone', () => {
-  it('are what its feed last sent, after a person posted something else under its external_id', () => {
+  it('are the last values of its feed after a person posted others with its external_id', () => {
     const scenario = voyage();
     const rest = { source: 'carrier', external_id: 'EV-1' } as const;
     scenario.post('vessel_arrived', day(20), rest);
