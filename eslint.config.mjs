@@ -214,8 +214,8 @@ function oneWay(source, folders) {
 
 /** Rules for tests, which wait for a condition with a deadline and assert the outcome, never the duration. */
 const POLL =
-  'Do not sleep in tests: poll with `eventually`, or use `takeTime` for time that the scenario takes (@tracking/testing).';
-const NO_CLOCK = 'Assert the outcome, not the duration; use `staysTrue` for events that must not happen.';
+  'Do not sleep in tests: poll with `eventually`, or use `simulateDelay` for time that the scenario takes (@tracking/testing).';
+const NO_CLOCK = 'Assert the outcome, not the duration; use `expectStaysTrue` for events that must not happen.';
 const honestTests = {
   'no-restricted-imports': [
     'error',

@@ -106,7 +106,7 @@ async function measureTakeovers(system: DistributedSystem, key: string): Promise
       await drive(server, { connections: 1, seconds: 0, amount: 1, key }, shipment);
       await waitForDeliveries(receiver, (expected += 1));
       worst = Math.max(worst, performance.now() - began);
-      await replica.run();
+      await replica.start();
     }
     print(
       `takeover from a killed ${service.padEnd(12)} ${(worst / 1_000).toFixed(1)} s, with the write and its delivery`,

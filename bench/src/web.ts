@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CHROMIUM, CHROMIUM_FLAGS } from '@tracking/testing';
+import { CHROMIUM_PATH, CHROMIUM_FLAGS } from '@tracking/testing';
 import { chromium, type Browser, type BrowserContext, type CDPSession } from 'playwright-core';
 import { get } from './list-queries.ts';
 import { readWorkspaceId } from './lists.ts';
@@ -45,7 +45,7 @@ const PAGES: readonly { readonly name: string; readonly path: string; readonly s
  * @param part name of the only part to run
  */
 export async function benchWeb(amount: number | undefined, part?: string): Promise<void> {
-  if (CHROMIUM === undefined) throw new Error('no Chromium found: set CHROMIUM to its path');
+  if (CHROMIUM_PATH === undefined) throw new Error('no Chromium found: set CHROMIUM_PATH to its path');
   for (const [name, run] of Object.entries(PARTS)) {
     if (part === undefined || part === name) await run(part === undefined && name === 'tab' ? undefined : amount);
   }
@@ -65,7 +65,7 @@ async function visiting(dataDir: string, work: (visit: Visit) => Promise<void>):
   const key = await runCli(dataDir, 'keys', 'create', '--name', 'bench', '--environment', 'live', '--role', 'operator');
   const link = await runCli(dataDir, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', 'default');
   const server = await startStandalone(dataDir);
-  const browser = await chromium.launch({ executablePath: CHROMIUM as string, args: CHROMIUM_FLAGS });
+  const browser = await chromium.launch({ executablePath: CHROMIUM_PATH as string, args: CHROMIUM_FLAGS });
   try {
     const send = (path: string, body: object) => {
       const headers = { 'content-type': 'application/json', 'x-requested-with': 'bench' };

@@ -1,4 +1,4 @@
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import { describeInBrowser } from './browser/browser.ts';
 import { shipmentImport } from './browser/shipment-import.ts';
 import { shipmentJourney } from './browser/shipment-journey.ts';
@@ -20,11 +20,11 @@ function journeysOfServices(): void {
   let services: Services;
   beforeAll(async () => {
     services = await startServices(SETTINGS);
-  }, patient(180_000));
+  }, scaleTimeout(180_000));
   afterAll(async () => {
     await services?.stop();
     expect(services.deaths).toEqual([]);
-  }, patient(60_000));
+  }, scaleTimeout(60_000));
 
   journeys(() => services);
   for (const { name, tests } of [webhooksJourney, shipmentImport, shipmentJourney]) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
-import { eventually, patient, pdfOf, takeTime, tempFolder } from '@tracking/testing';
+import { eventually, scaleTimeout, generatePdf, simulateDelay, tempFolder } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { HookServer } from './receiver.ts';
 import { cli, cliJson, startStandalone, type OwnSubject } from './subject.ts';
@@ -59,7 +59,7 @@ function withRepeats(api: AxiosInstance): AxiosInstance {
     if (answer.status !== 503) return answer;
     repeats += 1;
     if (repeats > MAX_REPEATS) throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
-    await takeTime(1_000);
+    await simulateDelay(1_000);
     return api.request(answer.config);
   });
   return api;
@@ -96,7 +96,7 @@ async function createLarge(call: Call, count: number, prefix = 'LARGE'): Promise
  */
 export function largeShipments(start: () => Promise<OwnSubject>, count: number): void {
   /** Timeout of tests whose work grows with the number of shipments. */
-  const timeout = patient(240_000 + 4_000 * count);
+  const timeout = scaleTimeout(240_000 + 4_000 * count);
   let subject: OwnSubject;
   let tenant: Tenant;
   let receiver: HookServer;
@@ -117,12 +117,12 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     })().catch(() => undefined);
     // The stream has started once it has an event id.
     await eventually(() => expect(stream.lastEventId).toBeDefined(), LONG_WAIT);
-  }, patient(240_000));
+  }, scaleTimeout(240_000));
   afterAll(async () => {
     connection.abort();
     await receiver?.close();
     await subject?.stop();
-  }, patient(120_000));
+  }, scaleTimeout(120_000));
   afterEach(async () => {
     for (const { pid, spec } of subject.processes) {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -135,7 +135,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     const { api } = tenant;
     const id = shipment.slice('/v1/shipments/'.length);
     const file_name = `${'檔'.repeat(70)}.pdf`;
-    const bytes = pdfOf('large', 2 * 2 ** 20);
+    const bytes = generatePdf('large', 2 * 2 ** 20);
     const stored = await send(api, id, bytes, { type: 'commercial_invoice', file_name });
     expect(stored.status).toBe(201);
     await call('POST', `/v1/documents/${stored.data.id}/reject`, { reason: text('因', 1) });
@@ -195,7 +195,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       await call('POST', `${of}/reopen`);
       await call('DELETE', `${of}/milestones/${milestone.id}`);
     },
-    patient(120_000),
+    scaleTimeout(120_000),
   );
 
   it(

@@ -1,6 +1,6 @@
 import type { Milestone, Shipment } from '@tracking/contracts';
 import type { AxiosInstance } from 'axios';
-import { takeTime } from '@tracking/testing';
+import { simulateDelay } from '@tracking/testing';
 
 const CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'transshipment_arrived', 'vessel_arrived'] as const;
 const FIRST_TIME = Date.UTC(2025, 0, 1);
@@ -53,7 +53,7 @@ export class Load {
         if (known) known.bills.push(house_bill);
         else this.shipments.set(external_id, { id, bills: [house_bill], milestones: new Set() });
       }
-      await takeTime(this.paceMs);
+      await simulateDelay(this.paceMs);
     }
   }
 
@@ -68,7 +68,7 @@ export class Load {
         if (answer.status !== 503) this.unexpected.push(`${path}: ${answer.status} ${JSON.stringify(answer.data)}`);
       }
       this.refusals += 1;
-      await takeTime(this.paceMs);
+      await simulateDelay(this.paceMs);
     }
   }
 }

@@ -69,7 +69,7 @@ function tests() {
     const managementUrl = `http://127.0.0.1:${managementPort}`;
     const entry = { process: one, managementUrl, said: () => readFile(logFile, 'utf8') };
     started.push(entry);
-    void one.run().catch(() => undefined);
+    void one.start().catch(() => undefined);
     return entry;
   };
   const isRefused = async ({ said }: Started) => (await said()).includes('SECRETS_KEY');
@@ -91,7 +91,7 @@ function tests() {
     );
   const refusal = async (one: Started): Promise<string> => {
     await eventually(async () => expect(await isRefused(one)).toBe(true), { deadlineMs: 60_000 });
-    await one.process.ended();
+    await one.process.waitForExit();
     const lines = (await one.said()).split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     expect(lines).toHaveLength(1);
     return lines[0] ?? '';

@@ -1,4 +1,4 @@
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import { REPLAY_OF_MANY, replayCrashesStandalone } from './distributed/replay-crashes.ts';
 import { journeys } from './journeys/index.ts';
 import { sharedStandalone, type Subject } from './subject.ts';
@@ -7,7 +7,7 @@ describe('standalone', () => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await sharedStandalone();
-  }, patient(60_000));
+  }, scaleTimeout(60_000));
   journeys(() => subject);
 });
 

@@ -86,7 +86,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
     },
     (name, code) => deaths.push(`${name} ended with ${code}`),
   );
-  await server.run();
+  await server.start();
   const address = {
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
@@ -142,7 +142,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     eventStoreDbStart: EVENTSTOREDB_START,
     replicas: 2,
     env: { ...RECEIVERS, ...settings },
-    died: (name, code) => deaths.push(`${name} ended with ${code}`),
+    onUnexpectedExit: (name, code) => deaths.push(`${name} ended with ${code}`),
   });
   const { url, token } = system.administration;
   const address = {

@@ -26,7 +26,7 @@ try {
   for (const { variable, likely } of config.misspelt) print(`${variable} is not a setting; did you mean ${likely}?`);
   const reportExit = (name: string, code: number | null) =>
     print(`${name} exited with ${code}: see ${config.folder}/${name}.log`);
-  const system = await DistributedSystem.start({ ...config, say: print, died: reportExit });
+  const system = await DistributedSystem.start({ ...config, report: print, onUnexpectedExit: reportExit });
   const { engines, services, administration } = system;
   print();
   print(

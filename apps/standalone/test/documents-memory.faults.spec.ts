@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, get, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { pdfPieces, sha256Of, takeTime } from '@tracking/testing';
+import { generatePdfChunks, sha256Of, simulateDelay } from '@tracking/testing';
 import axios, { type AxiosInstance } from 'axios';
 import {
   createClient,
@@ -48,7 +48,7 @@ describe('ten files at once', () => {
     void work.then(over, over);
     while (!isOver) {
       most = Math.max(most, await residentMiB());
-      await takeTime(20);
+      await simulateDelay(20);
     }
     await work;
     return most;
@@ -68,7 +68,7 @@ describe('ten files at once', () => {
     const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
     const [[{ statusCode }]] = await Promise.all([
       answered,
-      pipeline(Readable.from(pdfPieces(name, size_bytes)), outgoing),
+      pipeline(Readable.from(generatePdfChunks(name, size_bytes)), outgoing),
     ]);
     expect(statusCode).toBe(204);
     expect((await api.post(`/v1/documents/${document.id}/complete`)).status).toBe(200);
@@ -89,7 +89,7 @@ describe('ten files at once', () => {
     'are uploaded and downloaded with memory that does not grow with their size',
     () =>
       withTemporaryFolder(async (folder) => {
-        for (const name of NAMES) hashes.set(name, sha256Of(pdfPieces(name, FILE_MIB * MIB)));
+        for (const name of NAMES) hashes.set(name, sha256Of(generatePdfChunks(name, FILE_MIB * MIB)));
         const [first = '', ...others] = NAMES;
         key = await createKey(folder);
         server = await startStandalone(folder, { RATE_LIMIT_PER_MINUTE: '1000000' });

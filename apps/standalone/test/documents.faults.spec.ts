@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { eventually, pdfOf, takeTime } from '@tracking/testing';
+import { eventually, generatePdf, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   createClient,
@@ -74,7 +74,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   it(
     'while bytes are being received',
     inFolder(async () => {
-      const bytes = pdfOf('coming', 2_000_000);
+      const bytes = generatePdf('coming', 2_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const authorization = `Bearer ${key}`;
       const form = { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
@@ -101,11 +101,11 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   );
 
   it.each([
-    ['a form', async () => void (await uploadForm(api, shipmentId, pdfOf('form', 100_000)))],
+    ['a form', async () => void (await uploadForm(api, shipmentId, generatePdf('form', 100_000)))],
     [
       'a URL of its own',
       async () => {
-        const bytes = pdfOf('url', 100_000);
+        const bytes = generatePdf('url', 100_000);
         await put(await requestUpload(api, shipmentId, bytes), bytes, server.url);
       },
     ],
@@ -124,7 +124,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
           const { status, data } = await api.post(`/v1/documents/${id}/complete`);
           expect([status, data.error.code]).toEqual([409, 'upload_missing']);
         }
-        expect((await uploadForm(api, shipmentId, pdfOf('other', 1_000))).status).toBe(201);
+        expect((await uploadForm(api, shipmentId, generatePdf('other', 1_000))).status).toBe(201);
         await expectSwept(1);
       })(),
     120_000,
@@ -133,8 +133,8 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   it(
     'while a document is being deleted',
     inFolder(async () => {
-      const { data: document } = await uploadForm(api, shipmentId, pdfOf('deleted', 100_000));
-      const { data: other } = await uploadForm(api, shipmentId, pdfOf('kept', 100_000));
+      const { data: document } = await uploadForm(api, shipmentId, generatePdf('deleted', 100_000));
+      const { data: other } = await uploadForm(api, shipmentId, generatePdf('kept', 100_000));
       await restart(killedAt('destroying'));
       await expect(api.delete(`/v1/documents/${document.id}`)).rejects.toMatchObject({ isAxiosError: true });
       await restart();
@@ -163,13 +163,13 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
         acknowledged.set(id, done);
       };
       const uploadOne = async (name: string) => {
-        const { status, data } = await uploadForm(api, shipmentId, pdfOf(name, 150_000));
+        const { status, data } = await uploadForm(api, shipmentId, generatePdf(name, 150_000));
         expect(status).toBe(201);
         acknowledged.set(data.id, ['uploaded']);
         [approvable, deletable] = [data.id, approvable];
       };
       const uploadByUrl = async (name: string) => {
-        const bytes = pdfOf(name, 150_000);
+        const bytes = generatePdf(name, 150_000);
         const document = await requestUpload(api, shipmentId, bytes);
         expect((await put(document, bytes, server.url)).status).toBeLessThan(300);
         await after(document.id, ['uploaded'], () => api.post(`/v1/documents/${document.id}/complete`));
@@ -189,7 +189,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
           after(deleted, ['deleted'], () => api.delete(`/v1/documents/${deleted}`)),
         ];
         await eventually(() => expect(answers).toBeGreaterThan(kill));
-        await takeTime((kill % 2) * LATER_MS);
+        await simulateDelay((kill % 2) * LATER_MS);
         await server.stop('SIGKILL');
         for (const outcome of await Promise.allSettled(work)) {
           // Clients see broken connections after the kill. Every response must be a success.

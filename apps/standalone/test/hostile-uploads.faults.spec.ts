@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ShipmentDocument } from '@tracking/contracts';
-import { eventually, pdfOf } from '@tracking/testing';
+import { eventually, generatePdf } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   createClient,
@@ -60,7 +60,7 @@ const MALICIOUS: Readonly<Record<string, Buffer>> = {
   'a page behind a text': Buffer.from(`${'a text '.repeat(30_000)}<script>alert(1)</script>`),
   'a picture that runs': Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'),
   'a program': Buffer.concat([Buffer.from('\x7fELF\x02\x01\x01', LATIN1), Buffer.alloc(2_000)]),
-  'a PDF that is an archive as well': Buffer.concat([pdfOf('both', 5_000), archive(PARTS)]),
+  'a PDF that is an archive as well': Buffer.concat([generatePdf('both', 5_000), archive(PARTS)]),
   'an archive': archive([{ name: 'a.txt', inflated: 100 }]),
   'a bomb': archive([...PARTS, { name: 'xl/worksheets/sheet1.xml', inflated: 4_000_000_000 }]),
   'text with NUL': Buffer.from('a\0b'),
@@ -110,7 +110,7 @@ describe('invalid uploads over real connections', () => {
   it(
     'that break off: nothing is stored, and they can be sent again',
     inFolder(async () => {
-      const bytes = pdfOf('broken off', 1_000_000);
+      const bytes = generatePdf('broken off', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const { headers } = document.upload;
       const cut = startUpload('PUT', uploadUrl(document, server.url), headers, bytes.length);
@@ -131,13 +131,13 @@ describe('invalid uploads over real connections', () => {
   it(
     'that stall: 408 after half a minute, nothing is stored, and other requests are served',
     inFolder(async () => {
-      const bytes = pdfOf('slow', 1_000_000);
+      const bytes = generatePdf('slow', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const slow = startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length);
       slow.write(bytes.subarray(0, 500_000));
       const answers = [slow, beginForm(bytes)].map(statusOf);
       await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(2), SOON);
-      expect((await uploadForm(api, shipmentId, pdfOf('quick', 100_000))).status).toBe(201);
+      expect((await uploadForm(api, shipmentId, generatePdf('quick', 100_000))).status).toBe(201);
       expect(await Promise.all(answers)).toEqual([408, 408]);
       await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(1), SOON);
       expect([...(await verifyDocuments(api, shipmentId)).values()].sort()).toEqual(['pending_upload', 'uploaded']);
@@ -148,7 +148,7 @@ describe('invalid uploads over real connections', () => {
   it(
     'with a false length, hash or type',
     inFolder(async () => {
-      const bytes = pdfOf('told', 200_000);
+      const bytes = generatePdf('told', 200_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const complete = () => api.post(`/v1/documents/${document.id}/complete`);
       const longer = Buffer.concat([bytes, Buffer.alloc(1)]);
@@ -156,7 +156,7 @@ describe('invalid uploads over real connections', () => {
       expect(codeOf(await complete())).toEqual([409, 'upload_missing']);
       expect((await put(document, bytes.subarray(0, -1), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'size_mismatch']);
-      expect((await put(document, pdfOf('other', bytes.length), server.url)).status).toBe(204);
+      expect((await put(document, generatePdf('other', bytes.length), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'checksum_mismatch']);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['pending_upload']);
       const program = MALICIOUS['a program'] ?? Buffer.alloc(0);
@@ -190,7 +190,7 @@ describe('invalid uploads over real connections', () => {
   it(
     'with paths or headers as file names: neither has an effect',
     inFolder(async () => {
-      const bytes = pdfOf('named', 1_000);
+      const bytes = generatePdf('named', 1_000);
       for (const [file_name, kept] of [
         ['../../../etc/passwd', 'passwd'],
         ['C:\\Windows\\evil.pdf', 'evil.pdf'],

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { eventually, itWhere } from '@tracking/testing';
+import { eventually, itIfSupported } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   listAll,
@@ -31,7 +31,7 @@ const health = async ({ url, managementUrl }: StandaloneProcess) => {
 };
 
 describe('standalone with a failing disk', () => {
-  itWhere(canLimit, 'prlimit is not installed')(
+  itIfSupported(canLimit, 'prlimit is not installed')(
     'says that it is full and acknowledges nothing, and goes on by itself',
     async () => {
       await withTemporaryFolder(async (dataDir) => {
@@ -66,7 +66,7 @@ describe('standalone with a failing disk', () => {
     },
   );
 
-  itWhere(canLimit, 'prlimit is not installed')(
+  itIfSupported(canLimit, 'prlimit is not installed')(
     'ends at once, with one line, where it is full at the start',
     async () => {
       await withTemporaryFolder(async (dataDir) => {

@@ -9,7 +9,7 @@ import type {
   Scalar,
   Scan,
 } from '@tracking/ports';
-import { holds, type StoredField } from '@tracking/testing';
+import { matchesCondition, type StoredField } from '@tracking/testing';
 
 /** In-memory rows with the indexes of their read model. Counts visited entries. */
 export class VisitCountingRows<R extends Document> implements Pick<
@@ -123,16 +123,16 @@ export class VisitCountingRows<R extends Document> implements Pick<
 
 function matching(filter: Filter): (row: Document) => boolean {
   const conditions = Object.entries(filter);
-  return (row) => conditions.every(([field, condition]) => matchesCondition(valueOf(row, field), condition));
+  return (row) => conditions.every(([field, condition]) => matchesQuickly(valueOf(row, field), condition));
 }
 
-/** Fast version of `holds` for one value and for many elements. */
-function matchesCondition(value: StoredField | undefined, condition: FilterCondition): boolean {
+/** Fast version of `matchesCondition` for one value and for many elements. */
+function matchesQuickly(value: StoredField | undefined, condition: FilterCondition): boolean {
   const isValue = typeof condition !== 'object' || condition === null;
-  if (!isList(value)) return isValue ? value === condition : holds(value, condition);
+  if (!isList(value)) return isValue ? value === condition : matchesCondition(value, condition);
   if (isValue) return value.includes(condition);
-  if ('all' in condition) return condition.all.every((one) => matchesCondition(value, one));
-  if (!('gte' in condition && 'lt' in condition)) return holds(value, condition);
+  if ('all' in condition) return condition.all.every((one) => matchesQuickly(value, one));
+  if (!('gte' in condition && 'lt' in condition)) return matchesCondition(value, condition);
   const { gte, lt } = condition;
   return value.some((one) => String(one) >= String(gte) && String(one) < String(lt));
 }

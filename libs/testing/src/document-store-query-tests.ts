@@ -1,7 +1,7 @@
 import type { Collection, Filter, Query, Scalar } from '@tracking/ports';
-import { ids, type Thing } from './document-store-samples.ts';
+import { ids, type SampleDocument } from './document-store-samples.ts';
 
-const THINGS: readonly Thing[] = [
+const THINGS: readonly SampleDocument[] = [
   { id: 'a', owner: 'o', rank: 1, made_at: '2026-01-01', words: ['red', 'round'], open: true, note: 'x' },
   { id: 'b', owner: 'o', rank: 2.5, made_at: '2026-01-02', words: ['red'], open: false, note: null },
   { id: 'c', owner: 'o', rank: 10, made_at: '2026-01-02', words: [], open: true },
@@ -28,39 +28,39 @@ const FILTERS: readonly [string, Filter, string][] = [
   ['a boolean without an index', { open: true }, 'acg'],
   ['one of several', { rank: { in: [1, '10', null, false] } }, 'adfh'],
   ['one of several, without an index', { note: { in: ['x', null] } }, 'abf'],
-  ['one of none', { rank: { in: [] } }, ''],
-  ['numbers above', { rank: { gt: 1 } }, 'bc'],
-  ['numbers from, up to', { rank: { gte: 1, lte: 2.5 } }, 'ab'],
-  ['numbers below', { rank: { lt: 10 } }, 'ab'],
-  ['numbers above their own end', { rank: { gt: 2.5, lt: 1 } }, ''],
-  ['the number that is both ends', { rank: { gte: 10, lte: 10 } }, 'c'],
-  ['the number that is both ends, but is left out', { rank: { gt: 10, lte: 10 } }, ''],
-  ['texts after their own end', { made_at: { gte: '2026-01-03', lte: '2026-01-01' } }, ''],
+  ['one of an empty list', { rank: { in: [] } }, ''],
+  ['numbers greater than a bound', { rank: { gt: 1 } }, 'bc'],
+  ['numbers from a bound up to another', { rank: { gte: 1, lte: 2.5 } }, 'ab'],
+  ['numbers less than a bound', { rank: { lt: 10 } }, 'ab'],
+  ['an empty range of numbers', { rank: { gt: 2.5, lt: 1 } }, ''],
+  ['the number that is both bounds, exclusive', { rank: { gte: 10, lte: 10 } }, 'c'],
+  ['the number that is both bounds, inclusive', { rank: { gt: 10, lte: 10 } }, ''],
+  ['an empty range of texts', { made_at: { gte: '2026-01-03', lte: '2026-01-01' } }, ''],
   ['bounds of two types', { rank: { gt: 1, lt: 'b' } }, ''],
-  ['texts from', { rank: { gte: '10' } }, 'de'],
-  ['texts below', { rank: { lt: 'abc' } }, 'd'],
-  ['bounds without an index', { note: { gt: 'x' } }, 'dg'],
-  ['bounds on both sides without an index', { note: { gte: 'x', lt: 'y' } }, 'af'],
-  ['another value, or none', { owner: { ne: 'o' } }, 'defgh'],
-  ['another value than null, or none', { owner: { ne: null } }, 'abcdegh'],
-  ['another value, or none, without an index', { note: { ne: 'x' } }, 'bcdegh'],
-  ['a field that is there', { owner: { exists: true } }, 'abcdef'],
-  ['a field that is not there', { owner: { exists: false } }, 'gh'],
-  ['a field that is there, without an index', { note: { exists: true } }, 'abdfg'],
-  ['a field that is not there, without an index', { note: { exists: false } }, 'ceh'],
-  ['an object that is there', { deep: { exists: true } }, 'e'],
-  ['never what is inside an object', { deep: 1 }, ''],
+  ['texts from a bound on', { rank: { gte: '10' } }, 'de'],
+  ['texts before a bound', { rank: { lt: 'abc' } }, 'd'],
+  ['a bound without an index', { note: { gt: 'x' } }, 'dg'],
+  ['both a bound without an index', { note: { gte: 'x', lt: 'y' } }, 'af'],
+  ['another value or no value', { owner: { ne: 'o' } }, 'defgh'],
+  ['a value other than null, or no value', { owner: { ne: null } }, 'abcdegh'],
+  ['another value or no value, without an index', { note: { ne: 'x' } }, 'bcdegh'],
+  ['an existing field', { owner: { exists: true } }, 'abcdef'],
+  ['a missing field', { owner: { exists: false } }, 'gh'],
+  ['an existing field, without an index', { note: { exists: true } }, 'abdfg'],
+  ['a missing field, without an index', { note: { exists: false } }, 'ceh'],
+  ['an existing object', { deep: { exists: true } }, 'e'],
+  ['no field inside an object', { deep: 1 }, ''],
   ['an element of an array', { words: 'red' }, 'abe'],
-  ['an element of an array, and the field before it', { owner: 'o', words: 'red' }, 'ab'],
-  ['one of several elements', { words: { in: ['green', 'round'] } }, 'ade'],
-  ['the beginning of an element', { words: { gte: 'ro', lt: 'rp' } }, 'ad'],
-  ['elements within bounds', { owner: 'p', words: { gte: 'red', lt: 'ree' } }, 'e'],
-  ['arrays without an element, or none', { words: { ne: 'red' } }, 'cdfgh'],
-  ['several elements', { words: { all: ['red', 'round'] } }, 'a'],
-  ['several elements, and the field before them', { owner: 'p', words: { all: ['green', 'red'] } }, 'e'],
-  ['an element and the beginning of another', { words: { all: ['green', { gte: 'ro', lt: 'rp' }] } }, 'd'],
+  ['an element of an array and the preceding index field', { owner: 'o', words: 'red' }, 'ab'],
+  ['one of arrays with several elements', { words: { in: ['green', 'round'] } }, 'ade'],
+  ['a prefix of an element', { words: { gte: 'ro', lt: 'rp' } }, 'ad'],
+  ['elements between bounds', { owner: 'p', words: { gte: 'red', lt: 'ree' } }, 'e'],
+  ['arrays without the element, or no array', { words: { ne: 'red' } }, 'cdfgh'],
+  ['arrays with arrays with several elements', { words: { all: ['red', 'round'] } }, 'a'],
+  ['arrays with several elements and the preceding index field', { owner: 'p', words: { all: ['green', 'red'] } }, 'e'],
+  ['an element and the prefix of another', { words: { all: ['green', { gte: 'ro', lt: 'rp' }] } }, 'd'],
   [
-    'the beginnings of two elements',
+    'the prefixes of two elements',
     {
       words: {
         all: [
@@ -71,18 +71,18 @@ const FILTERS: readonly [string, Filter, string][] = [
     },
     'e',
   ],
-  ['one element twice', { words: { all: ['red', 'red'] } }, 'abe'],
-  ['several elements of which one is nowhere', { words: { all: ['red', 'blue'] } }, ''],
-  ['none of several elements', { words: { all: [] } }, 'abcdefgh'],
-  ['all of one value', { rank: { all: [10] } }, 'c'],
-  ['all of a value without an index', { note: { all: ['x', { gte: 'w' }] } }, 'af'],
-  ['an array that is there, even empty', { words: { exists: true } }, 'abcde'],
+  ['the same element twice', { words: { all: ['red', 'red'] } }, 'abe'],
+  ['arrays with several elements, one of which no document has', { words: { all: ['red', 'blue'] } }, ''],
+  ['an empty list of elements', { words: { all: [] } }, 'abcdefgh'],
+  ['a list of one value', { rank: { all: [10] } }, 'c'],
+  ['a list of one value, without an index', { note: { all: ['x', { gte: 'w' }] } }, 'af'],
+  ['an existing array, even if it is empty', { words: { exists: true } }, 'abcde'],
 ];
 
-/** The reading part of the document store's suite. */
-export function documentStoreQueryTests(current: () => Collection<Thing>): void {
+/** The query tests of the document store's conformance suite. */
+export function documentStoreQueryTests(current: () => Collection<SampleDocument>): void {
   describe('queries', () => {
-    let things: Collection<Thing>;
+    let things: Collection<SampleDocument>;
     beforeEach(async () => {
       things = current();
       await things.writeMany(THINGS.map((document) => ({ kind: 'upsert', document })));
@@ -103,7 +103,7 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       expect(deleted.join('')).toBe(expected);
     });
 
-    it('count no further than they are told', async () => {
+    it('count up to the given limit', async () => {
       expect(await things.count({}, { atMost: 3 })).toBe(3);
       expect(await things.count({ owner: 'o' }, { atMost: 3 })).toBe(3);
       expect(await things.count({ owner: 'o' }, { atMost: 2, index: 'by_owner' })).toBe(2);
@@ -114,7 +114,7 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       expect(await things.count({}, { atMost: 0 })).toBe(0);
     });
 
-    it('answer the same by whatever index', async () => {
+    it('return the same result with every index', async () => {
       const filter = { owner: 'o', words: { all: ['red'] }, open: true };
       for (const index of ['by_owner', 'by_word']) {
         expect(ids(await things.find({ filter, sort: { fields: ['made_at'] }, limit: 9, index }))).toEqual(['a']);
@@ -126,7 +126,7 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       await expect(things.count({}, { index: 'by_nothing' })).rejects.toThrow(TypeError);
     });
 
-    it('go by an index of those that have a field', async () => {
+    it('can use a partial index', async () => {
       const write = (id: string, version: number) => things.upsert({ id, owner: 'o', version });
       await Promise.all([write('x', 1), write('y', 2), write('z', 3)]);
       const versions = { owner: 'o', version: { gte: 2 } };
@@ -143,15 +143,15 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       ]);
     });
 
-    it('answer whole documents', async () => {
+    it('return complete documents', async () => {
       expect(await things.find({ filter: { words: 'green', note: 'y' }, limit: 1 })).toEqual([THINGS[3]]);
     });
 
-    it('answer at most their limit', async () => {
+    it('return at most `limit` documents', async () => {
       expect(await things.find({ filter: { owner: 'o' }, limit: 2 })).toHaveLength(2);
     });
 
-    it('sort, both ways', async () => {
+    it('sort in both directions', async () => {
       const sorted = async (fields: string[], descending: boolean) =>
         ids(await things.find({ filter: {}, sort: { fields, descending }, limit: 100 })).join('');
       expect(await sorted(['made_at', 'id'], false)).toBe('abcdefgh');
@@ -165,8 +165,8 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
     it.each([
       ['up', false],
       ['down', true],
-    ])('page %s, through ties', async (_title, descending) => {
-      const many: Thing[] = Array.from({ length: 50 }, (_, index) => ({
+    ])('page %s, including equal sort values', async (_title, descending) => {
+      const many: SampleDocument[] = Array.from({ length: 50 }, (_, index) => ({
         id: `m${String((index * 17) % 50).padStart(2, '0')}`,
         owner: 'many',
         made_at: `2026-02-${10 + (index % 3)}`,
@@ -178,7 +178,7 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
         .sort((one, other) => (one.made_at + one.id < other.made_at + other.id ? -1 : 1));
       if (descending) expected.reverse();
       for (const filter of [{ owner: 'many' }, { owner: 'many', words: 'all' }]) {
-        const seen: Thing[] = [];
+        const seen: SampleDocument[] = [];
         let after: readonly Scalar[] | undefined;
         do {
           const query: Query = { filter, sort: { fields: ['made_at', 'id'], descending }, limit: 7 };
@@ -191,8 +191,8 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       }
     });
 
-    it('forget what a document was before', async () => {
-      const values: readonly Thing['rank'][] = [1, '1', true, false, null, undefined, 2];
+    it('do not return former values of a document', async () => {
+      const values: readonly SampleDocument['rank'][] = [1, '1', true, false, null, undefined, 2];
       for (const [index, rank] of values.entries()) {
         const words = index % 2 === 0 ? ['new'] : ['newer', 'else'];
         await things.upsert(rank === undefined ? { id: 'z', words } : { id: 'z', words, rank });
@@ -209,7 +209,7 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
       expect(await things.count({ words: 'new' })).toBe(0);
     });
 
-    it('see every write that was answered before', async () => {
+    it('return every completed write', async () => {
       for (let version = 0; version < 30; version += 1) {
         await things.upsert({ id: 'z', owner: `o${version}`, version, words: [`w${version}`] });
         expect(await things.get('z')).toMatchObject({ version });
@@ -220,10 +220,10 @@ export function documentStoreQueryTests(current: () => Collection<Thing>): void 
   });
 }
 
-/** @param things the collection of the test that runs, empty at its beginning */
-export function documentStoreClaimTests(things: () => Collection<Thing>): void {
+/** Tests of claims. @param things the collection of the current test */
+export function documentStoreClaimTests(things: () => Collection<SampleDocument>): void {
   describe('claim', () => {
-    it('sets fields on the first that matches, and answers it', async () => {
+    it('set fields on the first matching document and return it', async () => {
       for (const version of [3, 1, 2]) await things().insert({ id: `v${version}`, owner: 'o', version, open: true });
       const query = { filter: { open: true, owner: 'o' }, sort: { fields: ['version'] } };
       expect(await things().claim(query, { open: false, note: 'mine' })).toEqual({
@@ -239,7 +239,7 @@ export function documentStoreClaimTests(things: () => Collection<Thing>): void {
       expect(await things().claim({ filter: { owner: 'nobody' } }, { open: false })).toBeUndefined();
     });
 
-    it('gives each document to exactly one of 50 concurrent claimants', async () => {
+    it('give each document to exactly one of 50 concurrent claims', async () => {
       for (let index = 0; index < 20; index += 1) await things().insert({ id: String(index), rank: 'free' });
       const claims = await Promise.all(
         Array.from({ length: 50 }, (_, index) => things().claim({ filter: { rank: 'free' } }, { rank: `by ${index}` })),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DuplicateKey, type CollectionSpec } from '@tracking/ports';
 
-/** A document with one field of each kind that matters to a store. */
-export interface Thing {
+/** A document with one field of each kind that a store treats differently. */
+export interface SampleDocument {
   readonly id: string;
   readonly owner?: string | null;
   readonly code?: string | null;
@@ -16,8 +16,8 @@ export interface Thing {
   readonly deep?: { readonly rank: number };
 }
 
-/** A collection that nothing else has. `note`, `open`, `deep` are in no index. */
-export function thingsSpec(overrides: Partial<CollectionSpec> = {}): CollectionSpec {
+/** Specification of a new collection. `note`, `open` and `deep` are in no index. */
+export function sampleCollectionSpec(overrides: Partial<CollectionSpec> = {}): CollectionSpec {
   return {
     name: `t${randomUUID().replaceAll('-', '')}.things-v1`,
     indexes: [
@@ -36,10 +36,10 @@ export function ids(documents: readonly { readonly id: string }[]): string[] {
   return documents.map(({ id }) => id);
 }
 
-/** Expects the write to be refused by the index of this name. */
-export async function expectDuplicate(write: Promise<unknown>, collection: string, index: string): Promise<void> {
+/** Expects the unique index with this name to refuse the write. */
+export async function expectDuplicateKey(write: Promise<unknown>, collection: string, index: string): Promise<void> {
   const error: unknown = await write.then(
-    () => 'it was written',
+    () => 'the document was written',
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(DuplicateKey);

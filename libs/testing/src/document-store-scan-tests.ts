@@ -1,19 +1,19 @@
 import type { Collection, Filter, Scalar, Scan } from '@tracking/ports';
-import { ids, type Thing } from './document-store-samples.ts';
+import { ids, type SampleDocument } from './document-store-samples.ts';
 
-/** 60 of `many`, three to a day, of which every second has the word `even` and every tenth a note; and others around them. */
-const MANY: readonly Thing[] = Array.from({ length: 60 }, (_, n) => ({
+/** 60 documents of the owner `many`, three per day. Every second one has the word `even`, and every tenth a note. */
+const MATCHING_DOCUMENTS: readonly SampleDocument[] = Array.from({ length: 60 }, (_, n) => ({
   id: `m${String((n * 17) % 60).padStart(2, '0')}`,
   owner: 'many',
   made_at: `2026-03-${10 + Math.floor(n / 3)}`,
   words: ['all', n % 2 === 0 ? 'even' : 'odd', `own${n}`],
   ...(n % 10 === 0 ? { note: 'tenth' } : {}),
 }));
-const OTHERS: readonly Thing[] = ['lots', 'nobody'].flatMap((owner) =>
-  MANY.map((thing) => ({ ...thing, id: `${owner}-${thing.id}`, owner })),
+const OTHER_DOCUMENTS: readonly SampleDocument[] = ['lots', 'nobody'].flatMap((owner) =>
+  MATCHING_DOCUMENTS.map((thing) => ({ ...thing, id: `${owner}-${thing.id}`, owner })),
 );
 
-function inOrder(things: readonly Thing[], descending: boolean): string[] {
+function sortedIds(things: readonly SampleDocument[], descending: boolean): string[] {
   const sorted = things
     .map(({ id, made_at = '' }) => ({ id, key: made_at + id }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
@@ -21,34 +21,36 @@ function inOrder(things: readonly Thing[], descending: boolean): string[] {
   return descending ? sorted.reverse() : sorted;
 }
 
-/** Looks at stretches of an index. @param current the collection of the test that runs, empty at its beginning */
-export function documentStoreScanTests(current: () => Collection<Thing>): void {
+/** Tests bounded scans of an index. @param current the collection of the current test, initially empty */
+export function documentStoreScanTests(current: () => Collection<SampleDocument>): void {
   describe('scans', () => {
-    let things: Collection<Thing>;
+    let things: Collection<SampleDocument>;
     beforeEach(async () => {
       things = current();
-      await things.writeMany([...MANY, ...OTHERS].map((document) => ({ kind: 'insert', document })));
+      await things.writeMany(
+        [...MATCHING_DOCUMENTS, ...OTHER_DOCUMENTS].map((document) => ({ kind: 'insert', document })),
+      );
     });
 
-    /** All stretches to the end: what each answered. */
-    async function stretches(scan: Omit<Scan, 'after'>): Promise<string[][]> {
+    /** Runs all steps of a scan and returns the ids of each step. */
+    async function collectSteps(scan: Omit<Scan, 'after'>): Promise<string[][]> {
       const seen: string[][] = [];
       let after: readonly Scalar[] | undefined;
       do {
-        const stretch = await things.scan(after === undefined ? scan : { ...scan, after });
-        expect(stretch.documents.length).toBeLessThanOrEqual(scan.limit);
-        seen.push(ids(stretch.documents));
-        after = stretch.next;
+        const step = await things.scan(after === undefined ? scan : { ...scan, after });
+        expect(step.documents.length).toBeLessThanOrEqual(scan.limit);
+        seen.push(ids(step.documents));
+        after = step.next;
       } while (after !== undefined);
       return seen;
     }
     const many = { owner: 'many' };
     const sorted = (descending: boolean) => ({ fields: ['made_at', 'id'], descending });
-    const SCANS: readonly [string, string, Filter, (thing: Thing) => boolean][] = [
+    const SCANS: readonly [string, string, Filter, (thing: SampleDocument) => boolean][] = [
       ['an index', 'by_owner', many, () => true],
-      ['an index, for some of its documents', 'by_owner', { ...many, note: 'tenth' }, ({ note }) => note === 'tenth'],
+      ['an index, filtered by a field', 'by_owner', { ...many, note: 'tenth' }, ({ note }) => note === 'tenth'],
       [
-        'an index, for those with an element',
+        'an index, filtered by an array element',
         'by_owner',
         { ...many, words: 'even' },
         ({ words = [] }) => words.includes('even'),
@@ -60,45 +62,48 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
         ({ made_at = '' }) => made_at >= '2026-03-12' && made_at < '2026-03-20',
       ],
       [
-        'a range that is open on one side',
+        'a range with one bound',
         'by_owner',
         { ...many, made_at: { gt: '2026-03-25' } },
         ({ made_at = '' }) => made_at > '2026-03-25',
       ],
-      ['one element’s', 'by_word', { ...many, words: 'odd' }, ({ words = [] }) => words.includes('odd')],
+      ['one array element', 'by_word', { ...many, words: 'odd' }, ({ words = [] }) => words.includes('odd')],
       [
-        'one element’s range, for those with another',
+        'a range of one array element, filtered by another element',
         'by_word',
         { ...many, words: { all: ['all', 'odd'] }, made_at: { lte: '2026-03-18' } },
         ({ words = [], made_at = '' }) => words.includes('odd') && made_at <= '2026-03-18',
       ],
       [
-        'one element’s, for those with the beginning of another and a note',
+        'one array element, filtered by the prefix of another and a note',
         'by_word',
         { ...many, words: { all: ['even', { gte: 'own1', lt: 'own2' }] }, note: 'tenth' },
         (thing) => thing.note === 'tenth' && thing.words?.some((word) => word.startsWith('own1')) === true,
       ],
     ];
     for (const descending of [false, true]) {
-      it.each(SCANS)(`see all of %s, ${descending ? 'down' : 'up'}`, async (_title, index, filter, fits) => {
-        const expected = inOrder(MANY.filter(fits), descending);
-        for (const [limit, visit] of [
-          [100, 7],
-          [4, 1_000],
-          [2, 5],
-          [1, 1],
-        ] as const) {
-          const seen = await stretches({ index, filter, sort: sorted(descending), limit, visit });
-          expect(seen.flat()).toEqual(expected);
-        }
-      });
+      it.each(SCANS)(
+        `return all of %s, ${descending ? 'descending' : 'ascending'}`,
+        async (_title, index, filter, fits) => {
+          const expected = sortedIds(MATCHING_DOCUMENTS.filter(fits), descending);
+          for (const [limit, visit] of [
+            [100, 7],
+            [4, 1_000],
+            [2, 5],
+            [1, 1],
+          ] as const) {
+            const seen = await collectSteps({ index, filter, sort: sorted(descending), limit, visit });
+            expect(seen.flat()).toEqual(expected);
+          }
+        },
+      );
     }
 
-    it('look at no more than they may, and say where to go on', async () => {
+    it('visit at most the allowed number of entries, and return where to continue', async () => {
       const scan = { index: 'by_owner', filter: { ...many, note: 'tenth' }, sort: sorted(false), limit: 100 };
-      const order = inOrder(MANY, false);
+      const order = sortedIds(MATCHING_DOCUMENTS, false);
       const first = await things.scan({ ...scan, visit: 25 });
-      const tenths = new Set(ids(MANY.filter(({ note }) => note === 'tenth')));
+      const tenths = new Set(ids(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth')));
       expect(ids(first.documents)).toEqual(order.slice(0, 25).filter((id) => tenths.has(id)));
       expect(first.next?.[1]).toBe(order[24]);
       const stretch = await things.scan({ ...scan, visit: 10, after: ['2026-03-10', 'z'] });
@@ -108,10 +113,10 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
       expect(none.next?.[1]).toBe(order[19]);
     });
 
-    it('stop where they have as many as they want', async () => {
+    it('stop after the requested number of documents', async () => {
       const scan = { index: 'by_word', filter: { ...many, words: 'even' }, sort: sorted(true), visit: 100 };
-      const order = inOrder(
-        MANY.filter(({ words = [] }) => words.includes('even')),
+      const order = sortedIds(
+        MATCHING_DOCUMENTS.filter(({ words = [] }) => words.includes('even')),
         true,
       );
       const { documents, next } = await things.scan({ ...scan, limit: 3 });
@@ -120,7 +125,7 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
     });
 
     describe('of large documents', () => {
-      /** Each has some 10 kB. */
+      /** Each document has about 10 kB. */
       const LARGE = Array.from({ length: 9 }, (_, n) => ({
         id: `large${n}`,
         owner: 'large',
@@ -131,7 +136,7 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
       const query = { index: 'by_owner', filter: { owner: 'large' }, sort: sorted(false), limit: 100 };
       beforeEach(() => things.writeMany(LARGE.map((document) => ({ kind: 'insert', document }))));
 
-      it('scans end before they have too many bytes, and go on there', async () => {
+      it('scans end at the byte limit, and continue from there', async () => {
         const seen: string[][] = [];
         for (let after: readonly Scalar[] | undefined, goesOn = true; goesOn; goesOn = after !== undefined) {
           const scan = { ...query, visit: 100, maxBytes: 35_000, ...(after && { after }) };
@@ -143,7 +148,7 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
         expect(seen).toEqual([all.slice(0, 3), all.slice(3, 6), all.slice(6)]);
       });
 
-      it('queries end before they have too many bytes, and say so', async () => {
+      it('queries end at the byte limit, and report that', async () => {
         const cut = await things.findWithin(query, 35_000);
         expect([ids(cut.documents), cut.isCut]).toEqual([all.slice(0, 3), true]);
         const whole = await things.findWithin(query, 1_000_000);
@@ -152,28 +157,28 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
         expect([ids(limited.documents), limited.isCut]).toEqual([all.slice(0, 2), false]);
       });
 
-      it('the first one comes whatever its size', async () => {
+      it('the first document is returned whatever its size', async () => {
         expect(ids((await things.findWithin(query, 1)).documents)).toEqual(all.slice(0, 1));
         const { documents, next } = await things.scan({ ...query, visit: 100, maxBytes: 1 });
         expect([ids(documents), next?.[1]]).toEqual([all.slice(0, 1), 'large0']);
       });
     });
 
-    it('end where the range does, and in one that is empty', async () => {
+    it('end at the end of the range, and in an empty range', async () => {
       const scan = { index: 'by_owner', sort: sorted(false), limit: 100, visit: 100 };
       expect((await things.scan({ ...scan, filter: many })).next).toBeUndefined();
       const empty = { documents: [], next: undefined };
-      expect(await things.scan({ ...scan, filter: { owner: 'no one' } })).toMatchObject(empty);
+      expect(await things.scan({ ...scan, filter: { owner: 'nobody' } })).toMatchObject(empty);
       expect(await things.scan({ ...scan, filter: many, after: ['2027', ''] })).toMatchObject(empty);
     });
 
-    it('miss nothing that stays while others come and go', async () => {
+    it('miss no unchanged document while others are added and removed', async () => {
       const scan = { index: 'by_owner', filter: many, sort: sorted(false), limit: 7, visit: 9 };
-      const stays = inOrder(
-        MANY.filter(({ note }) => note !== 'tenth'),
+      const stays = sortedIds(
+        MATCHING_DOCUMENTS.filter(({ note }) => note !== 'tenth'),
         false,
       );
-      const gone = ids(MANY.filter(({ note }) => note === 'tenth'));
+      const gone = ids(MATCHING_DOCUMENTS.filter(({ note }) => note === 'tenth'));
       const seen: string[] = [];
       let after: readonly Scalar[] | undefined;
       for (let n = 0; n === 0 || after !== undefined; n += 1) {
@@ -189,7 +194,7 @@ export function documentStoreScanTests(current: () => Collection<Thing>): void {
       expect(seen.filter((id) => stays.includes(id))).toEqual(stays);
     });
 
-    it('go only by an index that has their order', async () => {
+    it('use only an index with their sort order', async () => {
       const scan = { sort: sorted(false), limit: 5, visit: 5 };
       await expect(things.scan({ ...scan, index: 'by_word', filter: many })).rejects.toThrow(TypeError);
       await expect(things.scan({ ...scan, index: 'by_rank', filter: many })).rejects.toThrow(TypeError);

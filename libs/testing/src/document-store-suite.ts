@@ -1,24 +1,24 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
 import { documentStoreClaimTests, documentStoreQueryTests } from './document-store-query-tests.ts';
 import { documentStoreScanTests } from './document-store-scan-tests.ts';
-import { expectDuplicate, ids, thingsSpec, type Thing } from './document-store-samples.ts';
-import { type AdapterSubject, itWhere, NO_CRASH } from './subject.ts';
+import { expectDuplicateKey, ids, sampleCollectionSpec, type SampleDocument } from './document-store-samples.ts';
+import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
 
-/** Every promise of the `DocumentStore` port. */
+/** Tests every guarantee of the `DocumentStore` port. */
 export function documentStoreConformance(name: string, subject: AdapterSubject<DocumentStore>): void {
   describe(`document store on ${name}`, () => {
     let store: DocumentStore;
     let spec: CollectionSpec;
-    let things: Collection<Thing>;
+    let things: Collection<SampleDocument>;
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
     beforeEach(async () => {
-      spec = thingsSpec();
-      things = await store.collection<Thing>(spec);
+      spec = sampleCollectionSpec();
+      things = await store.collection<SampleDocument>(spec);
     });
 
     describe('single writes', () => {
-      it('keeps a document as it was given', async () => {
+      it('stores a document unchanged', async () => {
         const thing = {
           id: 'Ærø "港"\\\n',
           note: '🚢\u0000',
@@ -31,7 +31,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect(await things.get('another')).toBeUndefined();
       });
 
-      it('inserts once', async () => {
+      it('inserts a document only once', async () => {
         const thing = { id: 'a', owner: 'o', code: 'c', note: 'first' };
         expect(await things.insert(thing)).toBe(true);
         expect(await things.insert(thing)).toBe(false);
@@ -39,7 +39,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect(await things.get('a')).toEqual(thing);
       });
 
-      it('lets one of many concurrent inserts through', async () => {
+      it('accepts one of many concurrent inserts', async () => {
         const answers = await Promise.all(
           Array.from({ length: 50 }, (_, version) => things.insert({ id: 'a', owner: 'o', code: 'c', version })),
         );
@@ -47,7 +47,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect((await things.get('a'))?.version).toBe(answers.indexOf(true));
       });
 
-      it('replaces what is there and matches the guard', async () => {
+      it('replaces a document that exists and matches the guard', async () => {
         expect(await things.replace({ id: 'a', note: 'none' })).toBe(false);
         await things.insert({ id: 'a', version: 1, note: 'old', rank: 5 });
         expect(await things.replace({ id: 'a', version: 2 }, { version: 9 })).toBe(false);
@@ -58,7 +58,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect(await things.replace({ id: 'a' })).toBe(true);
       });
 
-      it('lets one of many concurrent guarded replaces through', async () => {
+      it('accepts one of many concurrent guarded replaces', async () => {
         await things.insert({ id: 'a', version: 1 });
         const rivals = Array.from({ length: 50 }, (_, index) =>
           things.replace({ id: 'a', version: 2, note: String(index) }, { version: 1 }),
@@ -68,7 +68,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect((await things.get('a'))?.note).toBe(String(answers.indexOf(true)));
       });
 
-      it('upserts: what is not there in any case, what is there where the guard matches', async () => {
+      it('upserts missing documents, and existing ones that match the guard', async () => {
         expect(await things.upsert({ id: 'a', version: 5 }, { version: { lt: 5 } })).toBe(true);
         expect(await things.upsert({ id: 'a', version: 5, note: 'again' }, { version: { lt: 5 } })).toBe(false);
         expect(await things.upsert({ id: 'a', version: 6, rank: 1 }, { version: { lt: 6 } })).toBe(true);
@@ -83,7 +83,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect((await things.get('a'))?.version).toBe(49);
       });
 
-      it('deletes what matches the guard', async () => {
+      it('deletes a document that matches the guard', async () => {
         await things.insert({ id: 'a', version: 1, words: ['x'] });
         expect(await things.delete('a', { version: 2 })).toBe(false);
         expect(await things.delete('a', { version: 1 })).toBe(true);
@@ -92,7 +92,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect(await things.find({ filter: { words: 'x' }, limit: 10 })).toEqual([]);
       });
 
-      it('gets many by id', async () => {
+      it('reads several documents by id', async () => {
         for (const id of ['a', 'b', 'c']) await things.insert({ id });
         expect(ids(await things.getMany(['c', 'none', 'a', 'a'])).sort()).toEqual(['a', 'c']);
         expect(await things.getMany([])).toEqual([]);
@@ -103,24 +103,24 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
     });
 
     describe('unique indexes', () => {
-      it('refuse a second document with the same key, and name themselves', async () => {
+      it('refuse a second document with the same key, and report the index', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         await things.insert({ id: 'b', owner: 'o', code: 'd' });
-        // The same document sent again is itself, not another one.
+        // The same document sent again does not conflict with itself.
         expect(await things.insert({ id: 'a', owner: 'o', code: 'c' })).toBe(false);
         await things.writeMany([{ kind: 'insert', document: { id: 'a', owner: 'o', code: 'c' } }]);
-        await expectDuplicate(things.insert({ id: 'x', owner: 'o', code: 'c' }), spec.name, 'by_code');
-        await expectDuplicate(things.upsert({ id: 'x', owner: 'o', code: 'c' }), spec.name, 'by_code');
-        await expectDuplicate(things.upsert({ id: 'b', owner: 'o', code: 'c', words: ['w'] }), spec.name, 'by_code');
-        await expectDuplicate(things.replace({ id: 'b', owner: 'o', code: 'c' }), spec.name, 'by_code');
-        await expectDuplicate(things.claim({ filter: { code: 'd' } }, { code: 'c' }), spec.name, 'by_code');
+        await expectDuplicateKey(things.insert({ id: 'x', owner: 'o', code: 'c' }), spec.name, 'by_code');
+        await expectDuplicateKey(things.upsert({ id: 'x', owner: 'o', code: 'c' }), spec.name, 'by_code');
+        await expectDuplicateKey(things.upsert({ id: 'b', owner: 'o', code: 'c', words: ['w'] }), spec.name, 'by_code');
+        await expectDuplicateKey(things.replace({ id: 'b', owner: 'o', code: 'c' }), spec.name, 'by_code');
+        await expectDuplicateKey(things.claim({ filter: { code: 'd' } }, { code: 'c' }), spec.name, 'by_code');
         expect(await things.get('x')).toBeUndefined();
         expect(await things.get('b')).toEqual({ id: 'b', owner: 'o', code: 'd' });
         expect(await things.find({ filter: { words: 'w' }, limit: 10 })).toEqual([]);
         expect(await things.insert({ id: 'y', owner: 'p', code: 'c' })).toBe(true);
       });
 
-      it('let one of many concurrent documents have a key', async () => {
+      it('accept one of many concurrent documents with the same key', async () => {
         const results = await Promise.allSettled(
           Array.from({ length: 50 }, (_, index) => things.insert({ id: String(index), owner: 'o', code: 'c' })),
         );
@@ -128,26 +128,26 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect(await things.count({ owner: 'o' })).toBe(1);
       });
 
-      it('skip documents that lack a field, not those that have null in it', async () => {
+      it('ignore documents without a field, but not those with null', async () => {
         expect(await things.insert({ id: 'a', owner: 'o' })).toBe(true);
         expect(await things.insert({ id: 'b', owner: 'o' })).toBe(true);
         expect(await things.insert({ id: 'c', code: 'c' })).toBe(true);
         expect(await things.insert({ id: 'd', code: 'c' })).toBe(true);
         expect(await things.insert({ id: 'e', owner: 'o', code: null })).toBe(true);
-        await expectDuplicate(things.insert({ id: 'f', owner: 'o', code: null }), spec.name, 'by_code');
+        await expectDuplicateKey(things.insert({ id: 'f', owner: 'o', code: null }), spec.name, 'by_code');
       });
 
-      it('of arrays refuse a second document with one of the elements, and leave nothing of it', async () => {
+      it('of arrays refuse a second document with one of the elements, and store nothing of it', async () => {
         await things.insert({ id: 'a', owner: 'o', aliases: ['x', 'y', 'x'] });
-        await expectDuplicate(things.insert({ id: 'b', owner: 'o', aliases: ['z', 'y'] }), spec.name, 'by_alias');
+        await expectDuplicateKey(things.insert({ id: 'b', owner: 'o', aliases: ['z', 'y'] }), spec.name, 'by_alias');
         expect(await things.get('b')).toBeUndefined();
         expect(await things.insert({ id: 'c', owner: 'o', aliases: ['z'] })).toBe(true);
-        await expectDuplicate(things.upsert({ id: 'c', owner: 'o', aliases: ['v', 'x'] }), spec.name, 'by_alias');
+        await expectDuplicateKey(things.upsert({ id: 'c', owner: 'o', aliases: ['v', 'x'] }), spec.name, 'by_alias');
         expect(await things.get('c')).toEqual({ id: 'c', owner: 'o', aliases: ['z'] });
         expect(await things.find({ filter: { aliases: 'v' }, limit: 10 })).toEqual([]);
       });
 
-      it('give a key free that is no longer used', async () => {
+      it('release a key that is no longer used', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         await things.upsert({ id: 'a', owner: 'o' });
         expect(await things.insert({ id: 'b', owner: 'o', code: 'c' })).toBe(true);
@@ -157,7 +157,7 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
     });
 
     describe('many writes', () => {
-      it('are done in their order', async () => {
+      it('are carried out in order', async () => {
         await things.insert({ id: 'gone', version: 1 });
         await things.insert({ id: 'stays', version: 1 });
         await things.writeMany([
@@ -176,18 +176,18 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
         expect(all.map(({ id, version }) => `${id} ${version}`)).toEqual(['a 2', 'b 1', 'stays 1', 'twice 2']);
       });
 
-      it('are all done but those that a unique index refuses', async () => {
+      it('are all carried out except those that a unique index refuses', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
         const many = Array.from({ length: 20 }, (_, index) => {
           const code = index === 7 ? 'c' : `c${index}`;
           return { kind: 'upsert', document: { id: `m${index}`, owner: 'o', code } } as const;
         });
-        await expectDuplicate(things.writeMany(many), spec.name, 'by_code');
+        await expectDuplicateKey(things.writeMany(many), spec.name, 'by_code');
         expect(await things.count({ owner: 'o' })).toBe(20);
         expect(await things.get('m7')).toBeUndefined();
       });
 
-      it('may be very many, or none', async () => {
+      it('can be thousands of writes, or none', async () => {
         const many = Array.from({ length: 2_500 }, (_, index) => ({
           id: `m${index}`,
           version: index % 10,
@@ -207,44 +207,47 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
     documentStoreScanTests(() => things);
 
     describe('collections', () => {
-      it('are the same however often they are asked for', async () => {
+      it('are the same each time they are opened', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c' });
-        const [again, once] = await Promise.all([store.collection<Thing>(spec), store.collection<Thing>(spec)]);
+        const [again, once] = await Promise.all([
+          store.collection<SampleDocument>(spec),
+          store.collection<SampleDocument>(spec),
+        ]);
         expect(await again.get('a')).toEqual(await once.get('a'));
         expect(await again.count({})).toBe(1);
       });
 
-      it('are made once by many at a time', async () => {
-        const fresh = thingsSpec();
-        const made = await Promise.all(Array.from({ length: 10 }, () => store.collection<Thing>(fresh)));
+      it('are created once by concurrent callers', async () => {
+        const fresh = sampleCollectionSpec();
+        const made = await Promise.all(Array.from({ length: 10 }, () => store.collection<SampleDocument>(fresh)));
         await Promise.all(made.map((collection, index) => collection.insert({ id: String(index) })));
         expect(await made[0]?.count({})).toBe(10);
       });
 
-      it('are listed by the beginning of their names', async () => {
+      it('are listed by the prefix of their names', async () => {
         const other = { ...spec, name: `${spec.name}x` };
         await store.collection(other);
         expect([...(await store.collectionNames(spec.name))].sort()).toEqual([spec.name, other.name]);
         expect(await store.collectionNames(`${spec.name}_`)).toEqual([]);
       });
 
-      it('are dropped with everything in them', async () => {
+      it('are dropped with all documents', async () => {
         await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
         await store.dropCollection(spec.name);
         await store.dropCollection(spec.name);
         expect(await store.collectionNames(spec.name)).toEqual([]);
-        const anew = await store.collection<Thing>(spec);
+        const anew = await store.collection<SampleDocument>(spec);
         expect(await anew.count({})).toBe(0);
         expect(await anew.insert({ id: 'b', owner: 'o', code: 'c', words: ['x'] })).toBe(true);
         expect(ids(await anew.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['b']);
       });
 
-      it('get the indexes that were added to them', async () => {
+      it('get indexes that are added later', async () => {
         await things.insert({ id: 'a', note: 'n', words: ['x'] });
         await things.insert({ id: 'b', note: 'm' });
         const indexes = [...spec.indexes, { name: 'by_note', fields: ['note'], unique: true }];
-        const grown = await store.collection<Thing>({ ...spec, indexes });
-        await expectDuplicate(grown.insert({ id: 'c', note: 'n' }), spec.name, 'by_note');
+        const grown = await store.collection<SampleDocument>({ ...spec, indexes });
+        await expectDuplicateKey(grown.insert({ id: 'c', note: 'n' }), spec.name, 'by_note');
         expect(ids(await grown.find({ filter: { note: 'm' }, limit: 10 }))).toEqual(['b']);
         expect(ids(await grown.find({ filter: { words: 'x' }, limit: 10 }))).toEqual(['a']);
       });
@@ -253,32 +256,35 @@ export function documentStoreConformance(name: string, subject: AdapterSubject<D
     describe('durability', () => {
       for (const durability of ['durable', 'ordered', 'derived'] as const) {
         it(`has everything after a restart, ${durability}`, async () => {
-          spec = thingsSpec({ durability });
-          things = await store.collection<Thing>(spec);
+          spec = sampleCollectionSpec({ durability });
+          things = await store.collection<SampleDocument>(spec);
           const thing = { id: 'a', owner: 'o', code: 'c', words: ['x', 'y'], rank: 1 };
           await things.insert(thing);
           store = await subject.reopen();
-          things = await store.collection<Thing>(spec);
+          things = await store.collection<SampleDocument>(spec);
           expect(await things.find({ filter: { words: 'y' }, limit: 10 })).toEqual([thing]);
-          await expectDuplicate(things.insert({ ...thing, id: 'b' }), spec.name, 'by_code');
+          await expectDuplicateKey(things.insert({ ...thing, id: 'b' }), spec.name, 'by_code');
         });
       }
 
-      it('is of the writes: the documents are the same however they are opened', async () => {
-        const ordered = await store.collection<Thing>({ ...spec, durability: 'ordered' });
+      it('depends on the writes: the documents are the same however the collection is opened', async () => {
+        const ordered = await store.collection<SampleDocument>({ ...spec, durability: 'ordered' });
         await ordered.insert({ id: 'a', owner: 'o', version: 1 });
         expect(await things.replace({ id: 'a', owner: 'o', version: 2 }, { version: 1 })).toBe(true);
         expect(await ordered.find({ filter: { owner: 'o' }, limit: 10 })).toMatchObject([{ id: 'a', version: 2 }]);
       });
 
-      itWhere(subject.crash !== undefined, NO_CRASH)('has everything acknowledged after a crash', async () => {
-        await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
-        await things.writeMany([{ kind: 'upsert', document: { id: 'b', words: ['x'] } }]);
-        store = (await subject.crash?.()) ?? store;
-        things = await store.collection<Thing>(spec);
-        expect(ids(await things.find({ filter: { words: 'x' }, limit: 10 })).sort()).toEqual(['a', 'b']);
-        await expectDuplicate(things.insert({ id: 'z', owner: 'o', code: 'c' }), spec.name, 'by_code');
-      });
+      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+        'has everything acknowledged after a crash',
+        async () => {
+          await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });
+          await things.writeMany([{ kind: 'upsert', document: { id: 'b', words: ['x'] } }]);
+          store = (await subject.crash?.()) ?? store;
+          things = await store.collection<SampleDocument>(spec);
+          expect(ids(await things.find({ filter: { words: 'x' }, limit: 10 })).sort()).toEqual(['a', 'b']);
+          await expectDuplicateKey(things.insert({ id: 'z', owner: 'o', code: 'c' }), spec.name, 'by_code');
+        },
+      );
     });
   });
 }

@@ -1,19 +1,19 @@
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
-import { caughtUp, count, follow, ids, newEvents, newPrefix } from './event-store-samples.ts';
+import { isCaughtUp, hasEventCount, collectCatchUp, ids, newEvents, newStreamPrefix } from './event-store-samples.ts';
 import { eventually } from './eventually.ts';
 
-/** The catch-up part of the event store's suite. */
+/** The catch-up tests of the event store's conformance suite. */
 export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => Promise<EventStore>): void {
   describe('catch-up', () => {
     let store: EventStore;
     let prefix: string;
     beforeEach(() => {
       store = current();
-      prefix = newPrefix();
+      prefix = newStreamPrefix();
     });
 
-    /** Appends `length` events to each of the streams, one after the other, and answers them in order. */
-    async function fill(streams: readonly string[], length: number): Promise<string[]> {
+    /** Appends `length` events to each of the streams, one after the other, and returns their ids in order. */
+    async function appendToStreams(streams: readonly string[], length: number): Promise<string[]> {
       const appended: string[] = [];
       for (let revision = 0; revision < length; revision += 1) {
         for (const stream of streams) {
@@ -25,125 +25,137 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
       return appended;
     }
 
-    function expectOrder(events: readonly StoredEvent[]): void {
+    function expectAscendingPositions(events: readonly StoredEvent[]): void {
       const positions = events.map(({ position }) => position);
       expect(positions).toEqual([...new Set(positions)].sort());
     }
 
-    it('hands out what is stored, then what comes, in order', async () => {
-      const stored = await fill(['a', 'b', 'c'], 4);
-      const following = follow(store, { prefixes: [prefix] }, count(24));
-      const live = await fill(['d', 'e', 'f'], 4);
+    it('returns stored events, then new ones, in order', async () => {
+      const stored = await appendToStreams(['a', 'b', 'c'], 4);
+      const following = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(24));
+      const live = await appendToStreams(['d', 'e', 'f'], 4);
       const { events } = await following;
       expect(ids(events)).toEqual([...stored, ...live]);
-      expectOrder(events);
+      expectAscendingPositions(events);
     });
 
-    it('hands events out as they are read', async () => {
-      await fill(['a'], 5);
-      const { events } = await follow(store, { prefixes: [prefix] }, count(5));
+    it('returns events exactly as reads do', async () => {
+      await appendToStreams(['a'], 5);
+      const { events } = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(5));
       expect(events).toEqual(await store.read(`${prefix}a`));
       store = await reopen();
-      const again = await follow(store, { prefixes: [prefix] }, count(5));
+      const again = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(5));
       expect(again.events).toEqual(events);
     });
 
-    it('goes on after a checkpoint, without a gap or a repeat', async () => {
-      const stored = await fill(['a', 'b'], 8);
+    it('continues after a checkpoint, without a gap or a repeat', async () => {
+      const stored = await appendToStreams(['a', 'b'], 8);
       const seen: string[] = [];
       let after: Position | undefined;
       while (seen.length < stored.length) {
-        // The batch after the one wanted is never asked for: as a consumer that stops between two.
-        const { events, position } = await follow(store, { prefixes: [prefix], after, maxBatch: 3 }, () => true);
+        // Requests no batch after the current one, like a consumer that stops between two batches.
+        const { events, position } = await collectCatchUp(
+          store,
+          { prefixes: [prefix], after, maxBatch: 3 },
+          () => true,
+        );
         seen.push(...ids(events));
         after = position;
       }
       expect(seen).toEqual(stored);
-      const rest = await follow(store, { prefixes: [prefix], after }, caughtUp);
+      const rest = await collectCatchUp(store, { prefixes: [prefix], after }, isCaughtUp);
       expect(rest.events).toEqual([]);
     });
 
-    it('goes on after a checkpoint from before a restart', async () => {
-      await fill(['a'], 6);
-      const first = await follow(store, { prefixes: [prefix], maxBatch: 2 }, count(2));
+    it('continues after a checkpoint from before a restart', async () => {
+      await appendToStreams(['a'], 6);
+      const first = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 2 }, hasEventCount(2));
       store = await reopen();
-      const rest = await follow(store, { prefixes: [prefix], after: first.position }, count(6 - first.events.length));
+      const rest = await collectCatchUp(
+        store,
+        { prefixes: [prefix], after: first.position },
+        hasEventCount(6 - first.events.length),
+      );
       expect([...ids(first.events), ...ids(rest.events)]).toEqual(ids(await store.read(`${prefix}a`)));
     });
 
-    it('goes on after the position of any event', async () => {
-      const stored = await fill(['a', 'b'], 3);
-      const { events } = await follow(store, { prefixes: [prefix] }, count(6));
+    it('continues after the position of any event', async () => {
+      const stored = await appendToStreams(['a', 'b'], 3);
+      const { events } = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(6));
       for (const [index, { position }] of events.entries()) {
-        const rest = await follow(store, { prefixes: [prefix], after: position }, caughtUp);
+        const rest = await collectCatchUp(store, { prefixes: [prefix], after: position }, isCaughtUp);
         expect(ids(rest.events)).toEqual(stored.slice(index + 1));
       }
     });
 
-    it('hands out the streams of its prefixes only', async () => {
-      await fill(['a1', 'b1', 'ab1', 'c1', 'a2'], 2);
-      const { events } = await follow(store, { prefixes: [`${prefix}a`, `${prefix}c1`] }, caughtUp);
+    it('returns only streams with its prefixes', async () => {
+      await appendToStreams(['a1', 'b1', 'ab1', 'c1', 'a2'], 2);
+      const { events } = await collectCatchUp(store, { prefixes: [`${prefix}a`, `${prefix}c1`] }, isCaughtUp);
       const names = ['a1', 'ab1', 'c1', 'a2'].map((name) => prefix + name);
       expect(events.map(({ stream }) => stream)).toEqual([...names, ...names]);
-      const live = follow(store, { prefixes: [prefix], after: await store.head() }, count(1));
+      const live = collectCatchUp(store, { prefixes: [prefix], after: await store.head() }, hasEventCount(1));
       await store.append(`x${prefix}a`, 'no_stream', newEvents(1));
       await store.append(`${prefix}z`, 'no_stream', newEvents(1));
       expect((await live).events.map(({ stream }) => stream)).toEqual([`${prefix}z`]);
-      const within = await follow(store, { prefixes: [prefix] }, caughtUp);
+      const within = await collectCatchUp(store, { prefixes: [prefix] }, isCaughtUp);
       expect(within.events).toHaveLength(11);
-      const none = await follow(store, { prefixes: [] }, caughtUp);
+      const none = await collectCatchUp(store, { prefixes: [] }, isCaughtUp);
       expect(none.events).toEqual([]);
     });
 
-    it('takes prefixes literally', async () => {
-      await fill(['a_b', 'axb', 'a%b', 'a.b', 'A_b'], 1);
-      const { events } = await follow(store, { prefixes: [`${prefix}a_`, `${prefix}a%`] }, caughtUp);
+    it('treats special characters in prefixes literally', async () => {
+      await appendToStreams(['a_b', 'axb', 'a%b', 'a.b', 'A_b'], 1);
+      const { events } = await collectCatchUp(store, { prefixes: [`${prefix}a_`, `${prefix}a%`] }, isCaughtUp);
       expect(events.map(({ stream }) => stream)).toEqual([`${prefix}a_b`, `${prefix}a%b`]);
     });
 
-    it('never hands out more than asked for in one batch', async () => {
-      await fill(['a'], 10);
-      const { batches } = await follow(store, { prefixes: [prefix], maxBatch: 4 }, count(10));
+    it('returns at most `maxBatch` events in a batch', async () => {
+      await appendToStreams(['a'], 10);
+      const { batches } = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 4 }, hasEventCount(10));
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(4);
     });
 
-    it('says whether it has caught up', async () => {
-      await fill(['a'], 5);
-      const { batches } = await follow(store, { prefixes: [prefix], maxBatch: 1 }, caughtUp);
+    it('reports whether it has caught up', async () => {
+      await appendToStreams(['a'], 5);
+      const { batches } = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 1 }, isCaughtUp);
       const withEvents = batches.filter(({ events }) => events.length > 0).map((batch) => batch.caughtUp);
       expect(withEvents.slice(0, 4)).toEqual([false, false, false, false]);
       expect(batches.at(-1)?.caughtUp).toBe(true);
     });
 
-    it('says so at once where there is nothing to hand out', async () => {
-      await fill(['a'], 1);
+    it('reports immediately that it has caught up if there are no events', async () => {
+      await appendToStreams(['a'], 1);
       const after = await store.head();
-      const { events, position } = await follow(store, { prefixes: [prefix], after }, () => true);
+      const { events, position } = await collectCatchUp(store, { prefixes: [prefix], after }, () => true);
       expect(events).toEqual([]);
       expect(position).toBe(after);
     });
 
-    it('moves its checkpoint also where only other streams moved', async () => {
-      await fill(['mine'], 1);
-      const other = newPrefix();
+    it('moves its checkpoint past events of other streams', async () => {
+      await appendToStreams(['mine'], 1);
+      const other = newStreamPrefix();
       const last = await store.append(`${other}x`, 'no_stream', newEvents(50));
-      const { events } = await follow(
+      const { events } = await collectCatchUp(
         store,
         { prefixes: [prefix] },
         ({ position }) => (position ?? '') >= last.position,
       );
       expect(events).toHaveLength(1);
-      const following = follow(store, { prefixes: [prefix] }, ({ position }) => (position ?? '') > last.position);
+      const following = collectCatchUp(
+        store,
+        { prefixes: [prefix] },
+        ({ position }) => (position ?? '') > last.position,
+      );
       await store.append(`${other}y`, 'no_stream', newEvents(1));
       expect((await following).events).toHaveLength(1);
     });
 
-    it('loses and repeats nothing while 64 append at once', async () => {
+    it('loses and repeats nothing during 64 concurrent appends', async () => {
       const streams = Array.from({ length: 64 }, (_, index) => `${prefix}${index}`);
       const total = 64 * 20;
       const followers = [
-        follow(store, { prefixes: [prefix] }, count(total)),
-        follow(store, { prefixes: [prefix], maxBatch: 7 }, count(total)),
+        collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(total)),
+        collectCatchUp(store, { prefixes: [prefix], maxBatch: 7 }, hasEventCount(total)),
       ];
       await Promise.all(
         streams.map(async (stream) => {
@@ -154,10 +166,10 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
           }
         }),
       );
-      followers.push(follow(store, { prefixes: [prefix] }, count(total)));
+      followers.push(collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(total)));
       for (const { events } of await Promise.all(followers)) {
         expect(events).toHaveLength(total);
-        expectOrder(events);
+        expectAscendingPositions(events);
         for (const stream of streams) {
           const revisions = events.filter((event) => event.stream === stream).map(({ revision }) => revision);
           expect(revisions).toEqual(Array.from({ length: 20 }, (_, revision) => revision));
@@ -165,14 +177,19 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
       }
     });
 
-    it('waits for a slow consumer, who holds up nobody', async () => {
+    it('waits for a slow consumer, which does not delay others', async () => {
       const proceed = Promise.withResolvers<void>();
-      const slow = follow(store, { prefixes: [prefix], maxBatch: 10 }, count(3_000), () => proceed.promise);
+      const slow = collectCatchUp(
+        store,
+        { prefixes: [prefix], maxBatch: 10 },
+        hasEventCount(3_000),
+        () => proceed.promise,
+      );
       await store.append(`${prefix}0`, 'no_stream', newEvents(10));
       for (let stream = 1; stream < 300; stream += 1) {
         await store.append(`${prefix}${stream}`, 'no_stream', newEvents(10));
       }
-      const quick = await follow(store, { prefixes: [prefix] }, count(3_000));
+      const quick = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(3_000));
       proceed.resolve();
       expect(ids((await slow).events)).toEqual(ids(quick.events));
       expect(quick.events).toHaveLength(3_000);
@@ -189,12 +206,12 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
       })();
       await store.append(`${prefix}a`, 'no_stream', newEvents(1));
       await eventually(() => expect(batches).toBe(1));
-      stop.abort(new Error('the reason is nobody else’s business'));
+      stop.abort(new Error('the abort reason must not be thrown'));
       await expect(ended).resolves.toBe('ended');
     });
 
-    it('hands out nothing when its signal aborted before', async () => {
-      await fill(['a'], 1);
+    it('returns nothing if its signal was already aborted', async () => {
+      await appendToStreams(['a'], 1);
       for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal: AbortSignal.abort() })) {
         expect(batch).toBe('nothing');
       }
@@ -207,7 +224,7 @@ export function eventStoreCatchUpTests(current: () => EventStore, reopen: () => 
         for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal })) seen.push(...ids(batch.events));
         return 'ended';
       })();
-      await fill(['a'], 1);
+      await appendToStreams(['a'], 1);
       await eventually(() => expect(seen).toHaveLength(1));
       store = await reopen();
       await expect(ended).resolves.toBe('ended');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import type { EventBatch, EventStore, NewEvent, Position, StoredEvent } from '@tracking/ports';
-import { patient } from './eventually.ts';
+import { scaleTimeout } from './eventually.ts';
 
 export function newEvent(data: JsonObject = {}): NewEvent {
   return { id: randomUUID(), type: 'thing.happened.v1', data, metadata: { command_id: randomUUID() } };
@@ -11,8 +11,8 @@ export function newEvents(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, index) => newEvent({ index }));
 }
 
-/** A beginning of stream names that nothing else has. */
-export function newPrefix(): string {
+/** Returns a stream name prefix that no other test uses. */
+export function newStreamPrefix(): string {
   return `t${randomUUID().replaceAll('-', '')}-`;
 }
 
@@ -20,7 +20,7 @@ export function ids(events: readonly { readonly id: string }[]): string[] {
   return events.map(({ id }) => id);
 }
 
-export interface Followed {
+export interface CatchUpResult {
   readonly events: readonly StoredEvent[];
   readonly batches: readonly EventBatch[];
   /** Position of the last batch. */
@@ -28,34 +28,35 @@ export interface Followed {
 }
 
 /**
- * Follows a catch-up until `enough` says so or 20 seconds have passed: what is missing then shows in what came.
- * @param between runs after each batch, before the next one is asked for
+ * Collects the batches of a catch-up until `isDone` returns true, or 20 seconds have passed: the result then shows
+ * which events are missing.
+ * @param afterBatch runs after each batch, before the next batch is requested
  */
-export async function follow(
+export async function collectCatchUp(
   store: EventStore,
   options: { readonly prefixes: readonly string[]; readonly after?: Position | undefined; readonly maxBatch?: number },
-  enough: (followed: Followed) => boolean,
-  between: () => Promise<unknown> = () => Promise.resolve(),
-): Promise<Followed> {
-  const signal = AbortSignal.timeout(patient(20_000));
+  isDone: (followed: CatchUpResult) => boolean,
+  afterBatch: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<CatchUpResult> {
+  const signal = AbortSignal.timeout(scaleTimeout(20_000));
   const events: StoredEvent[] = [];
   const batches: EventBatch[] = [];
   const { prefixes: streamPrefixes, after, maxBatch = 500 } = options;
   for await (const batch of store.catchUp({ streamPrefixes, after, maxBatch, signal })) {
     events.push(...batch.events);
     batches.push(batch);
-    if (enough({ events, batches, position: batch.position })) break;
-    await between();
+    if (isDone({ events, batches, position: batch.position })) break;
+    await afterBatch();
   }
   return { events, batches, position: batches.at(-1)?.position };
 }
 
-/** Enough: so many events came. */
-export function count(events: number): (followed: Followed) => boolean {
+/** Returns a condition that is met after this many events. */
+export function hasEventCount(events: number): (followed: CatchUpResult) => boolean {
   return (followed) => followed.events.length >= events;
 }
 
-/** Enough: nothing more is stored. */
-export function caughtUp({ batches }: Followed): boolean {
+/** True if the catch-up has read all stored events. */
+export function isCaughtUp({ batches }: CatchUpResult): boolean {
   return batches.at(-1)?.caughtUp === true;
 }

@@ -8,10 +8,10 @@ import {
   type NewEvent,
 } from '@tracking/ports';
 import { eventStoreCatchUpTests } from './event-store-catch-up-tests.ts';
-import { ids, newEvent, newEvents, newPrefix } from './event-store-samples.ts';
-import { type AdapterSubject, IN_SOAK, itWhere, NO_CRASH } from './subject.ts';
+import { ids, newEvent, newEvents, newStreamPrefix } from './event-store-samples.ts';
+import { type AdapterSubject, IN_SOAK, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
 
-async function conflictOf(append: Promise<unknown>): Promise<VersionConflict> {
+async function captureConflict(append: Promise<unknown>): Promise<VersionConflict> {
   const error: unknown = await append.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -20,19 +20,19 @@ async function conflictOf(append: Promise<unknown>): Promise<VersionConflict> {
   return error as VersionConflict;
 }
 
-/** Every promise of the `EventStore` port. */
+/** Tests every guarantee of the `EventStore` port. */
 export function eventStoreConformance(name: string, subject: AdapterSubject<EventStore>): void {
   describe(`event store on ${name}`, () => {
     let store: EventStore;
     let stream: string;
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
-    beforeEach(() => void (stream = `${newPrefix()}stream`));
+    beforeEach(() => void (stream = `${newStreamPrefix()}stream`));
 
     const append = (expected: ExpectedRevision, events: readonly NewEvent[]) => store.append(stream, expected, events);
 
     describe('append and read', () => {
-      it('stores events as they were given, numbered from 0', async () => {
+      it('stores events unchanged, numbered from 0', async () => {
         const data = {
           text: 'Ærøskøbing 港 🚢 "\\\n\u0000',
           list: [1, -0.5, 1e21, null, true, []],
@@ -47,7 +47,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         );
       });
 
-      it('takes large appends up to the limit, and refuses larger ones', async () => {
+      it('accepts large appends up to the limit, and refuses larger ones', async () => {
         const one = (bytes: number) => [{ ...newEvent({ text: 'ø'.repeat(bytes / 2) }), metadata: {} }];
         await expect(append('no_stream', one(MAX_APPEND_BYTES))).rejects.toBeInstanceOf(AppendTooLarge);
         expect(await store.read(stream)).toEqual([]);
@@ -55,7 +55,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(await store.read(stream)).toHaveLength(1);
       });
 
-      it('continues at the revision it is told', async () => {
+      it('appends at the expected revision', async () => {
         const first = newEvents(2);
         const second = newEvents(3);
         await append('no_stream', first);
@@ -63,14 +63,14 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(ids(await store.read(stream))).toEqual(ids([...first, ...second]));
       });
 
-      it('answers what was appended before the call, at once', async () => {
+      it('reads its own appends immediately', async () => {
         for (let revision = -1; revision < 50; revision += 1) {
           await append(revision < 0 ? 'no_stream' : revision, newEvents(1));
           expect(await store.read(stream)).toHaveLength(revision + 2);
         }
       });
 
-      it('reads ranges, both ends included', async () => {
+      it('reads ranges, including both bounds', async () => {
         const events = newEvents(10);
         await append('no_stream', events);
         const read = async (range: { from?: number; to?: number }) => ids(await store.read(stream, range));
@@ -82,11 +82,11 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(await read({ from: 5, to: 4 })).toEqual([]);
       });
 
-      it('answers nothing for a stream that does not exist', async () => {
+      it('returns nothing for a stream that does not exist', async () => {
         expect(await store.read(stream)).toEqual([]);
       });
 
-      it('knows where a stream ends', async () => {
+      it('returns the end of a stream', async () => {
         expect(await store.lastRevision(stream)).toBeUndefined();
         await append('no_stream', newEvents(1));
         expect(await store.lastRevision(stream)).toBe(0);
@@ -95,7 +95,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(await store.lastRevision(`${stream}-other`)).toBeUndefined();
       });
 
-      it('keeps long streams in order', async () => {
+      it('keeps the order of long streams', async () => {
         const events = newEvents(1_050);
         for (let from = 0; from < events.length; from += 350) {
           await append(from === 0 ? 'no_stream' : from - 1, events.slice(from, from + 350));
@@ -104,7 +104,7 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(ids(await store.read(stream, { from: 100, to: 999 }))).toEqual(ids(events.slice(100, 1_000)));
       });
 
-      it('keeps large events', async () => {
+      it('stores large events', async () => {
         const events = [newEvent({ text: 'x'.repeat(500_000) }), newEvent({ text: 'y'.repeat(300_000) })];
         await append('no_stream', events);
         expect((await store.read(stream)).map(({ data }) => data)).toEqual(events.map(({ data }) => data));
@@ -124,15 +124,15 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         [1, 3, 2],
         [3, 3, 2],
         [7, 1, 0],
-      ])('expected %s on a stream of %d events: refused, and told %s', async (expected, length, actual) => {
+      ])('refuses expected %s on a stream of %d events, and reports %s', async (expected, length, actual) => {
         const events = newEvents(length);
         if (length > 0) await append('no_stream', events);
-        const conflict = await conflictOf(append(expected, newEvents(2)));
+        const conflict = await captureConflict(append(expected, newEvents(2)));
         expect(conflict).toMatchObject({ stream, expected, actual });
         expect(ids(await store.read(stream))).toEqual(ids(events));
       });
 
-      it('lets exactly one of many concurrent appends through', async () => {
+      it('accepts exactly one of many concurrent appends', async () => {
         await append('no_stream', newEvents(1));
         const rivals = Array.from({ length: 50 }, () => newEvents(2));
         const results = await Promise.allSettled(rivals.map((events) => append(0, events)));
@@ -165,14 +165,14 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
     });
 
     describe('repeated appends', () => {
-      it('answers as the first time, and adds nothing', async () => {
+      it('return the first result and add nothing', async () => {
         const events = newEvents(3);
         const first = await append('no_stream', events);
         expect(await append('no_stream', events)).toEqual(first);
         expect(await store.read(stream)).toHaveLength(3);
       });
 
-      it('answers as the first time also after later appends', async () => {
+      it('return the first result even after later appends', async () => {
         await append('no_stream', newEvents(1));
         const events = newEvents(2);
         const first = await append(0, events);
@@ -181,14 +181,14 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(await store.read(stream)).toHaveLength(7);
       });
 
-      it('answers all of many concurrent repeats alike', async () => {
+      it('return the same result to many concurrent repeats', async () => {
         const events = newEvents(2);
         const answers = await Promise.all(Array.from({ length: 20 }, () => append('no_stream', events)));
         expect(new Set(answers.map(({ revision }) => revision))).toEqual(new Set([1]));
         expect(await store.read(stream)).toHaveLength(2);
       });
 
-      it('answers as the first time also after a restart', async () => {
+      it('return the first result even after a restart', async () => {
         const events = newEvents(2);
         const first = await append('no_stream', events);
         await append(1, newEvents(1));
@@ -197,26 +197,26 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(await store.read(stream)).toHaveLength(3);
       });
 
-      it('refuses other events at the same revision', async () => {
+      it('refuse other events at the same revision', async () => {
         const events = newEvents(2);
         await append('no_stream', events);
         const [first] = events;
         if (first === undefined) throw new Error('unreachable');
-        expect(await conflictOf(append('no_stream', [first, newEvent()]))).toMatchObject({ actual: 1 });
-        expect(await conflictOf(append('no_stream', newEvents(1)))).toMatchObject({ actual: 1 });
+        expect(await captureConflict(append('no_stream', [first, newEvent()]))).toMatchObject({ actual: 1 });
+        expect(await captureConflict(append('no_stream', newEvents(1)))).toMatchObject({ actual: 1 });
         expect(await store.read(stream)).toHaveLength(2);
       });
 
-      it('refuses a repeat that goes beyond what is stored', async () => {
+      it('refuse a repeat with more events than are stored', async () => {
         const events = newEvents(2);
         await append('no_stream', events);
-        expect(await conflictOf(append('no_stream', [...events, newEvent()]))).toMatchObject({ actual: 1 });
+        expect(await captureConflict(append('no_stream', [...events, newEvent()]))).toMatchObject({ actual: 1 });
         expect(await store.read(stream)).toHaveLength(2);
       });
     });
 
     describe('positions', () => {
-      it('grow with every append, as strings', async () => {
+      it('increase with every append, as strings', async () => {
         const positions: string[] = [];
         for (let revision = -1; revision < 300; revision += 1) {
           positions.push((await append(revision < 0 ? 'no_stream' : revision, newEvents(1))).position);
@@ -225,14 +225,14 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect(new Set(positions.map(({ length }) => length)).size).toBe(1);
       });
 
-      it('of an answer is at or after those of its events', async () => {
+      it('of a result are not before those of its events', async () => {
         const { position } = await append('no_stream', newEvents(3));
         const positions = (await store.read(stream)).map((event) => event.position);
         expect(positions).toEqual([...new Set(positions)].sort());
         expect(position >= (positions.at(-1) ?? '')).toBe(true);
       });
 
-      it('of the head is that of the last append', async () => {
+      it('of the head equal those of the last append', async () => {
         const before = await store.head();
         await append('no_stream', newEvents(1));
         const [event] = await store.read(stream);
@@ -253,14 +253,17 @@ export function eventStoreConformance(name: string, subject: AdapterSubject<Even
         expect((await append(4, newEvents(1))).position > (head ?? '')).toBe(true);
       });
 
-      itWhere(subject.crash !== undefined, NO_CRASH)('has everything acknowledged after a crash', async () => {
-        const events = newEvents(3);
-        const first = await append('no_stream', events);
-        store = (await subject.crash?.()) ?? store;
-        expect(ids(await store.read(stream))).toEqual(ids(events));
-        expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
-        expect(await append(2, newEvents(1))).toMatchObject({ revision: 3 });
-      });
+      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+        'has everything acknowledged after a crash',
+        async () => {
+          const events = newEvents(3);
+          const first = await append('no_stream', events);
+          store = (await subject.crash?.()) ?? store;
+          expect(ids(await store.read(stream))).toEqual(ids(events));
+          expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
+          expect(await append(2, newEvents(1))).toMatchObject({ revision: 3 });
+        },
+      );
     });
 
     eventStoreCatchUpTests(

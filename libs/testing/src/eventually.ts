@@ -3,14 +3,14 @@ import { setTimeout } from 'node:timers/promises';
 import { withDeadline } from '@tracking/resilience';
 
 /**
- * Tries until `attempt` no longer throws, and answers what it answered: for what becomes true in its own time.
- * @throws what the last attempt threw, once `deadlineMs`, times the patience of this run, have passed: 20,000 by default
+ * Calls `attempt` until it no longer throws, and returns its result, for results that appear asynchronously.
+ * @throws the error of the last attempt after `deadlineMs`, multiplied by `TEST_PATIENCE`; 20,000 by default
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
   { deadlineMs = 20_000 }: { readonly deadlineMs?: number } = {},
 ): Promise<T> {
-  const deadline = performance.now() + patient(deadlineMs);
+  const deadline = performance.now() + scaleTimeout(deadlineMs);
   for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {
     try {
       return await attempt();
@@ -22,24 +22,24 @@ export async function eventually<T>(
 }
 
 /**
- * Settles as the promise does.
- * @throws Error where it has not settled after `deadlineMs`, times the patience of this run
+ * Settles like the promise.
+ * @throws Error if the promise has not settled after `deadlineMs`, multiplied by `TEST_PATIENCE`
  */
-export async function beforeDeadline<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
-  return await withDeadline(promise, patient(deadlineMs), () => new Error(`not settled within ${deadlineMs} ms`));
+export async function rejectAfterDeadline<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
+  return await withDeadline(promise, scaleTimeout(deadlineMs), () => new Error(`not settled within ${deadlineMs} ms`));
 }
 
 /**
- * Waits as a part of the scenario: a receiver that answers late, work on a message, a fault that lasts. Never for waiting
- * until something is true, which is for `eventually`.
- * @throws AbortError once `signal` aborts
+ * Waits as a part of the scenario: a receiver that responds late, work on a message, a lasting fault. To wait for a
+ * condition, use `eventually`.
+ * @throws AbortError when `signal` aborts
  */
-export async function takeTime(ms: number, signal?: AbortSignal): Promise<void> {
+export async function simulateDelay(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal });
 }
 
-/** For what must not happen: throws what `assertion` throws, should it do so once within `ms`. */
-export async function staysTrue(assertion: () => void | Promise<void>, ms = 200): Promise<void> {
+/** Checks for `ms` milliseconds that something does not happen. @throws the error of `assertion` if it fails once */
+export async function expectStaysTrue(assertion: () => void | Promise<void>, ms = 200): Promise<void> {
   const end = performance.now() + ms;
   do {
     await assertion();
@@ -48,19 +48,19 @@ export async function staysTrue(assertion: () => void | Promise<void>, ms = 200)
   await assertion();
 }
 
-/** Milliseconds since now, for figures that a run writes down, or to know what applies: nothing to assert. */
+/** Starts a stopwatch that returns the milliseconds since then, for figures that a test prints. Do not assert them. */
 export function stopwatch(): () => number {
   const start = performance.now();
   return () => performance.now() - start;
 }
 
 /**
- * How many times longer than usual tests wait for what becomes true in its own time: `TEST_PATIENCE`, 1 by default. An
- * EventStoreDB node takes 2 s to become the leader on a quiet machine, and up to 50 s on a busy one.
+ * Factor of all timeouts in tests: `TEST_PATIENCE`, 1 by default. For example, an EventStoreDB node takes 2 s to become
+ * the leader on a quiet machine, and up to 50 s on a busy one.
  */
-const PATIENCE = Number(env['TEST_PATIENCE'] ?? 1);
+const TIMEOUT_FACTOR = Number(env['TEST_PATIENCE'] ?? 1);
 
-/** A deadline of a test, in milliseconds, as long as this machine and its engines need it. */
-export function patient(ms: number): number {
-  return ms * PATIENCE;
+/** Returns the timeout in milliseconds, multiplied by `TEST_PATIENCE`. */
+export function scaleTimeout(ms: number): number {
+  return ms * TIMEOUT_FACTOR;
 }

@@ -2,88 +2,88 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { RawBehaviour } from './receiver.ts';
-import { takeTime } from './eventually.ts';
+import { simulateDelay } from './eventually.ts';
 
-const OK = 'HTTP/1.1 200 OK\r\n';
-const CHUNKS = `${OK}transfer-encoding: chunked\r\n\r\n`;
+const OK_STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED_HEADERS = `${OK_STATUS_LINE}transfer-encoding: chunked\r\n\r\n`;
 
-/** Answers that never end: how they begin, and what follows over and over. */
-export const endless = {
-  body: [`${OK}content-length: 1000000000\r\n\r\n`, 'x'],
-  chunks: [CHUNKS, '8\r\nxxxxxxxx\r\n'],
-  chunkExtension: [`${CHUNKS}1;x=`, 'x'],
-  chunkExtensions: [CHUNKS, `1;${'x'.repeat(1000)}\r\nx\r\n`],
-  chunkSize: [CHUNKS, '0'],
-  trailers: [`${CHUNKS}0\r\n`, 'x-more: x\r\n'],
-  headers: [OK, 'x-more: x\r\n'],
-  header: [`${OK}x-long: `, 'x'],
-  spaceInHeader: [`${OK}x-long:`, ' '],
+/** Responses that never end: their beginning, and the part that is repeated. */
+export const endlessResponses = {
+  body: [`${OK_STATUS_LINE}content-length: 1000000000\r\n\r\n`, 'x'],
+  chunks: [CHUNKED_HEADERS, '8\r\nxxxxxxxx\r\n'],
+  chunkExtension: [`${CHUNKED_HEADERS}1;x=`, 'x'],
+  chunkExtensions: [CHUNKED_HEADERS, `1;${'x'.repeat(1000)}\r\nx\r\n`],
+  chunkSize: [CHUNKED_HEADERS, '0'],
+  trailers: [`${CHUNKED_HEADERS}0\r\n`, 'x-more: x\r\n'],
+  headers: [OK_STATUS_LINE, 'x-more: x\r\n'],
+  header: [`${OK_STATUS_LINE}x-long: `, 'x'],
+  spaceInHeader: [`${OK_STATUS_LINE}x-long:`, ' '],
   reason: ['HTTP/1.1 200 ', 'x'],
   emptyLines: ['', '\r\n'],
   information102: ['', 'HTTP/1.1 102 Processing\r\n\r\n'],
   information103: ['', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],
 } as const satisfies Readonly<Record<string, readonly [beginning: string, part: string]>>;
 
-/** Behaviours by what they do to a client. What they do again and again goes on until the socket closes. */
+/** Behaviours of receivers, named by their effect on a client. Repeated actions continue until the socket closes. */
 export const receivers = {
-  /** A proper answer. */
+  /** Sends a valid response. */
   answers:
     (status = 200, body: string | Buffer = 'ok', headers: Readonly<Record<string, string>> = {}): RawBehaviour =>
     (socket) =>
-      socket.write(message(status, body, headers)),
+      socket.write(formatResponse(status, body, headers)),
   answersAfter:
     (delayMs: number, status = 200, body = 'ok'): RawBehaviour =>
     (socket) =>
-      later(socket, delayMs, () => socket.write(message(status, body))),
+      runAfter(socket, delayMs, () => socket.write(formatResponse(status, body))),
   redirects: (location: string, status = 302): RawBehaviour => receivers.answers(status, '', { location }),
-  /** Answers, says nothing about closing, and closes. */
-  closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(message(200, 'ok')),
+  /** Closes the connection after the response without announcing it. */
+  closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok')),
   /** Answers and says that it closes. */
-  saysClose: (): RawBehaviour => (socket) => socket.end(message(200, 'ok', { connection: 'close' })),
-  /** The body ends where the connection does (HTTP/1.0). */
+  saysClose: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok', { connection: 'close' })),
+  /** Ends the body with the connection (HTTP/1.0). */
   endsWithConnection:
     (body = 'ok'): RawBehaviour =>
     (socket) =>
       socket.end(`HTTP/1.0 200 OK\r\n\r\n${body}`),
-  /** Takes the request and never says a word. */
+  /** Accepts the request and never responds. */
   hangs: (): RawBehaviour => () => undefined,
   hangsAfterHeaders: (): RawBehaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n'),
   hangsWithinHeaders: (): RawBehaviour => (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-le'),
-  /** A part at a time, without end. */
+  /** Sends one part at a time, without end. */
   drips:
-    ([beginning, part]: readonly [string, string] = endless.body, everyMs = 20): RawBehaviour =>
+    ([beginning, part]: readonly [string, string] = endlessResponses.body, everyMs = 20): RawBehaviour =>
     (socket) => {
       socket.write(beginning);
-      repeat(socket, everyMs, () => socket.write(part));
+      repeatUntilClosed(socket, everyMs, () => socket.write(part));
     },
-  /** An informational answer before the real one. */
+  /** Sends an informational response before the final one. */
   informsFirst:
     (status: number): RawBehaviour =>
     (socket) =>
-      socket.write(`HTTP/1.1 ${status} Wait\r\n\r\n${message(200, 'ok').toString()}`),
-  resets: (): RawBehaviour => reset,
+      socket.write(`HTTP/1.1 ${status} Wait\r\n\r\n${formatResponse(200, 'ok').toString()}`),
+  resets: (): RawBehaviour => resetConnection,
   resetsWithinBody: (): RawBehaviour => (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
-    later(socket, 20, () => reset(socket));
+    runAfter(socket, 20, () => resetConnection(socket));
   },
-  /** Sends its FIN instead of an answer, and goes on reading. */
+  /** Sends a FIN instead of a response, and continues reading. */
   halfCloses: (): RawBehaviour => (socket) => socket.end(),
-  /** Declares more than it sends, then closes. */
+  /** Declares more bytes than it sends, then closes the connection. */
   claimsMore: (): RawBehaviour => (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort'),
-  /** Declares less than it sends: the rest would be taken for the answer to the next request. */
+  /** Declares fewer bytes than it sends: the rest looks like the response to the next request. */
   claimsLess: (): RawBehaviour => (socket) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 Stolen\r\ncontent-length: 0\r\n\r\n'),
-  /** Declares a length and chunks at once (request smuggling's other half). */
+  /** Declares both a length and chunks (response splitting). */
   claimsTwice: (): RawBehaviour => (socket) =>
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
-  /** Hundreds of megabytes of zeros in a few hundred kilobytes. */
+  /** Sends hundreds of megabytes of zeros, compressed to a few hundred kilobytes. */
   gzipBomb:
     (megabytes = 256): RawBehaviour =>
     (socket) =>
-      socket.write(message(200, bomb(megabytes), { 'content-encoding': 'gzip' })),
-  /** The same as fast as it is read. */
+      socket.write(formatResponse(200, createGzipBomb(megabytes), { 'content-encoding': 'gzip' })),
+  /** Repeats a part as fast as the client reads. */
   floods:
-    ([beginning, part]: readonly [string, string] = endless.chunks) =>
+    ([beginning, part]: readonly [string, string] = endlessResponses.chunks) =>
     (socket: Socket): void => {
       const parts = Buffer.from(part.repeat(Math.ceil(0x10000 / part.length)));
       socket.write(beginning);
@@ -93,51 +93,53 @@ export const receivers = {
       socket.on('drain', pump);
       pump();
     },
-  /** One header of this many bytes. */
+  /** Sends one header of this many bytes. */
   hugeHeader:
     (bytes: number): RawBehaviour =>
     (socket) =>
-      socket.write(message(200, 'ok', { 'x-huge': 'h'.repeat(bytes) })),
+      socket.write(formatResponse(200, 'ok', { 'x-huge': 'h'.repeat(bytes) })),
   manyHeaders:
     (count: number): RawBehaviour =>
     (socket) =>
-      socket.write(message(200, 'ok', Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'v'])))),
-  /** Whatever bytes. */
+      socket.write(
+        formatResponse(200, 'ok', Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'v']))),
+      ),
+  /** Sends arbitrary bytes. */
   says:
     (bytes: string | Buffer): RawBehaviour =>
     (socket) =>
       socket.write(bytes),
 } as const;
 
-let bombs: { readonly megabytes: number; readonly bytes: Buffer } | undefined;
-/** Packed once per size: it takes a second. */
-function bomb(megabytes: number): Buffer {
-  if (bombs?.megabytes !== megabytes) {
-    // Members may follow each other (RFC 1952), so that one megabyte is all that need be packed.
+let cachedGzipBomb: { readonly megabytes: number; readonly bytes: Buffer } | undefined;
+/** Returns compressed zeros, cached for one size because compression takes a second. */
+function createGzipBomb(megabytes: number): Buffer {
+  if (cachedGzipBomb?.megabytes !== megabytes) {
+    // Gzip members can be concatenated (RFC 1952), so only one megabyte needs compression.
     const member = gzipSync(Buffer.alloc(1024 * 1024));
-    bombs = { megabytes, bytes: Buffer.concat(Array<Buffer>(megabytes).fill(member)) };
+    cachedGzipBomb = { megabytes, bytes: Buffer.concat(Array<Buffer>(megabytes).fill(member)) };
   }
-  return bombs.bytes;
+  return cachedGzipBomb.bytes;
 }
 
-function message(status: number, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Buffer {
+function formatResponse(status: number, body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Buffer {
   const bytes = Buffer.from(body);
   const fields = Object.entries({ 'content-length': String(bytes.length), ...headers });
   const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Status\r\n${head}\r\n`), bytes]);
 }
 
-/** A TCP reset; over TLS, where Node knows none, a close without farewell. */
-function reset(socket: Socket): void {
+/** Resets the TCP connection, or destroys a TLS socket, which Node cannot reset. */
+function resetConnection(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-function later(socket: Socket, delayMs: number, act: () => void): void {
+function runAfter(socket: Socket, delayMs: number, act: () => void): void {
   const closed = new AbortController();
   const close = () => closed.abort();
   socket.once('close', close);
-  takeTime(delayMs, closed.signal).then(
+  simulateDelay(delayMs, closed.signal).then(
     () => {
       socket.off('close', close);
       act();
@@ -146,7 +148,7 @@ function later(socket: Socket, delayMs: number, act: () => void): void {
   );
 }
 
-function repeat(socket: Socket, everyMs: number, act: () => void): void {
+function repeatUntilClosed(socket: Socket, everyMs: number, act: () => void): void {
   const timer = setInterval(act, everyMs);
   socket.once('close', () => clearInterval(timer));
 }

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Lease, Leases } from '@tracking/ports';
 import { eventually } from './eventually.ts';
-import { type AdapterSubject, itWhere, NO_CRASH, ONE_PROCESS } from './subject.ts';
+import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_ENGINE } from './subject.ts';
 
-/** Longer than any time to live, on a busy machine. */
-const TAKEN_OVER_MS = 40_000;
+/** Longer than the time to live of any lease, even on a busy machine. */
+const TAKEOVER_DEADLINE_MS = 40_000;
 
-/** Every promise of the `Leases` port. */
+/** Tests every guarantee of the `Leases` port. */
 export function leasesConformance(title: string, subject: AdapterSubject<Leases>): void {
   describe(`leases on ${title}`, () => {
     const never = new AbortController().signal;
@@ -17,17 +17,17 @@ export function leasesConformance(title: string, subject: AdapterSubject<Leases>
     afterAll(() => subject.close());
     beforeEach(() => void (name = `lease-${randomUUID()}`));
 
-    /** Waits for the lease without being waited for. */
-    function waiting(from: Leases = leases, signal: AbortSignal = never) {
-      const taker: { lease?: Lease; error?: unknown } = {};
+    /** Starts acquiring the lease without awaiting it. */
+    function startAcquiring(from: Leases = leases, signal: AbortSignal = never) {
+      const waiter: { lease?: Lease; error?: unknown } = {};
       from.acquire(name, signal).then(
-        (lease) => (taker.lease = lease),
-        (error: unknown) => (taker.error = error),
+        (lease) => (waiter.lease = lease),
+        (error: unknown) => (waiter.error = error),
       );
-      return taker;
+      return waiter;
     }
 
-    it('are had at once where nobody has them', async () => {
+    it('are acquired immediately if nobody holds them', async () => {
       const lease = await leases.acquire(name, never);
       expect(lease.name).toBe(name);
       expect(Number.isSafeInteger(lease.epoch)).toBe(true);
@@ -54,7 +54,7 @@ export function leasesConformance(title: string, subject: AdapterSubject<Leases>
       expect(epochs).toEqual([...new Set(epochs)].sort((one, other) => one - other));
     });
 
-    it('of different names know nothing of each other', async () => {
+    it('with different names are independent', async () => {
       const first = await leases.acquire(`${name}-1`, never);
       const second = await leases.acquire(`${name}-2`, never);
       await first.release();
@@ -62,51 +62,53 @@ export function leasesConformance(title: string, subject: AdapterSubject<Leases>
       await second.release();
     });
 
-    it('are handed over when released', async () => {
+    it('pass to a waiting acquirer when released', async () => {
       const lease = await leases.acquire(name, never);
-      const taker = waiting();
+      const taker = startAcquiring();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
       await lease.release();
-      await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), { deadlineMs: TAKEN_OVER_MS });
+      await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {
+        deadlineMs: TAKEOVER_DEADLINE_MS,
+      });
       await taker.lease?.release();
     });
 
-    it('are released once only, and then can no longer be relied on', async () => {
+    it('are released only once, and are no longer held afterwards', async () => {
       const lease = await leases.acquire(name, never);
       await lease.release();
       expect(lease.lost.aborted).toBe(true);
       expect(lease.isHeld()).toBe(false);
       const next = await leases.acquire(name, never);
       await lease.release();
-      const taker = waiting();
+      const taker = startAcquiring();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
       expect(next.lost.aborted).toBe(false);
       expect(next.isHeld()).toBe(true);
       await next.release();
-      await eventually(() => expect(taker.lease).toBeDefined(), { deadlineMs: TAKEN_OVER_MS });
+      await eventually(() => expect(taker.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
       await taker.lease?.release();
     });
 
-    it('go to no one who gave up waiting', async () => {
+    it('are not given to an acquirer whose signal aborted', async () => {
       const lease = await leases.acquire(name, never);
       const patience = new AbortController();
-      const taker = waiting(leases, patience.signal);
-      const other = waiting();
+      const taker = startAcquiring(leases, patience.signal);
+      const other = startAcquiring();
       const reason = new Error('enough');
       patience.abort(reason);
       await eventually(() => expect(taker.error).toBe(reason));
       await lease.release();
-      await eventually(() => expect(other.lease).toBeDefined(), { deadlineMs: TAKEN_OVER_MS });
+      await eventually(() => expect(other.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
       expect(taker.lease).toBeUndefined();
       await other.lease?.release();
       await expect(leases.acquire(name, patience.signal)).rejects.toBe(reason);
     });
 
-    it('are given up when closed, and had again with a greater epoch', async () => {
+    it('are lost when the port is closed, and acquired again with a greater epoch', async () => {
       const lease = await leases.acquire(name, never);
-      const taker = waiting();
+      const taker = startAcquiring();
       leases = await subject.reopen();
       expect(lease.lost.aborted).toBe(true);
       await eventually(() => expect(taker.error).toBeDefined());
@@ -115,25 +117,30 @@ export function leasesConformance(title: string, subject: AdapterSubject<Leases>
       await again.release();
     });
 
-    itWhere(subject.crash !== undefined, NO_CRASH)('are had again after a crash, with a greater epoch', async () => {
-      const lease = await leases.acquire(name, never);
-      leases = (await subject.crash?.()) ?? leases;
-      const again = await leases.acquire(name, AbortSignal.timeout(TAKEN_OVER_MS));
-      expect(again.epoch).toBeGreaterThan(lease.epoch);
-      await again.release();
-    });
+    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+      'are acquired again after a crash, with a greater epoch',
+      async () => {
+        const lease = await leases.acquire(name, never);
+        leases = (await subject.crash?.()) ?? leases;
+        const again = await leases.acquire(name, AbortSignal.timeout(TAKEOVER_DEADLINE_MS));
+        expect(again.epoch).toBeGreaterThan(lease.epoch);
+        await again.release();
+      },
+    );
 
-    itWhere(subject.another !== undefined, ONE_PROCESS)('exclude other processes', async () => {
-      const other = (await subject.another?.()) ?? leases;
+    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)('exclude other processes', async () => {
+      const other = (await subject.openSecond?.()) ?? leases;
       const lease = await leases.acquire(name, never);
-      const taker = waiting(other);
+      const taker = startAcquiring(other);
       await lease.release();
-      await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), { deadlineMs: TAKEN_OVER_MS });
-      const back = waiting();
+      await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {
+        deadlineMs: TAKEOVER_DEADLINE_MS,
+      });
+      const back = startAcquiring();
       await setImmediate();
       expect(back.lease).toBeUndefined();
       await taker.lease?.release();
-      await eventually(() => expect(back.lease).toBeDefined(), { deadlineMs: TAKEN_OVER_MS });
+      await eventually(() => expect(back.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
       await back.lease?.release();
     });
   });

@@ -8,36 +8,39 @@ import { runInNewContext } from 'node:vm';
 
 export interface TempFolder {
   readonly path: string;
-  /** With everything in it. */
+  /** Removes the folder with its content. */
   remove(): Promise<void>;
 }
 
-/** A new, empty folder of this test's own. */
+/** Creates a new, empty temporary folder. */
 export async function tempFolder(): Promise<TempFolder> {
   const path = await mkdtemp(join(tmpdir(), 'tracking-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Below the ports that outgoing connections take: one of those might get it while the server that had it is down. */
-const FIRST_PORT = 20_000;
-const LAST_PORT = 32_000;
-/** Not given out twice by one process, though nobody listens there yet. */
-const given = new Set<number>();
+/**
+ * Lowest port for test servers. The range is below the ports of outgoing connections, which could otherwise take the
+ * port of a server that is down.
+ */
+const MIN_PORT = 20_000;
+const MAX_PORT = 32_000;
+/** Ports that this process has already returned, even if no server listens on them yet. */
+const reservedPorts = new Set<number>();
 
 /**
- * A loopback port on which nothing listens, for a server that is to come back on it.
- * @param wanted taken where it is one
+ * Returns a loopback port on which nothing listens, for a server that will restart on it.
+ * @param wanted preferred port, returned if it is free
  */
 export async function freePort(wanted?: number): Promise<number> {
-  for (let port = wanted ?? anyPort(); ; port = anyPort()) {
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
+  for (let port = wanted ?? randomPort(); ; port = randomPort()) {
+    if (reservedPorts.has(port) || !(await isFree(port))) continue;
+    reservedPorts.add(port);
     return port;
   }
 }
 
-function anyPort(): number {
-  return FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
+function randomPort(): number {
+  return MIN_PORT + Math.floor(Math.random() * (MAX_PORT - MIN_PORT));
 }
 
 async function isFree(port: number): Promise<boolean> {
@@ -50,24 +53,24 @@ async function isFree(port: number): Promise<boolean> {
   return isListening;
 }
 
-/** Bytes that something still holds beyond those at first: buffers, and the JavaScript heap where that counts too. */
-export class Memory {
-  most = 0;
+/** Measures how many bytes are held in addition to those at the start: buffers, and optionally the JavaScript heap. */
+export class MemoryMeter {
+  peakBytes = 0;
   private readonly collect: () => void;
   private readonly before: number;
 
   constructor(private readonly counts: 'buffers' | 'buffers and heap') {
     setFlagsFromString('--expose-gc');
     this.collect = runInNewContext('gc') as () => void;
-    this.before = this.held();
+    this.before = this.measureHeldBytes();
   }
 
-  look(): void {
-    this.most = Math.max(this.most, this.held() - this.before);
+  sample(): void {
+    this.peakBytes = Math.max(this.peakBytes, this.measureHeldBytes() - this.before);
   }
 
-  private held(): number {
-    // Buffers are freed beside the program; the second time waits for what the first began.
+  private measureHeldBytes(): number {
+    // Buffers are freed asynchronously. The second collection waits for the first one.
     this.collect();
     this.collect();
     const { arrayBuffers, heapUsed } = process.memoryUsage();
@@ -75,9 +78,9 @@ export class Memory {
   }
 }
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const CHROMIUM_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Where this machine has a Chromium: `CHROMIUM`, or where packages put it; undefined where it has none. */
-export const CHROMIUM = process.env['CHROMIUM'] ?? PLACES.find((path) => existsSync(path));
-/** Flags that let it run in a container, and as root. */
+/** Path of Chromium on this machine: `CHROMIUM`, or the path used by packages; undefined if it is not installed. */
+export const CHROMIUM_PATH = process.env['CHROMIUM'] ?? CHROMIUM_PATHS.find((path) => existsSync(path));
+/** Flags that allow Chromium to run in a container and as root. */
 export const CHROMIUM_FLAGS = ['--no-sandbox', '--disable-dev-shm-usage'];

@@ -2,51 +2,54 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, readFileSync, readdirSync, type WriteStream } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { patient } from './eventually.ts';
+import { scaleTimeout } from './eventually.ts';
 
-/** How a process under test is started. */
+/** Command and options of a process under test. */
 export interface ProcessSpec {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** In a group of its own: Ctrl-C is for whoever stops everything in order. False by default. */
+  /**
+   * True to start the process in its own process group, so that Ctrl-C reaches only the parent, which stops everything
+   * in order. False by default.
+   */
   readonly detached?: boolean;
-  /** The line that it prints when it is ready, or a check whether it is. */
+  /** The line that the process prints when it is ready, or a function that checks if it is ready. */
   readonly ready: RegExp | (() => Promise<boolean>);
-  /** The line that it must print at the end of an orderly stop; without this option, none is expected. */
+  /** The line that the process must print at the end of an orderly stop; no line is required by default. */
   readonly stopped?: RegExp;
-  /** Takes everything that it prints, over all its runs. */
+  /** Receives the output of all runs. */
   readonly logFile: string;
 }
 
-const READY_MS = patient(60_000);
-/** From SIGTERM until it is killed: half as long again as our services ask for. */
-const STOP_MS = patient(30_000);
-/** From one question whether it is ready to the next. */
-const ASK_EVERY_MS = 100;
+const READY_TIMEOUT_MS = scaleTimeout(60_000);
+/** Milliseconds between SIGTERM and SIGKILL: 1.5 times the shutdown deadline of the services. */
+const STOP_TIMEOUT_MS = scaleTimeout(30_000);
+/** Milliseconds between two checks of readiness. */
+const READY_POLL_MS = 100;
 
 /**
- * Nothing that was started here outlives a process that exits. Under Jest, which passes that event on to nobody, a test
- * ends what it started.
+ * Processes that are killed when this process exits. Jest does not pass on the exit event, so a test ends the processes
+ * that it started.
  */
-const alive = new Set<ChildProcess>();
+const runningChildren = new Set<ChildProcess>();
 process.once('exit', () => {
-  for (const child of alive) child.kill('SIGKILL');
+  for (const child of runningChildren) child.kill('SIGKILL');
 });
 
-/** A process that can be killed, stopped, held and started again. */
+/** A process that can be killed, stopped, suspended and started again. */
 export class ManagedProcess {
   private child: ChildProcess | undefined;
   private readonly log: WriteStream;
-  /** The end of what the present run printed. */
-  private said = '';
-  private isWanted = false;
+  /** The last part of the output of the current run. */
+  private output = '';
+  private shouldRun = false;
 
   constructor(
     readonly spec: ProcessSpec,
-    /** Told when it ends although nobody asked for it. */
-    private readonly died: (name: string, code: number | null) => void = () => undefined,
+    /** Called when the process ends without being stopped. */
+    private readonly onUnexpectedExit: (name: string, code: number | null) => void = () => undefined,
   ) {
     this.log = createWriteStream(spec.logFile, { flags: 'a' });
   }
@@ -55,22 +58,23 @@ export class ManagedProcess {
     return this.child?.pid;
   }
 
-  /** Starts it; resolves when it is ready, with what it printed to say so and its groups. */
-  async run(): Promise<readonly string[]> {
+  /** Starts the process. Resolves when it is ready, with the match of its ready line. */
+  async start(): Promise<readonly string[]> {
     const { name, command, args, env, detached = false, ready } = this.spec;
-    this.isWanted = true;
+    this.shouldRun = true;
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached, ...(env && { env }) });
     this.child = child;
-    alive.add(child);
+    runningChildren.add(child);
     child.stdout.pipe(this.log, { end: false });
     child.stderr.pipe(this.log, { end: false });
     child.once('exit', (code) => {
-      alive.delete(child);
-      if (this.child === child && this.isWanted) this.died(name, code);
+      runningChildren.delete(child);
+      if (this.child === child && this.shouldRun) this.onUnexpectedExit(name, code);
     });
-    this.said = '';
+    this.output = '';
     const keep = (chunk: Buffer) => {
-      if (this.child === child || this.child === undefined) this.said = (this.said + chunk.toString()).slice(-4_000);
+      if (this.child === child || this.child === undefined)
+        this.output = (this.output + chunk.toString()).slice(-4_000);
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
@@ -78,9 +82,9 @@ export class ManagedProcess {
       const fail = (how: string) => {
         clearTimeout(late);
         child.kill('SIGKILL');
-        reject(new Error(`${name} ${how}:\n${this.said}`));
+        reject(new Error(`${name} ${how}:\n${this.output}`));
       };
-      const late = setTimeout(() => fail(`was not ready within ${READY_MS} ms`), READY_MS);
+      const late = setTimeout(() => fail(`was not ready within ${READY_TIMEOUT_MS} ms`), READY_TIMEOUT_MS);
       const isReady = (how: readonly string[]) => {
         child.stdout.off('data', listen);
         child.stderr.off('data', listen);
@@ -88,35 +92,35 @@ export class ManagedProcess {
         resolve(how);
       };
       const listen = () => {
-        const match = ready instanceof RegExp ? ready.exec(this.said) : null;
+        const match = ready instanceof RegExp ? ready.exec(this.output) : null;
         if (match !== null) isReady(match);
       };
       const ask = async (question: () => Promise<boolean>) => {
         while (this.child === child && child.exitCode === null && child.signalCode === null) {
           if (await question()) return isReady([]);
-          await pause(ASK_EVERY_MS);
+          await pause(READY_POLL_MS);
         }
       };
       if (!(ready instanceof RegExp)) void ask(ready);
       child.stdout.on('data', listen);
       child.stderr.on('data', listen);
       child.once('error', () => {
-        alive.delete(child);
+        runningChildren.delete(child);
         fail('could not be started');
       });
       child.once('exit', (code) => fail(`ended with ${code}`));
     });
   }
 
-  /** As a power cut does. */
+  /** Ends the process with SIGKILL, like a power cut. */
   kill(): Promise<void> {
     return this.end('SIGKILL');
   }
 
   /**
-   * As an operator does: killed where it lingers. Resolves when it is gone.
-   * @throws Error where it lingered before it said that it had stopped. One that lingers behind that has met a fault of
-   *   Node.js: its threads may wait for each other for ever at the exit (nodejs/node#54918)
+   * Ends the process with SIGTERM, like an operator, and with SIGKILL after a timeout. Resolves when it has ended.
+   * @throws Error if the process timed out before it reported its end. If it times out after that, the cause is a fault
+   *   of Node.js: its threads may wait for each other forever at exit (nodejs/node#54918)
    */
   async stop(): Promise<void> {
     const { child } = this;
@@ -124,37 +128,39 @@ export class ManagedProcess {
     const late = setTimeout(() => {
       isLate = true;
       child?.kill('SIGKILL');
-    }, STOP_MS);
+    }, STOP_TIMEOUT_MS);
     await this.end('SIGTERM');
     clearTimeout(late);
     const { name, stopped } = this.spec;
-    if (!isLate || stopped === undefined || stopped.test(this.said)) return;
-    throw new Error(`${name} did not stop within ${STOP_MS} ms:\n${this.said}`);
+    if (!isLate || stopped === undefined || stopped.test(this.output)) return;
+    throw new Error(`${name} did not stop within ${STOP_TIMEOUT_MS} ms:\n${this.output}`);
   }
 
-  /** Hung, not gone: connections stay open and nothing answers. Waits, on Linux, until none of its threads runs. */
-  hold(): void {
+  /**
+   * Suspends the process: connections stay open and get no response. On Linux, waits until all threads have stopped.
+   */
+  suspend(): void {
     const { child } = this;
     if (child === undefined) return;
     child.kill('SIGSTOP');
     const moment = new Int32Array(new SharedArrayBuffer(4));
-    while (runs(child)) Atomics.wait(moment, 0, 0, 1);
+    while (hasRunningThread(child)) Atomics.wait(moment, 0, 0, 1);
   }
 
-  wake(): void {
+  resume(): void {
     this.child?.kill('SIGCONT');
   }
 
-  /** Resolves when it has ended, perhaps by itself. */
-  async ended(): Promise<void> {
+  /** Resolves when the process has ended, possibly by itself. */
+  async waitForExit(): Promise<void> {
     const { child } = this;
     if (child !== undefined && child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
 
   private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const { child } = this;
-    const ended = this.ended();
-    this.isWanted = false;
+    const ended = this.waitForExit();
+    this.shouldRun = false;
     this.child = undefined;
     child?.kill('SIGCONT');
     child?.kill(signal);
@@ -162,14 +168,14 @@ export class ManagedProcess {
   }
 }
 
-/** Whether any of its threads does not stand still yet: a signal reaches each in its own time. */
-function runs({ pid }: ChildProcess): boolean {
+/** Returns true if a thread of the process is still running: a signal reaches each thread at a different time. */
+function hasRunningThread({ pid }: ChildProcess): boolean {
   const tasks = `/proc/${pid}/task`;
   if (!existsSync(tasks)) return false;
   try {
     return readdirSync(tasks).some((task) => /\) [RSD] /.test(readFileSync(`${tasks}/${task}/stat`, 'utf8')));
   } catch {
-    // One of them has ended meanwhile.
+    // A thread has ended meanwhile.
     return true;
   }
 }

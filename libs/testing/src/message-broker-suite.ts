@@ -8,16 +8,16 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { type AdapterSubject, itWhere, NO_CRASH } from './subject.ts';
+import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 
 export interface MessageBrokerSubject extends AdapterSubject<MessageBroker> {
-  /** Characters of a message that it never takes. Absent where it takes any. */
+  /** Characters of a message that the broker refuses because of its size. Absent if the broker accepts any size. */
   readonly tooLarge?: number;
 }
 
-/** Every promise of the `MessageBroker` port. */
+/** Tests every guarantee of the `MessageBroker` port. */
 export function messageBrokerConformance(name: string, subject: MessageBrokerSubject): void {
   describe(`message broker on ${name}`, () => {
     let broker: MessageBroker;
@@ -48,7 +48,7 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
     });
     const idOf = (received: ReceivedMessage) => received.headers['event-id'];
 
-    /** Consumes into a list for as long as the test lasts. */
+    /** Consumes messages into a list until the test ends. */
     function collect(of = group, signal = consumers.signal, handler: BatchHandler = async () => {}): ReceivedMessage[] {
       const received: ReceivedMessage[] = [];
       consuming.push(
@@ -60,7 +60,7 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       return received;
     }
 
-    it('hands out what was published, whole and in order per key', async () => {
+    it('delivers all published messages, complete and in order per key', async () => {
       const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
       const sent = Array.from({ length: 210 }, (_, n) => message(keys[n % keys.length] ?? '', n));
       for (let at = 0; at < sent.length; at += 30) await broker.publish(topic, sent.slice(at, at + 30));
@@ -73,21 +73,21 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       expect(new Set(received.map((one) => one.partition)).size).toBeGreaterThan(1);
     });
 
-    it('keeps the order of publishes that were not waited for', async () => {
+    it('keeps the order of publishes that were not awaited', async () => {
       const received = collect();
       await Promise.all(Array.from({ length: 100 }, (_, n) => broker.publish(topic, [message('one', n)])));
       await eventually(() => expect(received).toHaveLength(100));
       expect(received.map(idOf)).toEqual(Array.from({ length: 100 }, (_, n) => `one-${n}`));
     });
 
-    it('starts a new group at the earliest message and every group by itself', async () => {
+    it('starts a new group at the earliest message, independent of other groups', async () => {
       await broker.publish(topic, [message('a', 1), message('b', 2)]);
       const first = collect();
       const second = collect(`${group}-other`);
       await eventually(() => expect([first.length, second.length]).toEqual([2, 2]));
     });
 
-    it('goes on after what was handled, not from the beginning', async () => {
+    it('continues after the committed messages, not from the beginning', async () => {
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1)]);
       const before = collect(group, stop.signal);
@@ -99,14 +99,14 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(() => expect(after.map(idOf)).toEqual(['a-2']));
     });
 
-    it('counts what a group has not handled', async () => {
+    it('reports the number of messages that a group has not handled', async () => {
       await broker.publish(topic, [message('a', 1), message('b', 2), message('a', 3)]);
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(3));
       collect();
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
     });
 
-    it('hands a batch out again, in order, when its handler failed', async () => {
+    it('delivers a batch again, in order, after its handler failed', async () => {
       await broker.publish(topic, [message('a', 1), message('a', 2)]);
       const attempts: (string | undefined)[][] = [];
       const received = collect(group, consumers.signal, async (messages) => {
@@ -133,7 +133,7 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(async () => expect([received.length, await broker.lag(topic, group)]).toEqual([1, 0]));
     });
 
-    it('lets a slow partition hold up no other', async () => {
+    it('does not let a slow partition delay other partitions', async () => {
       let release = (): void => {};
       const held = new Promise<void>((resolve) => (release = resolve));
       let isHeld = false;
@@ -155,7 +155,7 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(() => expect(received).toHaveLength(41));
     });
 
-    it('shares a topic among the members of a group, each message once, and goes on when one leaves', async () => {
+    it('divides a topic among the members of a group, each message once, and continues when a member leaves', async () => {
       const leaving = new AbortController();
       const first = collect(group, leaving.signal);
       const second = collect();
@@ -170,7 +170,7 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(() => expect(ids().size).toBe(400));
     });
 
-    it('finishes work in hand before a consumption ends, and commits it', async () => {
+    it('completes and commits current work before the consumer ends', async () => {
       const leaving = new AbortController();
       const held = Promise.withResolvers<void>();
       const begun: ReceivedMessage[] = [];
@@ -194,14 +194,14 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
     });
 
-    it('leaves a topic that exists as it is', async () => {
+    it('does not change an existing topic', async () => {
       await broker.publish(topic, [message('a', 1)]);
       await broker.ensureTopics([{ name: topic, partitions: 1, retentionMs: 1 }]);
       const received = collect();
       await eventually(() => expect(received.map(idOf)).toEqual(['a-1']));
     });
 
-    it('says how much a topic was given, over a restart too', async () => {
+    it('reports the number of published messages of a topic, even after a restart', async () => {
       const total = async () => (await broker.produced(topic)).reduce((sum, count) => sum + count, 0);
       const before = await eventuallyWithin(total, subject);
       await broker.publish(topic, [message('a', 1), message('b', 2), message('c', 3)]);
@@ -213,8 +213,8 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await expect(broker.produced(`${topic}-none`)).rejects.toThrow(Unavailable);
     });
 
-    itWhere(subject.tooLarge !== undefined, 'this subject takes messages of any size')(
-      'refuses by name a message that is too large, with what comes after it, and goes on',
+    itIfSupported(subject.tooLarge !== undefined, 'this subject accepts messages of any size')(
+      'refuses a message that is too large, and those after it, with its key, and continues',
       async () => {
         const large = { ...message('a', 1), value: JSON.stringify('x'.repeat(subject.tooLarge ?? 0)) };
         const refusal = broker.publish(topic, [message('a', 0), message('b', 0), large, message('a', 2)]);
@@ -228,7 +228,7 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       },
     );
 
-    it('keeps messages and offsets over a restart', async () => {
+    it('keeps messages and offsets after a restart', async () => {
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1), message('a', 2)]);
       const before = collect(group, stop.signal);
@@ -243,8 +243,8 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
       await eventually(() => expect(other.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']));
     });
 
-    itWhere(subject.crash !== undefined, NO_CRASH)(
-      'loses nothing acknowledged in a crash, and repeats at most what was not committed',
+    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+      'loses no acknowledged message in a crash, and repeats only uncommitted messages',
       async () => {
         const sent = Array.from({ length: 300 }, (_, n) => message(`key-${n % 10}`, n));
         const acknowledged: string[] = [];

@@ -1,21 +1,20 @@
 import type { CollectionSpec, Document, FilterCondition, Query, Scalar } from '@tracking/ports';
 
-type Value = Scalar | undefined;
+type FieldValue = Scalar | undefined;
 
 /**
- * Documents that a query asks for, and before and after them documents that it does not, each for one reason only: they
- * differ from the others in one field, or come before the place from which the query goes on.
- * @param count how many of each
- * @param leaves tells of a field for whose sake there is no document that is not asked for; of several conditions of one
- * field, `all` for one, which of them
+ * Creates documents that match a query, and before and after them documents that do not match for exactly one reason:
+ * they differ in one field, or sort before the position from which the query continues.
+ * @param count number of documents of each kind
+ * @param isSkipped returns true for a field without near misses; `which` selects one of several conditions of the field
  */
 export function nearMisses(
   spec: CollectionSpec,
   query: Query,
   count: number,
-  leaves: (field: string, which: number) => boolean = () => false,
+  isSkipped: (field: string, which: number) => boolean = () => false,
 ): readonly Document[] {
-  const conditions = conditionsOf(query);
+  const conditions = conditionsByField(query);
   const arrays = new Set(spec.indexes.map(({ arrayField }) => arrayField));
   const made: Document[] = [];
   const make = (many: number, missed?: string, which?: number) => {
@@ -23,21 +22,21 @@ export function nearMisses(
       const n = made.length;
       const fields = [...conditions].map(([field, those]): [string, unknown] => {
         const except = field === missed ? which : undefined;
-        if (!arrays.has(field)) return [field, value(those, n, except)];
-        // Each condition of an array has an element of its own.
-        const several = those.map((one, at) => value([one], n, at === except ? 0 : undefined));
+        if (!arrays.has(field)) return [field, chooseValue(those, n, except)];
+        // Each condition of an array field has its own element.
+        const several = those.map((one, at) => chooseValue([one], n, at === except ? 0 : undefined));
         return [
           field,
           several.every((one) => one === undefined) ? undefined : several.filter((one) => one !== undefined),
         ];
       });
-      made.push({ id: `d${padded(n)}`, ...Object.fromEntries(fields.filter(([, one]) => one !== undefined)) });
+      made.push({ id: `d${padNumber(n)}`, ...Object.fromEntries(fields.filter(([, one]) => one !== undefined)) });
     }
   };
   const makeOthers = () => {
     for (const [field, those] of conditions) {
       those.forEach((_, which) => {
-        if (!leaves(field, which)) make(count, field, which);
+        if (!isSkipped(field, which)) make(count, field, which);
       });
     }
   };
@@ -47,10 +46,13 @@ export function nearMisses(
   return made;
 }
 
-/** By field: of the filter, of the order, and that of going on. */
-function conditionsOf({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
+/**
+ * Returns the conditions by field: those of the filter, of the sort order, and of the position from which the query
+ * continues.
+ */
+function conditionsByField({ filter, sort, after }: Query): ReadonlyMap<string, readonly FilterCondition[]> {
   const all = new Map<string, readonly FilterCondition[]>(
-    Object.entries(filter).map(([field, one]) => [field, isAll(one) ? one.all : [one]]),
+    Object.entries(filter).map(([field, one]) => [field, isAllCondition(one) ? one.all : [one]]),
   );
   sort?.fields.forEach((field, at) => {
     const from = at === 0 ? after?.[0] : undefined;
@@ -60,45 +62,50 @@ function conditionsOf({ filter, sort, after }: Query): ReadonlyMap<string, reado
   return all;
 }
 
-function isAll(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
+function isAllCondition(condition: FilterCondition): condition is Extract<FilterCondition, { readonly all: unknown }> {
   return typeof condition === 'object' && condition !== null && 'all' in condition;
 }
 
-/** A value for which these hold, or all but one of them; different ones for different numbers as far as there are any. */
-function value(conditions: readonly FilterCondition[], n: number, except?: number): Value {
+/** Returns a value that meets all conditions, or all except one. Different numbers get different values if possible. */
+function chooseValue(conditions: readonly FilterCondition[], n: number, except?: number): FieldValue {
   if (except === undefined && conditions.length === 1) {
     const [only] = conditions;
     const listed = typeof only === 'object' && only !== null && 'in' in only ? only.in : [];
     if (listed.length > 0) return listed[n % listed.length];
   }
-  const missing = first(candidates(conditions, n), (candidate) =>
-    conditions.every((one, at) => holds(candidate, one) === (at !== except)),
+  const missing = findFirst(candidateValues(conditions, n), (candidate) =>
+    conditions.every((one, at) => matchesCondition(candidate, one) === (at !== except)),
   );
-  // Conditions that no value misses get a value that meets them.
-  return missing ?? first(candidates(conditions, n), (candidate) => conditions.every((one) => holds(candidate, one)));
+  // If no value misses the condition, use a value that meets it.
+  return (
+    missing ??
+    findFirst(candidateValues(conditions, n), (candidate) =>
+      conditions.every((one) => matchesCondition(candidate, one)),
+    )
+  );
 }
 
-/** Made one by one: the first few fit mostly. */
-function* candidates(conditions: readonly FilterCondition[], n: number): Iterable<Value> {
+/** Yields candidates lazily, because one of the first usually fits. */
+function* candidateValues(conditions: readonly FilterCondition[], n: number): Iterable<FieldValue> {
   for (const condition of conditions) {
-    for (const one of scalarsOf(condition)) yield* around(one, n);
+    for (const one of scalarsOf(condition)) yield* nearbyValues(one, n);
   }
-  yield `v${padded(n)}`;
+  yield `v${padNumber(n)}`;
   yield n;
 }
 
-function first(values: Iterable<Value>, fits: (value: Value) => boolean): Value {
+function findFirst(values: Iterable<FieldValue>, fits: (value: FieldValue) => boolean): FieldValue {
   for (const one of values) {
     if (fits(one)) return one;
   }
   return undefined;
 }
 
-function* around(one: Scalar, n: number): Iterable<Value> {
+function* nearbyValues(one: Scalar, n: number): Iterable<FieldValue> {
   if (typeof one === 'string') {
-    yield `${one}${padded(n)}`;
-    yield `${one.slice(0, -1)}${padded(n)}`;
-    yield ` ${padded(n)}`;
+    yield `${one}${padNumber(n)}`;
+    yield `${one.slice(0, -1)}${padNumber(n)}`;
+    yield ` ${padNumber(n)}`;
   }
   if (typeof one === 'number') {
     yield one + 1 + n;
@@ -113,31 +120,31 @@ function scalarsOf(condition: FilterCondition): readonly Scalar[] {
   return Object.values(condition as object).flat() as Scalar[];
 }
 
-function padded(n: number): string {
+function padNumber(n: number): string {
   return String(n).padStart(6, '0');
 }
 
-/** A value of a document that a filter can check. */
+/** The value of a document's field that a filter can check. */
 export type StoredField = Scalar | readonly Scalar[] | { readonly [member: string]: Scalar };
 
-/** The port's words about conditions, as plainly as they can be written. */
-export function holds(value: StoredField | undefined, given: FilterCondition): boolean {
-  if (given === null || typeof given !== 'object') return elements(value).includes(given);
-  if ('in' in given) return elements(value).some((element) => given.in.includes(element));
-  if ('ne' in given) return !elements(value).includes(given.ne);
+/** Checks a condition, written as plainly as the port describes it. */
+export function matchesCondition(value: StoredField | undefined, given: FilterCondition): boolean {
+  if (given === null || typeof given !== 'object') return elementsOf(value).includes(given);
+  if ('in' in given) return elementsOf(value).some((element) => given.in.includes(element));
+  if ('ne' in given) return !elementsOf(value).includes(given.ne);
   if ('exists' in given) return (value !== undefined) === given.exists;
-  if ('all' in given) return given.all.every((one) => holds(value, one));
-  return elements(value).some((element) =>
-    Object.entries(given).every(([bound, limit]) => limit !== undefined && within(bound, element, limit)),
+  if ('all' in given) return given.all.every((one) => matchesCondition(value, one));
+  return elementsOf(value).some((element) =>
+    Object.entries(given).every(([bound, limit]) => limit !== undefined && isWithinBound(bound, element, limit)),
   );
 }
 
-function elements(value: StoredField | undefined): readonly Scalar[] {
+function elementsOf(value: StoredField | undefined): readonly Scalar[] {
   if (Array.isArray(value)) return value as readonly Scalar[];
   return value === undefined || (typeof value === 'object' && value !== null) ? [] : [value as Scalar];
 }
 
-function within(bound: string, element: Scalar, limit: Scalar): boolean {
+function isWithinBound(bound: string, element: Scalar, limit: Scalar): boolean {
   if (element === null || limit === null) return element === limit && bound.endsWith('e');
   if (typeof element !== typeof limit) return false;
   return { gt: element > limit, gte: element >= limit, lt: element < limit, lte: element <= limit }[bound] ?? false;

@@ -1,59 +1,60 @@
 import { createCipheriv, createHash, randomUUID } from 'node:crypto';
 import type { ObjectContent } from '@tracking/ports';
 
-const PIECE_BYTES = 65_536;
-const BEGINNING = Buffer.from('%PDF-1.7\n');
-const END = Buffer.from('\n%%EOF\n');
+const CHUNK_BYTES = 65_536;
+const PDF_HEADER = Buffer.from('%PDF-1.7\n');
+const PDF_TRAILER = Buffer.from('\n%%EOF\n');
 
-/** A PDF by its beginning, of this many bytes, which no other name has, nor any other place of this one. */
-export function* pdfPieces(name: string, size: number): Generator<Buffer> {
+/** Yields the chunks of a PDF of this many bytes. Every name, and every position in a PDF, has different content. */
+export function* generatePdfChunks(name: string, size: number): Generator<Buffer> {
   const key = createHash('md5').update(name).digest();
   const stream = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
-  const zeros = Buffer.alloc(PIECE_BYTES);
-  for (let at = 0; at < size; at += PIECE_BYTES) {
+  const zeros = Buffer.alloc(CHUNK_BYTES);
+  for (let at = 0; at < size; at += CHUNK_BYTES) {
     const piece = stream.update(zeros.subarray(0, size - at));
-    if (at === 0) BEGINNING.copy(piece);
-    // Cut off where it stands across two pieces: nothing reads it.
-    if (at + PIECE_BYTES >= size && piece.length > END.length) END.copy(piece, piece.length - END.length);
+    if (at === 0) PDF_HEADER.copy(piece);
+    // The trailer is omitted if it would span two chunks, because nothing reads it.
+    if (at + CHUNK_BYTES >= size && piece.length > PDF_TRAILER.length)
+      PDF_TRAILER.copy(piece, piece.length - PDF_TRAILER.length);
     yield piece;
   }
 }
 
-export function pdfOf(name: string, size: number): Buffer {
-  return Buffer.concat([...pdfPieces(name, size)]);
+export function generatePdf(name: string, size: number): Buffer {
+  return Buffer.concat([...generatePdfChunks(name, size)]);
 }
 
-/** Lower-case hex. */
-export function sha256Of(pieces: Iterable<Uint8Array>): string {
+/** Returns the SHA-256 of the chunks in lower-case hex. */
+export function sha256Of(splitIntoChunks: Iterable<Uint8Array>): string {
   const hash = createHash('sha256');
-  for (const piece of pieces) hash.update(piece);
+  for (const piece of splitIntoChunks) hash.update(piece);
   return hash.digest('hex');
 }
 
-export const freshId = () => `obj_${randomUUID()}`;
+export const newObjectId = () => `obj_${randomUUID()}`;
 
-/** Bytes that no other object has, nor any other place of this one. */
-export function bytesOf(id: string, size: number): Buffer {
+/** Returns bytes that are different for each id and position. */
+export function generateBytes(id: string, size: number): Buffer {
   const key = createHash('md5').update(id).digest();
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(size));
 }
 
-/** In pieces of which none fits any engine's. */
+/** Splits bytes into chunks of sizes that match no engine's chunk size. */
 export async function* pieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 1) % 100_003) {
     yield bytes.subarray(at, at + size);
   }
 }
 
-export async function all(content: ObjectContent | undefined): Promise<Buffer> {
-  if (content === undefined) throw new Error('there is no such object');
+export async function readAll(content: ObjectContent | undefined): Promise<Buffer> {
+  if (content === undefined) throw new Error('the object does not exist');
   const parts: Uint8Array[] = [];
   for await (const bytes of content.bytes) parts.push(bytes);
   return Buffer.concat(parts);
 }
 
-/** A source that stops in the middle until it is told to go on. */
-export class SourceGate {
+/** A source of bytes that pauses in the middle until it is opened. */
+export class PausedSource {
   readonly reached: Promise<void>;
   open!: () => void;
   private readonly opened = new Promise<void>((resolve) => (this.open = resolve));

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { Memory } from './machine.ts';
-import { all, bytesOf, freshId, pieces, SourceGate } from './object-samples.ts';
-import { type AdapterSubject, itWhere, NO_CRASH, ONE_PROCESS } from './subject.ts';
+import { MemoryMeter } from './machine.ts';
+import { readAll, generateBytes, newObjectId, pieces, PausedSource } from './object-samples.ts';
+import { type AdapterSubject, itIfSupported, CRASH_UNSUPPORTED, SINGLE_PROCESS_ENGINE } from './subject.ts';
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 const tomorrow = () => new Date(Date.now() + DAY_MS);
 
-/** Every promise of the `ObjectStore` port but that of `objectStoreMemory`. */
+/** Tests every guarantee of the `ObjectStore` port except memory use, which `objectStoreMemory` tests. */
 export function objectStoreConformance(name: string, subject: AdapterSubject<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
@@ -17,8 +17,8 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     afterAll(() => subject.close());
 
     const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
-    const put = (id: string, size: number, into = store) => into.put(id, pieces(bytesOf(id, size)));
-    const read = async (id: string, range?: { start: number; end: number }) => all(await store.get(id, range));
+    const put = (id: string, size: number, into = store) => into.put(id, pieces(generateBytes(id, size)));
+    const read = async (id: string, range?: { start: number; end: number }) => readAll(await store.get(id, range));
     const stored = async (period: { from?: Date; before: Date } = { before: tomorrow() }) => {
       const ids = new Set<string>();
       for await (const id of store.listIdsStoredIn(period)) ids.add(id);
@@ -26,20 +26,20 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
     };
 
     it.each([0, 1, 255 * 1024 - 1, 255 * 1024, 255 * 1024 + 1, 3 * MIB + 7])(
-      'keeps %d bytes as they are, with their size and hash, over a restart',
+      'keeps %d bytes unchanged, with size and hash, after a restart',
       async (size) => {
-        const id = freshId();
-        const sha256 = createHash('sha256').update(bytesOf(id, size)).digest('hex');
+        const id = newObjectId();
+        const sha256 = createHash('sha256').update(generateBytes(id, size)).digest('hex');
         expect(await put(id, size)).toEqual({ sizeBytes: size, sha256 });
         expect((await store.get(id))?.sizeBytes).toBe(size);
-        expect((await read(id)).equals(bytesOf(id, size))).toBe(true);
+        expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
         store = await subject.reopen();
-        expect((await read(id)).equals(bytesOf(id, size))).toBe(true);
+        expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
       },
     );
 
-    it('reads a part of an object, cut to its size', async () => {
-      const id = freshId();
+    it('reads a range of an object, limited to its size', async () => {
+      const id = newObjectId();
       const size = 2 * MIB;
       await put(id, size);
       for (const [start, end] of [
@@ -52,17 +52,17 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
         [size, size + 1],
       ] as const) {
         expect((await store.get(id, { start, end }))?.sizeBytes).toBe(size);
-        expect((await read(id, { start, end })).equals(bytesOf(id, size).subarray(start, end))).toBe(true);
+        expect((await read(id, { start, end })).equals(generateBytes(id, size).subarray(start, end))).toBe(true);
       }
     });
 
-    it('has nothing under an id that was not put', async () => {
-      expect(await store.get(freshId())).toBeUndefined();
-      await store.delete(freshId());
+    it('returns nothing for an id that was not stored', async () => {
+      expect(await store.get(newObjectId())).toBeUndefined();
+      await store.delete(newObjectId());
     });
 
     it.each(['../outside', 'a/b', 'a\\b', '.', '', 'Large', 'a.part', 'a\0', 'x'.repeat(101)])(
-      'takes %j for a mistake',
+      'rejects %j as invalid',
       async (id) => {
         await expect(store.put(id, pieces(Buffer.from('x')))).rejects.toThrow(TypeError);
         await expect(store.get(id)).rejects.toThrow(TypeError);
@@ -70,15 +70,15 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       },
     );
 
-    it('never changes an object', async () => {
-      const id = freshId();
+    it('never changes a stored object', async () => {
+      const id = newObjectId();
       await put(id, 1_000);
       await expect(store.put(id, pieces(Buffer.from('other')))).rejects.toThrow(ObjectExists);
-      expect((await read(id)).equals(bytesOf(id, 1_000))).toBe(true);
+      expect((await read(id)).equals(generateBytes(id, 1_000))).toBe(true);
     });
 
-    it('gives an id to one of those who put it at once', async () => {
-      const id = freshId();
+    it('accepts one of several concurrent objects with the same id', async () => {
+      const id = newObjectId();
       const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(300_000, n));
       const outcomes = await Promise.allSettled(contents.map((content) => store.put(id, pieces(content))));
       const won = outcomes.flatMap(({ status }, n) => (status === 'fulfilled' ? [contents[n]] : []));
@@ -88,9 +88,9 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       expect(won[0]?.equals(await read(id))).toBe(true);
     });
 
-    it('shows nothing of an object before it is whole', async () => {
-      const id = freshId();
-      const gate = new SourceGate(bytesOf(id, 2 * MIB), MIB);
+    it('does not show an object before it is complete', async () => {
+      const id = newObjectId();
+      const gate = new PausedSource(generateBytes(id, 2 * MIB), MIB);
       const putting = store.put(id, gate.source());
       await gate.reached;
       expect(await store.get(id)).toBeUndefined();
@@ -98,50 +98,50 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       await store.removeUnfinished(new Date(Date.now() - DAY_MS));
       gate.open();
       await putting;
-      expect((await read(id)).equals(bytesOf(id, 2 * MIB))).toBe(true);
+      expect((await read(id)).equals(generateBytes(id, 2 * MIB))).toBe(true);
     });
 
     it.each([0, 100, 300_000, MIB])('keeps nothing of a source that throws after %d bytes', async (size) => {
-      const id = freshId();
-      const fault = new Error('the client went away');
-      async function* failing() {
-        yield* pieces(bytesOf(id, size));
+      const id = newObjectId();
+      const fault = new Error('the client disconnected');
+      async function* failingSource() {
+        yield* pieces(generateBytes(id, size));
         throw fault;
       }
-      await expect(store.put(id, failing())).rejects.toBe(fault);
+      await expect(store.put(id, failingSource())).rejects.toBe(fault);
       expect(await store.get(id)).toBeUndefined();
       expect((await stored()).has(id)).toBe(false);
       await put(id, size);
-      expect((await read(id)).equals(bytesOf(id, size))).toBe(true);
+      expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
     });
 
-    it('stores and reads many at once', async () => {
-      const ids = Array.from({ length: 30 }, freshId);
+    it('stores and reads many objects concurrently', async () => {
+      const ids = Array.from({ length: 30 }, newObjectId);
       await Promise.all(ids.map((id, n) => put(id, n * 20_000)));
       const contents = await Promise.all(ids.map((id) => read(id)));
-      expect(contents.every((content, n) => content.equals(bytesOf(ids[n] ?? '', n * 20_000)))).toBe(true);
+      expect(contents.every((content, n) => content.equals(generateBytes(ids[n] ?? '', n * 20_000)))).toBe(true);
     });
 
-    it('is held up by no slow reader and no slow source', async () => {
-      const [slow, quick, slowlyPut] = [freshId(), freshId(), freshId()];
+    it('is not delayed by a slow reader or a slow source', async () => {
+      const [slow, quick, slowlyPut] = [newObjectId(), newObjectId(), newObjectId()];
       await put(slow, 3 * MIB);
       const reader = (await store.get(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
-      const gate = new SourceGate(bytesOf(slowlyPut, MIB), 1);
+      const gate = new PausedSource(generateBytes(slowlyPut, MIB), 1);
       const putting = store.put(slowlyPut, gate.source());
       await gate.reached;
-      await Promise.all(Array.from({ length: 20 }, () => put(freshId(), 100_000)));
+      await Promise.all(Array.from({ length: 20 }, () => put(newObjectId(), 100_000)));
       await put(quick, 100_000);
       expect((await read(quick)).length).toBe(100_000);
       gate.open();
       await putting;
       const parts = [first?.value as Uint8Array];
       for (let next = await reader?.next(); next && !next.done; next = await reader?.next()) parts.push(next.value);
-      expect(Buffer.concat(parts).equals(bytesOf(slow, 3 * MIB))).toBe(true);
+      expect(Buffer.concat(parts).equals(generateBytes(slow, 3 * MIB))).toBe(true);
     });
 
     it('lets a reader stop in the middle', async () => {
-      const id = freshId();
+      const id = newObjectId();
       await put(id, MIB);
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
         expect(bytes.length).toBeGreaterThan(0);
@@ -151,8 +151,8 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       expect(await store.get(id)).toBeUndefined();
     });
 
-    it('forgets what was deleted, at once and over a restart', async () => {
-      const [gone, stays] = [freshId(), freshId()];
+    it('does not return deleted objects, immediately and after a restart', async () => {
+      const [gone, stays] = [newObjectId(), newObjectId()];
       await put(gone, 600_000);
       await put(stays, 600_000);
       await store.delete(gone);
@@ -164,8 +164,8 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       expect([ids.has(gone), ids.has(stays)]).toEqual([false, true]);
     });
 
-    it('gives whoever is reading what is deleted the rest, or an error', async () => {
-      const id = freshId();
+    it('gives the reader of a deleted object the remaining bytes or an error', async () => {
+      const id = newObjectId();
       await put(id, 3 * MIB);
       const content = await store.get(id);
       const reader = content?.bytes[Symbol.asyncIterator]();
@@ -177,19 +177,19 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
         return Buffer.concat(parts);
       };
       const outcome: unknown = await rest().catch((error: unknown) => error);
-      if (Buffer.isBuffer(outcome)) expect(outcome.equals(bytesOf(id, 3 * MIB))).toBe(true);
+      if (Buffer.isBuffer(outcome)) expect(outcome.equals(generateBytes(id, 3 * MIB))).toBe(true);
       else expect(outcome).toBeInstanceOf(Unavailable);
     });
 
-    it('lists ids by when they were stored, and lets what it lists be deleted', async () => {
+    it('lists ids by the time of storing, and allows deleting them meanwhile', async () => {
       const from = new Date();
-      const ids = Array.from({ length: 12 }, freshId);
+      const ids = Array.from({ length: 12 }, newObjectId);
       await Promise.all(ids.map((id) => put(id, 10)));
       const has = async (period: { from?: Date; before: Date }) => {
         const found = await stored(period);
         return ids.filter((id) => found.has(id)).length;
       };
-      // By clocks and file systems that may see a moment a little differently.
+      // Clocks and file systems may differ slightly.
       const [minute, later] = [60_000, tomorrow()];
       expect(await has({ before: later })).toBe(12);
       expect(await has({ from: new Date(from.getTime() - minute), before: later })).toBe(12);
@@ -199,33 +199,36 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
       expect(await has({ before: later })).toBe(0);
     });
 
-    it('removes nothing whole with what is unfinished', async () => {
-      const id = freshId();
+    it('does not remove complete objects when it removes unfinished ones', async () => {
+      const id = newObjectId();
       await put(id, 300_000);
       await store.removeUnfinished(tomorrow());
-      expect((await read(id)).equals(bytesOf(id, 300_000))).toBe(true);
+      expect((await read(id)).equals(generateBytes(id, 300_000))).toBe(true);
     });
 
-    itWhere(subject.another !== undefined, ONE_PROCESS)('is one store for all processes', async () => {
-      const other = await subject.another?.();
-      const [id, contested] = [freshId(), freshId()];
-      await put(id, 300_000);
-      expect((await all(await other?.get(id))).equals(bytesOf(id, 300_000))).toBe(true);
-      const puts = [store, other].map((one) => put(contested, 300_000, one));
-      expect((await Promise.allSettled(puts)).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      await other?.delete(id);
-      expect(await store.get(id)).toBeUndefined();
-    });
+    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_ENGINE)(
+      'shares its objects between processes',
+      async () => {
+        const other = await subject.openSecond?.();
+        const [id, contested] = [newObjectId(), newObjectId()];
+        await put(id, 300_000);
+        expect((await readAll(await other?.get(id))).equals(generateBytes(id, 300_000))).toBe(true);
+        const puts = [store, other].map((one) => put(contested, 300_000, one));
+        expect((await Promise.allSettled(puts)).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+        await other?.delete(id);
+        expect(await store.get(id)).toBeUndefined();
+      },
+    );
 
-    itWhere(subject.crash !== undefined, NO_CRASH)(
-      'has everything acknowledged after a crash, whole, and nothing by halves',
+    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED)(
+      'has every acknowledged object after a crash, complete, and no partial ones',
       async () => {
         const sizes = new Map<string, number>();
         const acknowledged: string[] = [];
         let ended = false;
         const putForever = async (from: ObjectStore) => {
           while (!ended) {
-            const id = freshId();
+            const id = newObjectId();
             sizes.set(id, 1 + ((sizes.size * 97_001) % 1_200_000));
             await put(id, sizes.get(id) ?? 0, from).then(
               () => acknowledged.push(id),
@@ -233,8 +236,8 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
             );
           }
         };
-        const unfinished = freshId();
-        const gate = new SourceGate(bytesOf(unfinished, 2 * MIB), MIB);
+        const unfinished = newObjectId();
+        const gate = new PausedSource(generateBytes(unfinished, 2 * MIB), MIB);
         const caught = store.put(unfinished, gate.source()).catch(() => undefined);
         await gate.reached;
         const putting = Array.from({ length: 6 }, () => putForever(store));
@@ -253,45 +256,48 @@ export function objectStoreConformance(name: string, subject: AdapterSubject<Obj
           expect(known.filter((id) => !ids.has(id))).toEqual([]);
           for (const id of ids) {
             const size = sizes.get(id);
-            if (size !== undefined) expect((await read(id)).equals(bytesOf(id, size))).toBe(true);
+            if (size !== undefined) expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
           }
         }
         await put(unfinished, 10);
-        expect((await read(unfinished)).equals(bytesOf(unfinished, 10))).toBe(true);
+        expect((await read(unfinished)).equals(generateBytes(unfinished, 10))).toBe(true);
       },
     );
   });
 }
 
-/** Apart from the others: what memory is held is told by collections of garbage, each of which takes long. */
+/**
+ * Tests the memory use of an object store. Separate from the other tests, because each measurement runs the garbage
+ * collector, which takes long.
+ */
 export function objectStoreMemory(name: string, subject: AdapterSubject<ObjectStore>): void {
   describe(`object store on ${name}`, () => {
     let store: ObjectStore;
     beforeAll(async () => void (store = await subject.open()));
     afterAll(() => subject.close());
 
-    it('holds little of an object in memory, however large it is', async () => {
-      const id = freshId();
-      const memory = new Memory('buffers');
+    it('needs little memory for an object of any size', async () => {
+      const id = newObjectId();
+      const memory = new MemoryMeter('buffers');
       const sent = createHash('sha256');
-      async function* large() {
+      async function* largeSource() {
         for (let at = 0; at < 25 * 16; at += 1) {
           const bytes = Buffer.alloc(MIB / 16, at);
           sent.update(bytes);
-          if (at % 160 === 0) memory.look();
+          if (at % 160 === 0) memory.sample();
           yield bytes;
         }
       }
-      const { sizeBytes, sha256 } = await store.put(id, large());
+      const { sizeBytes, sha256 } = await store.put(id, largeSource());
       expect([sizeBytes, sha256]).toEqual([25 * MIB, sent.digest('hex')]);
       const received = createHash('sha256');
       let size = 0;
       for await (const bytes of (await store.get(id))?.bytes ?? []) {
         received.update(bytes);
-        if (Math.floor(size / (8 * MIB)) !== Math.floor((size += bytes.length) / (8 * MIB))) memory.look();
+        if (Math.floor(size / (8 * MIB)) !== Math.floor((size += bytes.length) / (8 * MIB))) memory.sample();
       }
       expect([size, received.digest('hex')]).toEqual([sizeBytes, sha256]);
-      expect(memory.most).toBeLessThan(12 * MIB);
+      expect(memory.peakBytes).toBeLessThan(12 * MIB);
     });
   });
 }

@@ -2,48 +2,48 @@ import { createServer as createTcpServer, type AddressInfo, type Server, type So
 import { createServer as createTlsServer } from 'node:tls';
 import type { TestCertificate } from './certificates.ts';
 
-/** A request as it came over the wire. */
+/** A request as received from the connection. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Names in lower case. */
+  /** Headers with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Which connection it came on, from 1. */
+  /** Number of the connection, from 1. */
   readonly connection: number;
 }
 
-/** Handles a request: writes anything to the socket, or nothing. */
+/** Handles a request: writes any bytes to the socket, or none. */
 export type RawBehaviour = (socket: Socket, request: ReceivedRequest) => void;
 
 export interface RawReceiver {
   /** `http://127.0.0.1:<port>` or `https://…`, without a path. */
   readonly origin: string;
   readonly port: number;
-  /** In the order of arrival. */
+  /** Received requests, in order of arrival. */
   readonly requests: readonly ReceivedRequest[];
-  /** Opened so far (for TLS: handshakes done). */
+  /** Number of connections opened so far (for TLS: completed handshakes). */
   readonly connections: number;
-  /** Open now. */
+  /** Number of connections that are open now. */
   readonly openConnections: number;
-  /** From now on. */
+  /** Changes the behaviour for all further requests. */
   behave(behaviour: RawBehaviour): void;
-  /** Closes the open connections, as a server does that has had enough of idle ones. */
+  /** Closes the open connections, like a server that closes idle ones. */
   dropConnections(): void;
   close(): Promise<void>;
 }
 
 export interface ReceiverOptions {
-  /** Serve HTTPS with this certificate. */
+  /** Certificate for HTTPS; plain HTTP by default. */
   readonly tls?: TestCertificate;
-  /** Loopback address to listen on; 127.0.0.1 unless told. */
+  /** Loopback address to listen on; 127.0.0.1 by default. */
   readonly host?: '127.0.0.1' | '::1';
 }
 
 /**
- * A receiver on loopback that speaks raw bytes, so that it can be as wrong as a behaviour wants. Sockets never time out
- * by themselves.
+ * Starts a receiver on loopback that writes raw bytes, so that its responses can be invalid in any way. Sockets never
+ * time out.
  */
 export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<RawReceiver> {
   const { tls, host = '127.0.0.1' } = options;
@@ -64,7 +64,7 @@ export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOp
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    // Clients that give up are part of the game.
+    // Tests expect clients that disconnect.
     socket.on('error', () => undefined);
   };
   const server: Server =

@@ -1,59 +1,68 @@
 /**
- * An engine that a conformance suite puts to the test. The suite opens it once, works under names of its own, so that it
+ * The engine that a conformance suite tests. The suite opens the engine once, uses names of its own, so that the engine
  * need not be empty, and closes it at the end.
  */
 export interface AdapterSubject<P> {
-  /** How long what becomes true in its own time may take on this engine, in milliseconds; 5,000 by default. */
+  /** Milliseconds that an asynchronous result may take on this engine; 5,000 by default. */
   readonly deadlineMs?: number;
   open(): Promise<P>;
-  /** Closes what was opened last, and opens the same data again. */
+  /** Closes the engine that was opened last, and opens the same data again. */
   reopen(): Promise<P>;
-  /** Ends it as `kill -9` does, nothing closed or flushed, and opens what is left. Absent where the subject cannot. */
+  /**
+   * Ends the engine like `kill -9`, without closing or flushing, and opens the remaining data. Absent if the subject
+   * cannot crash.
+   */
   crash?(): Promise<P>;
-  /** The port on the same data as another process has it. Absent where there can only be one process. */
-  another?(): Promise<P>;
-  /** Closes everything and removes the data. */
+  /** Opens the port on the same data as another process would. Absent if the engine allows only one process. */
+  openSecond?(): Promise<P>;
+  /** Closes all opened engines and removes the data. */
   close(): Promise<void>;
 }
 
 /**
- * A test of what not every subject can do: where it cannot, the test is reported as skipped, with the reason. Takes what `it`
- * takes.
+ * Declares a test of an optional ability, with the parameters of `it`. If the subject lacks the ability, the test is
+ * reported as skipped, with the reason.
  */
-export function itWhere(able: boolean, otherwise: string) {
+export function itIfSupported(isSupported: boolean, reason: string) {
   return (title: string, test: () => Promise<void>, timeoutMs?: number): void => {
-    if (able) it(title, test, timeoutMs);
-    else it.skip(`${title} [not tested: ${otherwise}]`, test);
+    if (isSupported) it(title, test, timeoutMs);
+    else it.skip(`${title} [not tested: ${reason}]`, test);
   };
 }
 
-export const NO_CRASH = 'this subject cannot crash';
-export const ONE_PROCESS = 'one process has this engine to itself';
+export const CRASH_UNSUPPORTED = 'this subject cannot crash';
+export const SINGLE_PROCESS_ENGINE = 'only one process can use this engine';
 
 /** True in `npm run soak`, which runs every suite in its long form. `npm test` and CI run the short forms. */
 export const IN_SOAK = process.env['SOAK'] === 'true';
 
-/** A test that only `npm run soak` runs, since shorter ones cover what it repeats. Elsewhere it is reported as skipped. */
-export const itInSoak = itWhere(IN_SOAK, 'npm run soak runs it');
+/**
+ * Declares a test that only `npm run soak` runs, because shorter tests cover the same. Otherwise the test is reported
+ * as skipped.
+ */
+export const itInSoak = itIfSupported(IN_SOAK, 'only npm run soak runs this test');
 
 /**
- * How often a property is tried: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`, otherwise `few`, a fifth of that by
- * default. A number in `PROPERTY_ROUNDS` multiplies `all`.
+ * Number of rounds of a property test: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`, otherwise `few`, by
+ * default a fifth of `all`. A number in `PROPERTY_ROUNDS` multiplies `all`.
  */
-export function rounds(all: number, few: number = all / 5): number {
+export function propertyRounds(all: number, few: number = all / 5): number {
   const asked = process.env['PROPERTY_ROUNDS'];
   if (asked === 'all' || (asked === undefined && IN_SOAK)) return all;
   return Math.ceil(asked === undefined ? few : all * Number(asked));
 }
 
-/** Options of a fast-check property: its rounds, and the seed in `PROPERTY_SEED` where it is set. */
-export function propertyRun(all: number, few?: number): { readonly numRuns: number; readonly seed?: number } {
+/** Options of a fast-check property: its rounds, and the seed in `PROPERTY_SEED` if that is set. */
+export function propertyOptions(all: number, few?: number): { readonly numRuns: number; readonly seed?: number } {
   const seed = process.env['PROPERTY_SEED'];
-  return { numRuns: rounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
+  return { numRuns: propertyRounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
 }
 
-/** Operations whose requests and answers pass as JSON, as they do between processes; undefined stays what it is. */
-export function throughJson<T extends object>(operations: T): T {
+/**
+ * Returns the operations with requests and responses passed through JSON, as between processes; undefined stays
+ * undefined.
+ */
+export function passThroughJson<T extends object>(operations: T): T {
   const pass = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
   return new Proxy(operations, {
     get(target, name) {
@@ -61,7 +70,7 @@ export function throughJson<T extends object>(operations: T): T {
       if (typeof member === 'function') {
         return async (request?: unknown) => pass(await (member.call(target, pass(request)) as Promise<unknown>));
       }
-      return typeof member === 'object' && member !== null ? throughJson(member) : member;
+      return typeof member === 'object' && member !== null ? passThroughJson(member) : member;
     },
   });
 }

@@ -1,9 +1,9 @@
 import type { Logger, Metrics } from '@tracking/ports';
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
-/** For whatever wants a logger that no test looks at. */
-export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+/** A logger that discards all lines. */
+export const silentLogger: Logger = { debug: noop, info: noop, warn: noop, error: noop };
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -11,7 +11,7 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** Adds every line to `lines`. */
+/** Returns a logger that appends every line to `lines`. */
 export function recordingLogger(lines: LogLine[]): Logger {
   const log = (level: LogLine['level']) => (fields: object, message: string) => {
     lines.push({ level, fields: { ...fields }, message });
@@ -19,37 +19,44 @@ export function recordingLogger(lines: LogLine[]): Logger {
   return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
 }
 
-/** For whatever wants metrics that no test looks at. */
+/** Metrics that discard all values. */
 export const noMetrics: Metrics = {
-  counter: () => ({ add: nothing }),
-  gauge: () => ({ set: nothing }),
-  histogram: () => ({ observe: nothing }),
+  counter: () => ({ add: noop }),
+  gauge: () => ({ set: noop }),
+  histogram: () => ({ observe: noop }),
 };
 
-/** Metrics as numbers: by name and labels, as `commits_total{sync="full"}`. Histograms count their observations. */
+/**
+ * Metrics that can be read as numbers, by name and labels such as `commits_total{sync="full"}`. For a histogram, the
+ * number is its count of observations.
+ */
 export class RecordedMetrics implements Metrics {
   private readonly values = new Map<string, number>();
   private readonly readers = new Map<string, () => number>();
 
-  /** The value of the metric; 0 if it was never changed. */
+  /** The current value of the metric, or 0 if it was never changed. */
   value(name: string): number {
     return this.readers.get(name)?.() ?? this.values.get(name) ?? 0;
   }
 
   counter(name: string) {
-    return { add: (amount = 1, labels = {}) => this.move(name, labels, (value) => value + amount) };
+    return { add: (amount = 1, labels = {}) => this.update(name, labels, (value) => value + amount) };
   }
 
   gauge(name: string, _help: string, _labels?: readonly string[], read?: () => number) {
     if (read !== undefined) this.readers.set(name, read);
-    return { set: (to: number, labels = {}) => this.move(name, labels, () => to) };
+    return { set: (to: number, labels = {}) => this.update(name, labels, () => to) };
   }
 
   histogram(name: string) {
-    return { observe: (_value: number, labels = {}) => this.move(name, labels, (value) => value + 1) };
+    return { observe: (_value: number, labels = {}) => this.update(name, labels, (value) => value + 1) };
   }
 
-  private move(name: string, labels: Readonly<Record<string, string | number>>, next: (value: number) => number): void {
+  private update(
+    name: string,
+    labels: Readonly<Record<string, string | number>>,
+    next: (value: number) => number,
+  ): void {
     const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     const key = pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
     this.values.set(key, next(this.values.get(key) ?? 0));

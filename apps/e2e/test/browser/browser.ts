@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { CHROMIUM, CHROMIUM_FLAGS } from '@tracking/testing';
+import { CHROMIUM_PATH, CHROMIUM_FLAGS } from '@tracking/testing';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Person } from '../people.ts';
 import type { Subject } from '../subject.ts';
 
 /** Describes tests that need a browser. Without one they are reported as not tested, with the reason. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  if (CHROMIUM !== undefined) describe(name, tests);
+  if (CHROMIUM_PATH !== undefined) describe(name, tests);
   else test.todo(`${name} [not tested: no Chromium, see CHROMIUM]`);
 }
 
@@ -20,7 +20,7 @@ export const NARROW = { width: 390, height: 844 };
 
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
-    ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
+    ...(CHROMIUM_PATH !== undefined && { executablePath: CHROMIUM_PATH }),
     args: CHROMIUM_FLAGS,
   });
 }

@@ -1,4 +1,4 @@
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import { SETTINGS } from '../shared-standalone.ts';
 import { sharedStandalone, startStandalone, type OwnSubject, type Subject } from '../subject.ts';
 import { describeInBrowser } from './browser.ts';
@@ -15,7 +15,7 @@ for (const { name, tests, isFirstStart } of [webhooksJourney, shipmentImport, sh
     beforeAll(async () => {
       if (isFirstStart) own = await startStandalone(SETTINGS);
       subject = own ?? (await sharedStandalone());
-    }, patient(60_000));
+    }, scaleTimeout(60_000));
     afterAll(() => own?.stop());
     staged(() => subject, tests);
   });

@@ -1,4 +1,4 @@
-import { IN_SOAK, patient } from '@tracking/testing';
+import { IN_SOAK, scaleTimeout } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import { newAdmin, type Person } from '../people.ts';
 import { sharedStandalone, type Subject } from '../subject.ts';
@@ -89,7 +89,7 @@ describeInBrowser('every page', () => {
       wide: await Window.open(browser, subject, admin, WIDE),
       narrow: await Window.open(browser, subject, admin, NARROW),
     };
-  }, patient(90_000));
+  }, scaleTimeout(90_000));
   afterAll(async () => {
     await webhooks?.server.close();
     await browser?.close();

@@ -1,4 +1,4 @@
-import { itInSoak, patient } from '@tracking/testing';
+import { itInSoak, scaleTimeout } from '@tracking/testing';
 import type { Role } from '@tracking/contracts';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { accept, emailOf, newAdmin, type Person } from '../people.ts';
@@ -99,7 +99,7 @@ for (const who of ROLES) {
         return environment === 'test' ? `${address}${address.includes('?') ? '&' : '?'}environment=test` : address;
       };
       window = await Window.open(browser, subject, await createUser(subject, admin, role));
-    }, patient(60_000));
+    }, scaleTimeout(60_000));
     afterAll(async () => {
       await browser?.close();
     });
@@ -139,7 +139,7 @@ for (const who of ROLES) {
         }
         expect(refused).toEqual([]);
       },
-      patient(600_000),
+      scaleTimeout(600_000),
     );
   });
 }

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import { SETTINGS } from '../shared-standalone.ts';
 import { newAdmin, type Person } from '../people.ts';
 import { startStandalone, type OwnSubject } from '../subject.ts';
@@ -40,7 +40,7 @@ describeInBrowser('a page that is left open', () => {
       await failed.waitFor();
       expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1);
 
-      await server?.run();
+      await server?.start();
       await page.getByText('Connection lost').waitFor({ state: 'detached' });
       await failed.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
@@ -49,7 +49,7 @@ describeInBrowser('a page that is left open', () => {
       await page.getByText('1 new').waitFor();
       await context.close();
     },
-    patient(120_000),
+    scaleTimeout(120_000),
   );
 
   it('reports a failed download', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Shipment } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import { newAdmin } from '../people.ts';
 import { all, newWorkspace } from '../tenant.ts';
 import type { BrowserJourney } from './stage.ts';
@@ -69,7 +69,7 @@ export const shipmentImport: BrowserJourney = {
         await later.goto(`${subject.urls[0]}/shipments/import`);
         await later.getByText('500 of 1,980 shipments sent').waitFor();
         await later.getByRole('button', { name: 'Continue' }).click();
-        await later.getByText('Finished').waitFor({ timeout: patient(120_000) });
+        await later.getByText('Finished').waitFor({ timeout: scaleTimeout(120_000) });
         await later.getByText('1,980 of 1,980 shipments sent: 1,970 created, 0 updated, 30 rows skipped.').waitFor();
 
         // The gateway that responds may lag behind the one that wrote the shipments.
@@ -104,7 +104,7 @@ export const shipmentImport: BrowserJourney = {
         );
         await window.close();
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
   },
 };

@@ -1,5 +1,5 @@
 import type { Shipment, ShipmentDocument } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Page } from 'playwright-core';
 import { newAdmin } from '../people.ts';
 import { newWorkspace } from '../tenant.ts';
@@ -67,7 +67,7 @@ export const shipmentJourney: BrowserJourney = {
         expect(window.complaints).toEqual([]);
         await window.close();
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
   },
 };

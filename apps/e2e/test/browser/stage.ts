@@ -1,4 +1,4 @@
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import type { Subject } from '../subject.ts';
 import { startBrowser } from './browser.ts';
@@ -22,7 +22,7 @@ export function staged(subject: () => Subject, tests: BrowserJourney['tests']): 
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
-  }, patient(60_000));
-  afterAll(() => browser?.close(), patient(60_000));
+  }, scaleTimeout(60_000));
+  afterAll(() => browser?.close(), scaleTimeout(60_000));
   tests(() => ({ subject: subject(), browser }));
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Page } from 'playwright-core';
 import { emailOf } from '../people.ts';
 import { cli, type Subject } from '../subject.ts';
@@ -110,7 +110,7 @@ export const webhooksJourney: BrowserJourney = {
         expect(window.complaints).toEqual([]);
         await window.close();
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
   },
 };

@@ -1,7 +1,7 @@
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { type Replica, SERVICES, type ServiceName } from '@tracking/system';
-import { eventually, itInSoak, itWhere, patient, type ManagedProcess, stopwatch } from '@tracking/testing';
+import { eventually, itInSoak, itIfSupported, scaleTimeout, type ManagedProcess, stopwatch } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { Load } from '../load.ts';
 import { HookServer, type Hook } from '../receiver.ts';
@@ -46,7 +46,7 @@ export function faults(): void {
     // An endpoint fails some first attempts.
     for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
     load = new Load(tenant.api, 3, 150);
-  }, patient(240_000));
+  }, scaleTimeout(240_000));
   // Each fault is reported by one test only.
   afterEach(() => {
     expect(services.deaths.splice(0)).toEqual([]);
@@ -57,7 +57,7 @@ export function faults(): void {
     await load?.stop();
     await receiver?.close();
     await services?.stop();
-  }, patient(120_000));
+  }, scaleTimeout(120_000));
 
   const replica = (service: ServiceName, index: number): ManagedProcess => {
     const found = services.system.services[service][index]?.process;
@@ -123,10 +123,10 @@ export function faults(): void {
           const left = reader.gateways.filter((_, number) => service !== 'gateway' || number !== index);
           await writeReachesAll(`kill -9 of ${service} ${index}`, left);
         } finally {
-          await replica(service, index).run();
+          await replica(service, index).start();
         }
       },
-      patient(150_000),
+      scaleTimeout(150_000),
     );
   }
 
@@ -147,15 +147,15 @@ export function faults(): void {
       expect(write.status).toBe(201);
       const params = { shipment_id: write.data.id };
       expect(await all(tenant.api, '/v1/events', params, after(write))).toHaveLength(1);
-      await engine('kafka').run();
+      await engine('kafka').start();
       await told(write);
       await writeReachesAll('the broker is back');
     },
-    patient(240_000),
+    scaleTimeout(240_000),
   );
 
   const withoutEventStore = 'without the event store writes answer 503, and reads go on';
-  itWhere(NOT_KILLED === undefined, String(NOT_KILLED))(
+  itIfSupported(NOT_KILLED === undefined, String(NOT_KILLED))(
     withoutEventStore,
     async () => {
       const listed = await reader.api.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
@@ -171,11 +171,11 @@ export function faults(): void {
         expect([still.status, still.data.data[0].id]).toEqual([200, listed.data.data[0].id]);
       }
       await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), LONG_WAIT);
-      await engine('eventStoreDb').run();
+      await engine('eventStoreDb').start();
       await writeReachesAll('the event store is back');
       expect((await upserts(tenant.api)).map(({ data }) => data.version)).toEqual([1, 1, 1]);
     },
-    patient(240_000),
+    scaleTimeout(240_000),
   );
 
   test(
@@ -188,10 +188,10 @@ export function faults(): void {
         const refused = (await Promise.all(tenant.gateways.map(asked))).flat();
         expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
       }, LONG_WAIT);
-      await engine('mongo').run();
+      await engine('mongo').start();
       await writeReachesAll('the document store is back');
     },
-    patient(240_000),
+    scaleTimeout(240_000),
   );
 
   itInSoak(
@@ -200,11 +200,11 @@ export function faults(): void {
       await writesContinue();
       await replica('webhooks', 1).stop();
       await writeReachesAll('one webhooks replica is stopped');
-      await replica('webhooks', 1).run();
+      await replica('webhooks', 1).start();
       await writesContinue();
       await writeReachesAll('it is there again');
     },
-    patient(150_000),
+    scaleTimeout(150_000),
   );
 
   test(
@@ -227,7 +227,7 @@ export function faults(): void {
       expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(INVALID_MESSAGES.length);
       await writeReachesAll('poison in the topic');
     },
-    patient(150_000),
+    scaleTimeout(150_000),
   );
 
   for (const [isShort, service, work] of [
@@ -239,17 +239,17 @@ export function faults(): void {
       `a suspended ${service} replica resumes after another one took over`,
       async () => {
         const index = await busiestReplica(service, work);
-        replica(service, index).hold();
+        replica(service, index).suspend();
         try {
           await writeReachesAll(`${service} ${index} is held`);
         } finally {
-          replica(service, index).wake();
+          replica(service, index).resume();
         }
         await eventually(() => measured(services.system.services[service][index] as Replica, work), LONG_WAIT);
         await writesContinue();
         await writeReachesAll(`${service} ${index} woke up`);
       },
-      patient(240_000),
+      scaleTimeout(240_000),
     );
   }
 
@@ -272,11 +272,11 @@ export function faults(): void {
           }),
         );
       const once = due.map(() => 1);
-      replica('shipments', index).hold();
+      replica('shipments', index).suspend();
       try {
         await eventually(async () => expect(await opened()).toEqual(once), LONG_WAIT);
       } finally {
-        replica('shipments', index).wake();
+        replica('shipments', index).resume();
       }
       const other = services.system.services.shipments[1 - index] as Replica;
       const looks = await measured(other, 'clock_looks_total');
@@ -288,7 +288,7 @@ export function faults(): void {
       );
       expect(await opened()).toEqual(once);
     },
-    patient(240_000),
+    scaleTimeout(240_000),
   );
 
   test(
@@ -296,10 +296,10 @@ export function faults(): void {
     async () => {
       await writesContinue();
       await services.system.stop();
-      await services.system.startAgain();
+      await services.system.restart();
       await writeReachesAll('a full restart');
     },
-    patient(240_000),
+    scaleTimeout(240_000),
   );
 
   test(
@@ -317,11 +317,11 @@ export function faults(): void {
       await starting;
       await writeReachesAll('engines after the services');
     },
-    patient(240_000),
+    scaleTimeout(240_000),
   );
 
   describe('after all faults', () => {
-    beforeAll(() => load.stop(), patient(120_000));
+    beforeAll(() => load.stop(), scaleTimeout(120_000));
 
     test(
       'every acknowledged write is stored with its content',
@@ -347,7 +347,7 @@ export function faults(): void {
         }
         figures.push(`${load.acknowledged} writes acknowledged, ${load.refusals} refused; ${events.length} events`);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -367,7 +367,7 @@ export function faults(): void {
         const repeats = came.reduce((sum, times) => sum + times - 1, 0);
         figures.push(`${came.length} deliveries, ${repeats} repeated`);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -388,7 +388,7 @@ export function faults(): void {
         expect(events.filter(({ id }) => !ids.has(id))).toEqual([]);
         figures.push(`${seen.length} messages in the topic, ${ids.size} events`);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -404,7 +404,7 @@ export function faults(): void {
         await cli(services, 'read-models', 'rebuild');
         expect(await read()).toEqual(before);
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
 
     test('no further messages are parked', async () => {

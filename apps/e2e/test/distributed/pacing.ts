@@ -1,6 +1,6 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Replica } from '@tracking/system';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import { MongoClient } from 'mongodb';
 import { HookServer, type Answer, type Arrival, type Behaviour, type Hook } from '../receiver.ts';
 import { measured, startServices, type Services } from '../subject.ts';
@@ -36,7 +36,7 @@ export function pacing(): void {
   beforeAll(async () => {
     services = await startServices(SETTINGS);
     mongo = new MongoClient(services.system.engines.mongoUrl);
-  }, patient(240_000));
+  }, scaleTimeout(240_000));
   beforeEach(async () => {
     tenant = await newTenant(services);
     receiver = await HookServer.start();
@@ -50,7 +50,7 @@ export function pacing(): void {
   afterAll(async () => {
     await services?.stop();
     await mongo?.close();
-  }, patient(120_000));
+  }, scaleTimeout(120_000));
 
   const newEvents = async (count: number) => {
     for (let n = 0; n < count; n += 1) {
@@ -79,7 +79,7 @@ export function pacing(): void {
   /** Kills the replica and restarts it at once. After that it competes for ownership like any other. */
   const killAndRestart = async ({ process }: Replica) => {
     await process.kill();
-    await process.run();
+    await process.start();
   };
 
   test(
@@ -121,7 +121,7 @@ export function pacing(): void {
       expect(tooMany).toEqual([]);
       expect(hook.mostAtOnce).toBe(MAX_RECOVERY_CONCURRENCY);
     },
-    patient(300_000),
+    scaleTimeout(300_000),
   );
 
   test(
@@ -174,7 +174,7 @@ export function pacing(): void {
         expect(live.filter(({ at }) => at < until)).toEqual([]);
       }
     },
-    patient(300_000),
+    scaleTimeout(300_000),
   );
 }
 

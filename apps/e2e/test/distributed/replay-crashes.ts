@@ -1,6 +1,6 @@
 import type { EventEnvelope, Shipment } from '@tracking/contracts';
 import type { ManagedProcess } from '@tracking/testing';
-import { IN_SOAK, eventually, itInSoak, patient } from '@tracking/testing';
+import { IN_SOAK, eventually, itInSoak, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { Load } from '../load.ts';
 import { HookServer, type Hook } from '../receiver.ts';
@@ -22,7 +22,7 @@ const BULK_SIZE = 500;
 const WORK_MS = 10;
 /** Read models and publisher must first catch up with this many events, which slows down the replay. */
 const LONG_WAIT = { deadlineMs: 120_000 + EVENT_COUNT * 10 };
-const TEST_TIMEOUT_MS = patient(600_000 + EVENT_COUNT * 40);
+const TEST_TIMEOUT_MS = scaleTimeout(600_000 + EVENT_COUNT * 40);
 
 interface Replay {
   readonly id: string;
@@ -153,7 +153,7 @@ async function killEach(
     await starting.get(victim);
     expect(again.size).toBeLessThan(EVENT_COUNT);
     await victim.kill();
-    starting.set(victim, victim.run());
+    starting.set(victim, victim.start());
   }
   await Promise.all(starting.values());
 }

@@ -36,7 +36,7 @@ export function rollingRestart(): void {
       for (const { process: replica } of stage.services.system.services[service]) {
         await expectWritesToContinue();
         await replica.stop();
-        await replica.run();
+        await replica.start();
       }
     }
     await expectWritesToContinue();

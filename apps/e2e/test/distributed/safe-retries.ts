@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICES } from '@tracking/system';
-import { IN_SOAK, eventually, patient, takeTime } from '@tracking/testing';
+import { IN_SOAK, eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { all } from '../tenant.ts';
 import { servicesWithHook } from './services-with-hook.ts';
@@ -40,7 +40,7 @@ export function safeRetries(): void {
       const answer = await api.post<string>(request.path, request.body, options);
       if (answer.status < 300) request.answers.add(told(answer));
       else if (answer.status !== 409 && answer.status !== 503) throw new Error(`${answer.status} ${answer.data}`);
-      else await takeTime(RETRY_DELAY_MS);
+      else await simulateDelay(RETRY_DELAY_MS);
       return answer.status;
     };
     const fifty = async (until: (status: number) => void) => {
@@ -71,12 +71,12 @@ export function safeRetries(): void {
       const replica = stage.services.system.services[service][0]?.process;
       if (!replica) throw new Error(`no ${service}`);
       const sending = fifty((status) => expect(status).toBeLessThan(300));
-      await takeTime(afterMs);
+      await simulateDelay(afterMs);
       await replica.kill();
       try {
         await sending;
       } finally {
-        await replica.run();
+        await replica.start();
       }
       expect(named.map(({ path, answers }) => [path, answers.size])).toEqual(named.map(({ path }) => [path, 1]));
       const shipments = await listed<Shipment>('/v1/shipments');
@@ -94,6 +94,6 @@ export function safeRetries(): void {
       );
       expect([reused.status, reused.data.error.code]).toEqual([409, 'idempotency_key_reused']);
     },
-    patient(150_000),
+    scaleTimeout(150_000),
   );
 }

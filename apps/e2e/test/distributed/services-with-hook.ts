@@ -1,4 +1,4 @@
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import { HookServer, type Hook } from '../receiver.ts';
 import { startServices, type Services } from '../subject.ts';
 import { newTenant, type Tenant } from '../tenant.ts';
@@ -20,10 +20,10 @@ export function servicesWithHook(): ServicesWithHook {
     started.tenant = await newTenant(started.services);
     receiver = await HookServer.start(0);
     started.hook = await receiver.enabled(started.tenant.api, '/hook', {});
-  }, patient(240_000));
+  }, scaleTimeout(240_000));
   afterAll(async () => {
     await receiver?.close();
     await started.services?.stop();
-  }, patient(120_000));
+  }, scaleTimeout(120_000));
   return started as ServicesWithHook;
 }

@@ -1,5 +1,5 @@
 import type { BodyOf, TrackingClient } from '@tracking/client';
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
 
@@ -11,7 +11,7 @@ export function bulkJourneys(subject: () => Subject): void {
     let clients: readonly TrackingClient[];
     beforeEach(async () => {
       ({ clients } = await newTenant(subject()));
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
     /** Returns the next gateway's client, which sees all writes made through the others. */
     const gateway = (turn: number): TrackingClient => {
       const client = clients[turn % clients.length] as TrackingClient;
@@ -52,7 +52,7 @@ export function bulkJourneys(subject: () => Subject): void {
           .toArray();
         expect(found).toHaveLength(297);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -76,7 +76,7 @@ export function bulkJourneys(subject: () => Subject): void {
         const events = await gateway(1).events.list({ shipment_id: id }).toArray();
         expect(events.map(({ type }) => type)).toEqual(['shipment.created', ...Array(4).fill('shipment.updated')]);
       },
-      patient(60_000),
+      scaleTimeout(60_000),
     );
   });
 }

@@ -1,5 +1,5 @@
 import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
@@ -57,6 +57,6 @@ export function clockJourney(subject: () => Subject): void {
         await receiver.close();
       }
     },
-    patient(90_000),
+    scaleTimeout(90_000),
   );
 }

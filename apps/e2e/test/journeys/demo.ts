@@ -1,5 +1,5 @@
 import { oceanJourney } from '@tracking/demo/journey';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
@@ -65,6 +65,6 @@ export function demoJourney(subject: () => Subject): void {
         await receiver.close();
       }
     },
-    patient(120_000),
+    scaleTimeout(120_000),
   );
 }

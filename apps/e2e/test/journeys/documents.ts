@@ -1,5 +1,5 @@
 import type { AuditEntry, EventEnvelope, Shipment, ShipmentDocument, ShipmentException } from '@tracking/contracts';
-import { eventually, patient, pdfOf, sha256Of } from '@tracking/testing';
+import { eventually, scaleTimeout, generatePdf, sha256Of } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
@@ -25,7 +25,7 @@ export function documentJourneys(subject: () => Subject): void {
       [near, far] = [gateways[0], gateways.at(-1)] as [AxiosInstance, AxiosInstance];
       const fields = { external_id: 'PAPERS', mode: 'ocean', eta: new Date(Date.now() + DAY).toISOString() };
       shipment = (await near.post<Shipment>('/v1/shipments', fields)).data;
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
 
     const read = async (written: AxiosResponse): Promise<Shipment> =>
       (await far.get<Shipment>(`/v1/shipments/${shipment.id}`, { headers: after(written) })).data;
@@ -37,8 +37,8 @@ export function documentJourneys(subject: () => Subject): void {
     test(
       'are uploaded with their fields or to an upload URL at one gateway, and downloaded from another byte for byte',
       async () => {
-        const small = pdfOf('small', 300_007);
-        const large = pdfOf('large', 3 * MIB + 11);
+        const small = generatePdf('small', 300_007);
+        const large = generatePdf('large', 3 * MIB + 11);
         const sent = await send(near, shipment.id, small, { type: 'bill_of_lading', file_name: NAME });
         expect([sent.status, sent.data]).toEqual([
           201,
@@ -111,13 +111,13 @@ export function documentJourneys(subject: () => Subject): void {
         const beyond = await download(far, requested.data.id, { Range: `bytes=${length}-` });
         expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${length}`]);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
       'require permission: a viewer reads, a feed does not, and another workspace or environment sees nothing',
       async () => {
-        const sent = await send(near, shipment.id, pdfOf('secret', 1_000), { type: 'bill_of_lading' });
+        const sent = await send(near, shipment.id, generatePdf('secret', 1_000), { type: 'bill_of_lading' });
         const path = `/v1/documents/${sent.data.id}`;
         const keyOf = async (role: 'viewer' | 'feed') => (await newKey(subject(), tenant.workspace, role)).api;
         const [viewer, feed] = [await keyOf('viewer'), await keyOf('feed')];
@@ -131,8 +131,8 @@ export function documentJourneys(subject: () => Subject): void {
         for (const api of [test, stranger]) {
           expect(await answers(api)).toEqual([404, 404, 404]);
           const writes = [
-            await send(api, shipment.id, pdfOf('theirs', 10), { type: 'photo' }),
-            await requestUpload(api, shipment.id, pdfOf('theirs', 10)),
+            await send(api, shipment.id, generatePdf('theirs', 10), { type: 'photo' }),
+            await requestUpload(api, shipment.id, generatePdf('theirs', 10)),
             await api.post(`${path}/approve`),
             await api.post(`${path}/reject`, { reason: 'Not ours.' }),
             await api.post(`${path}/complete`),
@@ -141,8 +141,8 @@ export function documentJourneys(subject: () => Subject): void {
           expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 404));
         }
         const refused = [
-          await send(viewer, shipment.id, pdfOf('theirs', 10), { type: 'photo' }),
-          await requestUpload(viewer, shipment.id, pdfOf('theirs', 10)),
+          await send(viewer, shipment.id, generatePdf('theirs', 10), { type: 'photo' }),
+          await requestUpload(viewer, shipment.id, generatePdf('theirs', 10)),
           await viewer.post(`${path}/approve`),
           await viewer.delete(path),
         ];
@@ -152,7 +152,7 @@ export function documentJourneys(subject: () => Subject): void {
         expect((await viewer.get(path)).data).toMatchObject({ id: sent.data.id, status: 'uploaded' });
         expect(await objects()).toHaveLength(1);
       },
-      patient(90_000),
+      scaleTimeout(90_000),
     );
 
     test(
@@ -172,7 +172,7 @@ export function documentJourneys(subject: () => Subject): void {
           expect((await tenant.api.patch('/v1/settings', required)).status).toBe(200);
           await eventually(async () => expect(await open()).toEqual(['missing_document']), RECHECK_WAIT);
 
-          const first = await send(near, shipment.id, pdfOf('first', 50_000), { type: 'bill_of_lading' });
+          const first = await send(near, shipment.id, generatePdf('first', 50_000), { type: 'bill_of_lading' });
           expect(await open(first)).toEqual([]);
           const path = (document: ShipmentDocument) => `/v1/documents/${document.id}`;
           const reason = 'The container number is missing.';
@@ -186,7 +186,7 @@ export function documentJourneys(subject: () => Subject): void {
           const late = await near.post(`${path(first.data)}/approve`);
           expect([late.status, late.data.error.code]).toEqual([409, 'document_reviewed']);
 
-          const bytes = pdfOf('second', 60_000);
+          const bytes = generatePdf('second', 60_000);
           const replaces_document_id = first.data.id;
           const second = await send(far, shipment.id, bytes, { type: 'bill_of_lading', replaces_document_id });
           expect([second.status, second.data.replaces_document_id]).toEqual([201, first.data.id]);
@@ -245,7 +245,7 @@ export function documentJourneys(subject: () => Subject): void {
           await receiver.close();
         }
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
   });
 }

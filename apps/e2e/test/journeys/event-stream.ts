@@ -1,5 +1,5 @@
 import type { TrackingClient, TrackingEvent } from '@tracking/client';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
 
@@ -44,6 +44,6 @@ export function eventStreamJourney(subject: () => Subject): void {
       expect([...before.heard, ...resumed.heard]).toEqual(await client.events.list().toArray());
       await resumed.hangUp();
     },
-    patient(120_000),
+    scaleTimeout(120_000),
   );
 }

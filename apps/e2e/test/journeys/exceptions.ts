@@ -1,5 +1,5 @@
 import type { EventEnvelope, Shipment, ShipmentException, WorkspaceSettings } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
@@ -18,7 +18,7 @@ export function exceptionJourneys(subject: () => Subject): void {
     beforeEach(async () => {
       tenant = await newTenant(subject());
       receiver = await HookServer.start();
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
     afterEach(() => receiver.close());
 
     const create = async (api: AxiosInstance, fields: object): Promise<Shipment> => {
@@ -139,7 +139,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         expect(updates.filter((id) => standard.came.has(id))).toEqual([]);
         expect(receiver.faults).toEqual([]);
       },
-      patient(90_000),
+      scaleTimeout(90_000),
     );
 
     test(
@@ -169,7 +169,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         expect(await listed({ status: 'open' }, recorded)).toEqual(everywhere([]));
         await eventually(() => expect(told('exception.resolved')).toHaveLength(1), CLOCK_WAIT);
       },
-      patient(90_000),
+      scaleTimeout(90_000),
     );
 
     test(
@@ -210,7 +210,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         const ended = await all<ShipmentException>(api, '/v1/exceptions');
         expect(ended.map(({ resolution }) => resolution?.code)).toEqual(['auto_cleared', 'auto_cleared']);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
   });
 }

@@ -1,5 +1,5 @@
 import type { ApiKey, AuditEntry, NewApiKey, ServiceAccount, Session, Shipment, User } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { accept, anybody, emailOf, newAdmin, signIn, tokenOf, type Identified, type Person } from '../people.ts';
 import { cli, cliJson, type Subject } from '../subject.ts';
@@ -23,7 +23,7 @@ export function identityJourneys(subject: () => Subject): void {
       ({ workspace } = await newTenant(subject()));
       admin = await newAdmin(subject(), workspace);
       secrets = [admin.password, admin.cookie];
-    }, patient(60_000));
+    }, scaleTimeout(60_000));
 
     /** Status of a write with the key at each gateway. */
     const writesOf = async (key: string): Promise<readonly number[]> =>
@@ -89,7 +89,7 @@ export function identityJourneys(subject: () => Subject): void {
           expect(await sessionsOf(again)).toEqual(everywhere(401));
         }, PROPAGATION_WAIT);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -124,7 +124,7 @@ export function identityJourneys(subject: () => Subject): void {
         await answered(admin.api.post(`/v1/service_accounts/${account.id}/deactivate`), 200);
         await eventually(async () => expect(await writesOf(last.key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -167,7 +167,7 @@ export function identityJourneys(subject: () => Subject): void {
         // The same e-mail belongs to another user there.
         await answered(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -208,7 +208,7 @@ export function identityJourneys(subject: () => Subject): void {
         );
         await answered(client(subject().urls, key).post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
   });
 }

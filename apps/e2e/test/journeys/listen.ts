@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ManagedProcess, type TempFolder, eventually, patient, tempFolder } from '@tracking/testing';
+import { ManagedProcess, type TempFolder, eventually, scaleTimeout, tempFolder } from '@tracking/testing';
 import { ReceiverOnLoopback } from '../browser/loopback-receiver.ts';
 import { ROOT, cliJson, type Subject } from '../subject.ts';
 import { all, newTenant } from '../tenant.ts';
@@ -42,7 +42,7 @@ export function listenJourney(subject: () => Subject): void {
           },
           (_name, code) => ends.push(code),
         );
-        const [, endpoint = '', forwardedTo, secret = ''] = await listening.run();
+        const [, endpoint = '', forwardedTo, secret = ''] = await listening.start();
         expect(forwardedTo).toBe(server.url);
         expect((await api.get(`/v1/webhook_endpoints/${endpoint}`)).data).toMatchObject({
           status: 'enabled',
@@ -68,7 +68,7 @@ export function listenJourney(subject: () => Subject): void {
         expect((await api.get(`/v1/webhook_endpoints/${endpoint}`)).status).toBe(404);
         expect(await all(api, '/v1/webhook_endpoints')).toEqual([]);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
   });
 }

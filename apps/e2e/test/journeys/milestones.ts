@@ -1,5 +1,5 @@
 import type { EventEnvelope, Milestone, Shipment, Warning } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
@@ -17,7 +17,7 @@ export function milestoneJourneys(subject: () => Subject): void {
       ({ api: feed } = await newKey(subject(), tenant.workspace, 'feed'));
       const fields = { external_id: 'MS-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
       path = `/v1/shipments/${(await tenant.api.post<Shipment>('/v1/shipments', fields)).data.id}`;
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
 
     const warned = ({ data }: Written) => data.warnings.map(({ code }) => code);
     const departed = {

@@ -1,5 +1,5 @@
 import type { ReadModelStatus, Shipment } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import axios from 'axios';
 import { cli, cliJson, type Subject } from '../subject.ts';
 import { after, all, newTenant } from '../tenant.ts';
@@ -42,7 +42,7 @@ export function operationJourneys(subject: () => Subject): void {
         );
         for (const [name, generation] of await names()) expect(generation).toBeGreaterThan(before.get(name) ?? 0);
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
 
     test('no events are parked, and every process is ready and serves its metrics', async () => {

@@ -1,5 +1,5 @@
 import type { AuditEntry, Shipment, WorkspaceSettings } from '@tracking/contracts';
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { Subject } from '../subject.ts';
 import { newTenant } from '../tenant.ts';
@@ -11,7 +11,7 @@ export function preconditionJourneys(subject: () => Subject): void {
     let api: AxiosInstance;
     beforeEach(async () => {
       ({ api } = await newTenant(subject()));
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
 
     /** Sends concurrent writes with the current ETag. One succeeds, and the others report its ETag. */
     async function race(path: string, write: (n: number, headers: object) => Promise<AxiosResponse>): Promise<void> {
@@ -51,7 +51,7 @@ export function preconditionJourneys(subject: () => Subject): void {
         const listed = await api.get<{ data: unknown[] }>(`${path}/milestones`);
         expect(listed.data.data).toHaveLength(3);
       },
-      patient(60_000),
+      scaleTimeout(60_000),
     );
 
     test(
@@ -64,7 +64,7 @@ export function preconditionJourneys(subject: () => Subject): void {
         await race(path, (n, headers) => api.patch(path, { description: `${n}` }, { headers }));
         await race(path, (_, headers) => api.post(`${path}/disable`, {}, { headers }));
       },
-      patient(60_000),
+      scaleTimeout(60_000),
     );
 
     test(
@@ -84,7 +84,7 @@ export function preconditionJourneys(subject: () => Subject): void {
           data.exceptions.eta_slip.after_hours,
         );
       },
-      patient(60_000),
+      scaleTimeout(60_000),
     );
   });
 }

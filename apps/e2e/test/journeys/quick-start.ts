@@ -1,4 +1,4 @@
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export function quickStartJourney(subject: () => Subject): void {
       expect(shipment).toMatchObject({ id: created.id, status: 'in_transit', atd: '2026-11-02T02:30:00.000Z' });
       expect(milestones.data.map(({ id }: { id: string }) => id)).toEqual([departed.id]);
     },
-    patient(60_000),
+    scaleTimeout(60_000),
   );
 
   test(
@@ -51,6 +51,6 @@ export function quickStartJourney(subject: () => Subject): void {
       const told = log.data.map(({ type }: { type: string }) => type);
       expect(told).toEqual(expect.arrayContaining(['api_key.created', 'user.invited', 'user.joined', 'user.created']));
     },
-    patient(60_000),
+    scaleTimeout(60_000),
   );
 }

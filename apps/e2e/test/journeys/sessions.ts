@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import type { Subject } from '../subject.ts';
 import { clientWith, newTenant } from '../tenant.ts';
@@ -55,7 +55,7 @@ export function sessionJourneys(subject: () => Subject): void {
         expect((await browser.delete('/v1/session', { headers: mine })).status).toBe(200);
         await eventually(async () => expect(await asked(mine)).toEqual(all(401)));
       },
-      patient(60_000),
+      scaleTimeout(60_000),
     );
   });
 }

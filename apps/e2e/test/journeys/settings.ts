@@ -1,5 +1,5 @@
 import type { WorkspaceSettings } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { newKey, newTenant } from '../tenant.ts';
 
@@ -30,7 +30,7 @@ export function settingsJourney(subject: () => Subject): void {
       const { api } = await newKey(subject(), workspace, 'operator');
       expect((await api.get('/v1/settings')).status).toBe(403);
     },
-    patient(60_000),
+    scaleTimeout(60_000),
   );
 
   test(
@@ -53,6 +53,6 @@ export function settingsJourney(subject: () => Subject): void {
         expect(data.data).toMatchObject([{ type: 'customs_hold', status: 'open', severity: 'critical' }]);
       });
     },
-    patient(60_000),
+    scaleTimeout(60_000),
   );
 }

@@ -1,5 +1,5 @@
 import type { EtaChange, HistoryEntry, Milestone, Shipment, ShipmentExplanation } from '@tracking/contracts';
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import type { Subject } from '../subject.ts';
 import { after, all, newTenant, type Tenant } from '../tenant.ts';
 
@@ -8,7 +8,7 @@ export function shipmentHistoryJourney(subject: () => Subject): void {
     let tenant: Tenant;
     beforeEach(async () => {
       tenant = await newTenant(subject(), 'feed');
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
 
     test('every gateway returns its history, ETA, explanation and past states', async () => {
       const { api, gateways } = tenant;

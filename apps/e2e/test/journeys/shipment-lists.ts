@@ -1,4 +1,4 @@
-import { patient } from '@tracking/testing';
+import { scaleTimeout } from '@tracking/testing';
 import type { Shipment } from '@tracking/contracts';
 import type { Subject } from '../subject.ts';
 import { after, all, newTenant, type Tenant } from '../tenant.ts';
@@ -8,7 +8,7 @@ export function shipmentListJourneys(subject: () => Subject): void {
     let tenant: Tenant;
     beforeAll(async () => {
       tenant = await newTenant(subject(), 'operator');
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
 
     test('find shipments by any reference, alone and combined, in each order', async () => {
       const { api } = tenant;

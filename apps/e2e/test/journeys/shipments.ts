@@ -1,4 +1,4 @@
-import { patient, stopwatch } from '@tracking/testing';
+import { scaleTimeout, stopwatch } from '@tracking/testing';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import type { Subject } from '../subject.ts';
 import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
@@ -11,7 +11,7 @@ export function shipmentJourneys(subject: () => Subject): void {
     let tenant: Tenant;
     beforeEach(async () => {
       tenant = await newTenant(subject(), 'operator');
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
     const other = <T>(of: readonly T[], turn: number): T => of[(turn + 1) % of.length] as T;
 
     test('an upsert creates one shipment, changes it, and publishes no event if nothing changed', async () => {
@@ -209,7 +209,7 @@ export function shipmentJourneys(subject: () => Subject): void {
         expect(admitted).toBeLessThanOrEqual(LIMIT * minutes);
         expect(admitted).toBeGreaterThanOrEqual(LIMIT * 0.95);
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
   });
 }

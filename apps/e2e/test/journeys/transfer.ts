@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
-import { eventually, tempFolder, patient } from '@tracking/testing';
+import { eventually, tempFolder, scaleTimeout } from '@tracking/testing';
 import { cli, cliJson, startStandalone, type Subject } from '../subject.ts';
 import { all, newKey, newTenant, type Tenant } from '../tenant.ts';
 
@@ -52,6 +52,6 @@ export function transferJourney(subject: () => Subject): void {
         await folder.remove();
       }
     },
-    patient(150_000),
+    scaleTimeout(150_000),
   );
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { User } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { type Subject, cli } from '../subject.ts';
 import { type Tenant, client, newTenant } from '../tenant.ts';
@@ -14,7 +14,7 @@ export function userJourneys(subject: () => Subject): void {
     let tenant: Tenant;
     beforeEach(async () => {
       tenant = await newTenant(subject());
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
 
     const gateway = (n: number): AxiosInstance => tenant.gateways[n % tenant.gateways.length] ?? tenant.api;
     const operate = (...words: string[]) => cli(subject(), 'users', ...words, '--workspace', tenant.workspace);
@@ -45,7 +45,7 @@ export function userJourneys(subject: () => Subject): void {
         const { data } = await tenant.api.get<User>(`/v1/users/${winner.id}`);
         expect([data.name, data.version]).toEqual([winner.name, 2]);
       },
-      patient(60_000),
+      scaleTimeout(60_000),
     );
 
     test(
@@ -64,7 +64,7 @@ export function userJourneys(subject: () => Subject): void {
           [one, two] = [admins[0] ?? one, await join('admin')];
         }
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -89,7 +89,7 @@ export function userJourneys(subject: () => Subject): void {
         await eventually(async () => expect(await asked('/v1/shipments')).toEqual(mine.map(() => 401)));
         expect(await operate('list', '--json')).toContain(email);
       },
-      patient(60_000),
+      scaleTimeout(60_000),
     );
   });
 }

@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@tracking/contracts';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import { type Hook, HookServer } from '../receiver.ts';
 import { cliJson, type Subject } from '../subject.ts';
 import { after, all, newTenant, shipmentEvent, type Tenant } from '../tenant.ts';
@@ -24,7 +24,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
     beforeEach(async () => {
       tenant = await newTenant(subject());
       receiver = await HookServer.start();
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
       await receiver.close();
@@ -109,7 +109,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         expect([strange.status, strange.data.error.code]).toEqual([404, 'not_found']);
         expect((await stranger.api.post(`/v1/webhook_replays/${first}/resume`)).status).toBe(404);
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
 
     test(
@@ -151,7 +151,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         const late = await change(replay, 'resume');
         expect([late.status, late.data.error.code]).toEqual([409, 'replay_completed']);
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
   });
 }

@@ -1,5 +1,5 @@
 import { verifyWebhook } from '@tracking/client';
-import { eventually, patient } from '@tracking/testing';
+import { eventually, scaleTimeout } from '@tracking/testing';
 import { type Hook, HookServer } from '../receiver.ts';
 import type { Subject } from '../subject.ts';
 import { newKey, newTenant, type Tenant } from '../tenant.ts';
@@ -16,7 +16,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
       tenant = await newTenant(subject());
       receiver = await HookServer.start();
       hook = await receiver.enabled(tenant.api, '/hook');
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
       await receiver.close();
@@ -89,7 +89,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
         );
         expect(JSON.stringify(data)).not.toContain('whsec_');
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
   });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
-import { eventually, patient, takeTime } from '@tracking/testing';
+import { eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import { HookServer } from '../receiver.ts';
 import { cliJson, type Subject } from '../subject.ts';
 import { all, newTenant, shipmentEvent, type Tenant } from '../tenant.ts';
@@ -45,7 +45,7 @@ export function webhookJourneys(subject: () => Subject): void {
     beforeEach(async () => {
       tenant = await newTenant(subject());
       receiver = await HookServer.start();
-    }, patient(30_000));
+    }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
       await receiver.close();
@@ -108,7 +108,7 @@ export function webhookJourneys(subject: () => Subject): void {
         const log = await deliveries({ endpoint_id: hook.id });
         expect(log.map(({ event_id }) => event_id).sort()).toEqual([sandbox, first, second].sort());
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
 
     test(
@@ -138,14 +138,14 @@ export function webhookJourneys(subject: () => Subject): void {
         const unknown = await api.patch(at(hook.id), { api_version: '2020-01-01' });
         expect([unknown.status, (await api.get(at(hook.id))).data.api_version]).toEqual([400, api_version]);
 
-        hook.behave = () => takeTime(WORK_MS).then(() => 204);
+        hook.behave = () => simulateDelay(WORK_MS).then(() => 204);
         const before = hook.came.size;
         const shipments = Array.from({ length: 8 }, (_, n) => ({ external_id: `AT-ONCE-${n}` }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
         await eventually(() => expect(hook.came.size).toBe(before + shipments.length), LONG_WAIT);
         expect([hook.mostAtOnce, hook.excesses]).toEqual([1, []]);
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
 
     test(
@@ -177,7 +177,7 @@ export function webhookJourneys(subject: () => Subject): void {
         expect(traces.map((traceparent) => traceparent.slice(0, 36))).toEqual(Array(3).fill(`00-${trace}-`));
         expect(new Set(traces).size).toBe(3);
       },
-      patient(90_000),
+      scaleTimeout(90_000),
     );
 
     test(
@@ -215,7 +215,7 @@ export function webhookJourneys(subject: () => Subject): void {
           expect(receiver.event(tested.data.event_id)).toMatchObject({ type, sandbox: true });
         }
       },
-      patient(120_000),
+      scaleTimeout(120_000),
     );
 
     test(
@@ -257,7 +257,7 @@ export function webhookJourneys(subject: () => Subject): void {
         await eventually(async () => expect((await only({ event_id: three.id })).status).toBe('discarded'), LONG_WAIT);
         expect((await tenant.api.get('/v1/webhook_dead_letters/summary')).data).toMatchObject({ count: 0 });
       },
-      patient(180_000),
+      scaleTimeout(180_000),
     );
 
     test(
@@ -307,7 +307,7 @@ export function webhookJourneys(subject: () => Subject): void {
         expect((await only({ event_id })).status).toBe('succeeded');
         expect(hook.came.get(event_id)).toBe(dead.attempts_count + 1);
       },
-      patient(150_000),
+      scaleTimeout(150_000),
     );
   });
 }

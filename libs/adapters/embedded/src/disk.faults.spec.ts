@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Unavailable } from '@tracking/ports';
 import {
   eventually,
-  itWhere,
+  itIfSupported,
   newEvents,
   noMetrics,
   RecordedMetrics,
@@ -64,7 +64,7 @@ describe('the disk', () => {
     return Number(refused['stored']);
   }
 
-  itWhere(canGiveRoom, 'prlimit is not installed')(
+  itIfSupported(canGiveRoom, 'prlimit is not installed')(
     'refuses writes while it takes no more, and takes them again by itself once it does',
     async () => {
       child = runChild('./full-disk-child.ts', [dataDir], LITTLE_ROOM);
@@ -81,7 +81,7 @@ describe('the disk', () => {
     120_000,
   );
 
-  itWhere(canMount, 'this user may not mount a file system')(
+  itIfSupported(canMount, 'this user may not mount a file system')(
     'does so where it is really full',
     async () => {
       child = runChild('./full-disk-child.ts', [dataDir], smallDisk(folder.path, 3_000_000));
@@ -97,7 +97,7 @@ describe('the disk', () => {
     120_000,
   );
 
-  itWhere(canMount, 'this user may not mount a file system')(
+  itIfSupported(canMount, 'this user may not mount a file system')(
     'is said to be full, in one line, where it is so at the start',
     async () => {
       child = runChild('./opening-child.ts', [dataDir], smallDisk(folder.path, 9_000_000));

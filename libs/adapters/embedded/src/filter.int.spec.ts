@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import type { Collection, Scalar } from '@tracking/ports';
 import {
-  holds,
+  matchesCondition,
   noMetrics,
   silentLogger,
   tempFolder,
   type StoredField,
   type TempFolder,
-  rounds,
+  propertyRounds,
 } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
@@ -72,7 +72,9 @@ describe('filters', () => {
           }
           for (const filter of asked) {
             const expected = documents.filter((document) =>
-              Object.entries(filter).every(([name, given]) => holds(document[name as 'plain' | 'list'], given)),
+              Object.entries(filter).every(([name, given]) =>
+                matchesCondition(document[name as 'plain' | 'list'], given),
+              ),
             );
             for (const collection of [indexed, bare]) {
               const found = await collection.find({ filter, sort: { fields: ['id'] }, limit: 100 });
@@ -82,7 +84,7 @@ describe('filters', () => {
           }
         },
       ),
-      { numRuns: rounds(60) },
+      { numRuns: propertyRounds(60) },
     );
   }, 60_000);
 });

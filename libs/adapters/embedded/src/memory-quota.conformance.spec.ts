@@ -3,5 +3,5 @@ import { MemoryQuota } from './memory-quota.ts';
 
 quotaConformance('memory', (clock) => {
   const open = () => Promise.resolve(new MemoryQuota(clock));
-  return { open, reopen: open, close: () => Promise.resolve(), heldBack: 0 };
+  return { open, reopen: open, close: () => Promise.resolve(), reservedShare: 0 };
 });

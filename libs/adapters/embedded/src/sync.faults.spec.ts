@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { itWhere, newEvents, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
+import { itIfSupported, newEvents, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
@@ -54,7 +54,7 @@ describe('synchronization with the disk', () => {
     await folder.remove();
   });
 
-  itWhere(spawnSync('strace', ['-V']).status === 0, 'strace is not installed')(
+  itIfSupported(spawnSync('strace', ['-V']).status === 0, 'strace is not installed')(
     'reaches the disk before the acknowledgement, and not at all for what is derived',
     async () => {
       const folder = await tempFolder();

@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import type { OutboundHttp, OutboundOutcome } from '@tracking/ports';
 import {
   createAuthority,
-  endless,
+  endlessResponses,
   eventually,
   issueCertificate,
   receivers,
@@ -38,9 +38,9 @@ const post = (http: OutboundHttp, { origin }: RawReceiver, timeoutMs = 60_000): 
   http.post({ url: origin, headers: {}, body: '{}', timeoutMs });
 
 /** Answers decided by the status alone, because the body exceeds the part that is kept. */
-const { body, chunks, ...rest } = endless;
+const { body, chunks, ...rest } = endlessResponses;
 
-describe.each(schemes)('an endless answer over %s', (_name, options) => {
+describe.each(schemes)('an endlessResponses answer over %s', (_name, options) => {
   test.each(Object.entries({ body, chunks }))('has its %s cut, and the status decides', async (_what, answer) => {
     const target = await receiver(receivers.floods(answer), options);
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'x'.repeat(16 * 1024) });
@@ -60,20 +60,20 @@ describe.each(schemes)('an endless answer over %s', (_name, options) => {
   );
 
   test('reports why it failed', async () => {
-    const target = await receiver(receivers.floods(endless.chunkExtension), options);
+    const target = await receiver(receivers.floods(endlessResponses.chunkExtension), options);
     expect(await post(client(), target)).toMatchObject(tooLong);
   });
 
   test('that drips is a failure at the deadline, whatever drips', async () => {
     const http = client();
-    const outcomes = Object.entries(endless).map(async ([what, answer]) => {
+    const outcomes = Object.entries(endlessResponses).map(async ([what, answer]) => {
       const target = await receiver(receivers.drips(answer), options);
       const outcome = await post(http, target, 300);
       await eventually(() => expect(target.openConnections).toBe(0));
       return [what, outcome.kind === 'failure' && outcome.code];
     });
     expect(Object.fromEntries(await Promise.all(outcomes))).toEqual(
-      Object.fromEntries(Object.keys(endless).map((what) => [what, 'timeout'])),
+      Object.fromEntries(Object.keys(endlessResponses).map((what) => [what, 'timeout'])),
     );
   });
 
@@ -82,7 +82,7 @@ describe.each(schemes)('an endless answer over %s', (_name, options) => {
     const http = client();
     for (let n = 0; n < 20; n += 1) expect(await post(http, target)).toMatchObject({ statusCode: 200 });
     expect(target.connections).toBe(1);
-    target.behave(receivers.floods(endless.chunkExtension));
+    target.behave(receivers.floods(endlessResponses.chunkExtension));
     expect(await post(http, target)).toMatchObject({ code: 'invalid_response' });
     expect(target.requests).toHaveLength(21);
   });
@@ -90,8 +90,8 @@ describe.each(schemes)('an endless answer over %s', (_name, options) => {
 
 describe('an answer within the limit', () => {
   test('is accepted, whatever its composition', async () => {
-    const [, hint] = endless.information103;
-    const [beginning, chunk] = endless.chunkExtensions;
+    const [, hint] = endlessResponses.information103;
+    const [beginning, chunk] = endlessResponses.chunkExtensions;
     const says = [hint.repeat(100), beginning, chunk.repeat(50), '0\r\n', 'x-more: x\r\n'.repeat(500), '\r\n'].join('');
     const target = await receiver(receivers.says(says));
     const http = client();
@@ -120,7 +120,7 @@ describe('an idle connection', () => {
   test.each(schemes)('is closed if unexpected bytes arrive, over %s', async (_name, options) => {
     const target = await receiver((socket, request) => {
       receivers.answers()(socket, request);
-      setImmediate(() => receivers.floods(endless.emptyLines)(socket));
+      setImmediate(() => receivers.floods(endlessResponses.emptyLines)(socket));
     }, options);
     expect(await post(client(), target)).toMatchObject({ statusCode: 200, body: 'ok' });
     await eventually(() => expect(target.openConnections).toBe(0));

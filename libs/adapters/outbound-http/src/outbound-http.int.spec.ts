@@ -1,6 +1,6 @@
 import type { OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
 import {
-  endless,
+  endlessResponses,
   eventually,
   RecordedMetrics,
   receivers,
@@ -297,9 +297,9 @@ describe('the deadline', () => {
     ['hangs', receivers.hangs(), 'waiting for the answer'],
     ['hangs within the headers', receivers.hangsWithinHeaders(), 'waiting for the answer'],
     ['hangs after the headers', receivers.hangsAfterHeaders(), 'reading the answer'],
-    ['drips the body', receivers.drips(endless.body), 'reading the answer'],
-    ['drips the headers', receivers.drips(endless.header), 'waiting for the answer'],
-    ['informs without end', receivers.drips(endless.information103), 'waiting for the answer'],
+    ['drips the body', receivers.drips(endlessResponses.body), 'reading the answer'],
+    ['drips the headers', receivers.drips(endlessResponses.header), 'waiting for the answer'],
+    ['informs without end', receivers.drips(endlessResponses.information103), 'waiting for the answer'],
   ])('one that %s', async (_name, behaviour, doing) => {
     const target = await receiver(behaviour);
     const http = client();

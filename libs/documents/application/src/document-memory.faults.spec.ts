@@ -1,5 +1,5 @@
 import type { ObjectStore } from '@tracking/ports';
-import { Memory, noMetrics } from '@tracking/testing';
+import { MemoryMeter, noMetrics } from '@tracking/testing';
 import { DOCX_PARTS, inPieces, pdf } from '../test/files.ts';
 import { shipmentOf } from '../test/objects.ts';
 import { zip } from '../test/zip.ts';
@@ -23,11 +23,11 @@ describe('the bytes of a document', () => {
     ['PDF', pdf(), '\0\x01\x02\x03', Buffer.from('%%EOF')],
   ])('need the same memory whatever their size: %s', async (_name, begin, filling, end) => {
     const piece = Buffer.alloc(65_536, filling, 'latin1');
-    const memory = new Memory('buffers and heap');
+    const memory = new MemoryMeter('buffers and heap');
     async function* large() {
       yield begin;
       for (let n = 0; n < 320; n += 1) {
-        if (n % 160 === 159) memory.look();
+        if (n % 160 === 159) memory.sample();
         yield piece;
       }
       yield end;
@@ -35,24 +35,24 @@ describe('the bytes of a document', () => {
     const looking = new DocumentBytes({ objects: { put }, metrics: noMetrics });
     const stored = await looking.store({ shipmentId: shipmentOf('s'), source: large(), limitBytes: 100 * MIB });
     expect(stored.size_bytes).toBeGreaterThan(20 * MIB);
-    expect(memory.most).toBeLessThan(5 * MIB);
+    expect(memory.peakBytes).toBeLessThan(5 * MIB);
   });
 
   it('need the same memory whatever the size of an archive', async () => {
     const filling = { name: 'word/media/1.bmp', content: Buffer.alloc(16 * MIB, 'x'), isStored: true };
     const bytes = zip([...DOCX_PARTS, filling]);
-    const memory = new Memory('buffers and heap');
+    const memory = new MemoryMeter('buffers and heap');
     async function* large() {
       for await (const piece of inPieces(bytes)) {
         yield piece;
       }
-      memory.look();
+      memory.sample();
     }
     await new DocumentBytes({ objects: { put }, metrics: noMetrics }).store({
       shipmentId: shipmentOf('s'),
       source: large(),
       limitBytes: 100 * MIB,
     });
-    expect(memory.most).toBeLessThan(5 * MIB);
+    expect(memory.peakBytes).toBeLessThan(5 * MIB);
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventEnvelope, Scope } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { MakeEvents } from '@tracking/shipments-domain';
-import { eventually, takeTime } from '@tracking/testing';
+import { eventually, simulateDelay } from '@tracking/testing';
 import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
 import { World, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -202,7 +202,7 @@ describe('following the events', () => {
 
   it('continues without read models that do not advance', async () => {
     const partly = shownBy(async (_, timeoutMs) => {
-      await takeTime(Math.min(timeoutMs, 5));
+      await simulateDelay(Math.min(timeoutMs, 5));
       return false;
     });
     const impatient = await follow(feedOf(partly, { visibilityTimeoutMs: 0 }));
@@ -291,7 +291,7 @@ describe('following the events', () => {
         const followed = await follow(processes[upTo(2)]!, last, filters[n % 3]);
         let coming = followed.next();
         for (let times = upTo(5); times >= 0 && !isComplete(); times -= 1) {
-          const events = await Promise.race([coming, takeTime(30).then(() => undefined)]);
+          const events = await Promise.race([coming, simulateDelay(30).then(() => undefined)]);
           for (const { id } of events ?? []) told.push((last = id));
           if (events === undefined) continue;
           last = followed.resumeAfter ?? last;
@@ -305,7 +305,7 @@ describe('following the events', () => {
     for (let times = 0; times < 120; times += 1) {
       if (chance() < 0.1) await world.writer.create(4 + times);
       else await milestones(upTo(4), 1 + upTo(6));
-      if (chance() < 0.3) await takeTime(upTo(20));
+      if (chance() < 0.3) await simulateDelay(upTo(20));
       if (times === 60) await models.rebuild('published_events');
     }
     const expected = await Promise.all(filters.map((filter) => all(filter)));

@@ -1,5 +1,5 @@
 import type { EventReference } from '@tracking/shipments-domain';
-import { eventually, staysTrue } from '@tracking/testing';
+import { eventually, expectStaysTrue } from '@tracking/testing';
 import { ACME, ACME_TEST, OTHER, token } from '../../test/shipment-events.ts';
 import { World, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
@@ -81,7 +81,7 @@ describe('the retention of published events', () => {
     }
     await waitUntilCaughtUp(models);
     offsetMs = 29 * DAY_MS;
-    await staysTrue(async () => expect(await stored()).toBe(453), 50);
+    await expectStaysTrue(async () => expect(await stored()).toBe(453), 50);
     offsetMs = 31 * DAY_MS;
     await eventually(async () => expect(await stored()).toBe(0));
     offsetMs = 0;
@@ -111,6 +111,6 @@ describe('the retention of published events', () => {
     await start({ project: false, sweepEveryMs: 1 });
     offsetMs = 31 * DAY_MS;
     expect(await ids()).toEqual([]);
-    await staysTrue(async () => expect((await projecting.digest('published_events')).rows).toBe(1), 50);
+    await expectStaysTrue(async () => expect((await projecting.digest('published_events')).rows).toBe(1), 50);
   });
 });

@@ -1,6 +1,6 @@
 import { type JsonObject, DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { RecordedMetrics, throughJson, takeTime } from '@tracking/testing';
+import { RecordedMetrics, passThroughJson, simulateDelay } from '@tracking/testing';
 import { v5 } from 'uuid';
 import { type CancelShipment, publicEventId, streamOf } from '@tracking/shipments-domain';
 import { cancel, milestone, milestones, patch, patchContainer, reopen, scope, upsert } from '../test/builders.ts';
@@ -134,7 +134,7 @@ describe('limits', () => {
     const shipments = replica(store, { deadlineMs: 50 });
     const { answer } = await shipments.upsertShipment(upsert({ external_id: 'PO-1' }));
     store.intercept = async (append) => {
-      await takeTime(100);
+      await simulateDelay(100);
       return append();
     };
     const [first, second] = await Promise.allSettled(
@@ -186,8 +186,8 @@ describe('the service of another process', () => {
   let events: EventOperations;
   beforeEach(() => {
     service = replica(engine.store);
-    client = throughJson(service);
-    events = throughJson(eventOperations(engine.store, ADDRESSES));
+    client = passThroughJson(service);
+    events = passThroughJson(eventOperations(engine.store, ADDRESSES));
   });
 
   it('behaves the same', async () => {

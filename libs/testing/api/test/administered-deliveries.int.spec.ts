@@ -4,15 +4,15 @@ import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import type { Environment, JsonObject } from '@tracking/contracts';
 import { createAdministrationApi } from '@tracking/administration';
 import { eventually, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { caller, startApi } from './start-api.ts';
+import { createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let administration: NestFastifyApplication;
-let call: ReturnType<typeof caller>;
+let call: ReturnType<typeof createCaller>;
 /** Has given up all its endpoints: every delivery is a dead letter at its first attempt. */
 let gone: ClientReceiver;
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  call = caller(await administration.getUrl());
+  call = createCaller(await administration.getUrl());
   gone = await startClientReceiver(receivers.answers(410));
 });
 afterAll(async () => {
@@ -42,15 +42,16 @@ afterAll(async () => {
   await gone.close();
 });
 
-const get = (path: string): Promise<Answer> => call('GET', `/administration/${path}`);
-const post = (path: string, json: unknown = {}): Promise<Answer> => call('POST', `/administration/${path}`, { json });
-const dataOf = ({ body }: Answer): JsonObject[] => body['data'] as JsonObject[];
-const idsOf = (answer: Answer): unknown[] => dataOf(answer).map(({ id }) => id);
+const get = (path: string): Promise<ApiResponse> => call('GET', `/administration/${path}`);
+const post = (path: string, json: unknown = {}): Promise<ApiResponse> =>
+  call('POST', `/administration/${path}`, { json });
+const dataOf = ({ body }: ApiResponse): JsonObject[] => body['data'] as JsonObject[];
+const idsOf = (answer: ApiResponse): unknown[] => dataOf(answer).map(({ id }) => id);
 
 /** A dead letter, as it is listed; its endpoint is disabled by then. */
 async function deadLetter(workspace = 'default', environment: Environment = 'live'): Promise<JsonObject> {
   const key = await api.key('developer', environment, workspace);
-  const endpoint = await enabledEndpoint(api, key, gone.url);
+  const endpoint = await createEnabledEndpoint(api, key, gone.url);
   const id = `evt_${randomUUID()}`;
   await api.publish({
     id,

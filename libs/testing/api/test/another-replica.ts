@@ -7,16 +7,19 @@ import type { InjectOptions } from 'fastify';
 import { FEATURES } from './features.ts';
 import type { Api } from './start-api.ts';
 
-/** When a question to a document store is held up: before it is looked at, or with its answer. */
+/** Delays a call of the document store: before the call, or before its result is returned. */
 export type Gate = (moment: 'asked' | 'answered') => Promise<void>;
-const OPEN: Gate = () => Promise.resolve();
+const OPEN_GATE: Gate = () => Promise.resolve();
 
-/** Another gateway on the same stores, which knows of changes what it reads, by a clock that stands still unless moved. */
+/**
+ * Opens another gateway on the same stores, which learns of changes only by reading, and whose clock advances only on
+ * request.
+ */
 export async function openReplica(api: Api) {
   let elapsedMs = 0;
-  let gate = OPEN;
+  let gate = OPEN_GATE;
   const identity = await Identity.open({
-    documentStore: behind((moment) => gate(moment), api.storage.documentStore),
+    documentStore: withGate((moment) => gate(moment), api.storage.documentStore),
     clock: api.dependencies.clock,
     logger: silentLogger,
     secret: randomBytes(32),
@@ -32,13 +35,13 @@ export async function openReplica(api: Api) {
   );
   return {
     inject: (request: InjectOptions) => app.inject(request),
-    /** Lets so many milliseconds go by. */
+    /** Advances the clock by this many milliseconds. */
     after: (milliseconds: number) => (elapsedMs += milliseconds),
-    /** What each question to its document store waits for from now on, or fails with. */
+    /** Sets the gate that every call of the document store waits for or fails with. */
     gate: (next: Gate) => (gate = next),
-    open: () => (gate = OPEN),
+    open: () => (gate = OPEN_GATE),
     close: async () => {
-      gate = OPEN;
+      gate = OPEN_GATE;
       await app.close();
       await identity.close();
     },
@@ -46,8 +49,8 @@ export async function openReplica(api: Api) {
 }
 export type Replica = Awaited<ReturnType<typeof openReplica>>;
 
-/** The store, but whatever it is asked waits at a gate. */
-function behind(gate: Gate, store: DocumentStore): DocumentStore {
+/** Returns the store with a gate before and after each call. */
+function withGate(gate: Gate, store: DocumentStore): DocumentStore {
   const gated = <T extends Document>(collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
       get(target, name) {

@@ -3,7 +3,7 @@ import type { JsonObject, Role } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 const KEYS = '/v1/api_keys';
 let api: Api;
@@ -28,16 +28,16 @@ async function person(role: Role, environment: 'live' | 'test' = 'live'): Promis
   const { key } = (await api.identity.keys.create(command, EVERY_KEY, { name: 'first', environment, owner })).after;
   return { id, key };
 }
-const create = (key: string, fields: object = {}): Promise<Answer> =>
+const create = (key: string, fields: object = {}): Promise<ApiResponse> =>
   api.call('POST', KEYS, { key, json: { name: 'TMS', environment: 'live', ...fields } });
-const post = (key: string, id: unknown, action: string, json?: object): Promise<Answer> =>
+const post = (key: string, id: unknown, action: string, json?: object): Promise<ApiResponse> =>
   api.call('POST', `${KEYS}/${String(id)}/${action}`, { key, ...(json && { json }) });
-const get = (key: string, id: unknown): Promise<Answer> => api.call('GET', `${KEYS}/${String(id)}`, { key });
+const get = (key: string, id: unknown): Promise<ApiResponse> => api.call('GET', `${KEYS}/${String(id)}`, { key });
 const listed = async (key: string): Promise<readonly JsonObject[]> =>
   (await api.call('GET', `${KEYS}?limit=200`, { key })).body['data'] as JsonObject[];
 const status = async (key: unknown): Promise<number> =>
   (await api.call('GET', '/v1/milestone_codes', { key: String(key) })).status;
-const errorOf = ({ status: code, body }: Answer) => [code, (body['error'] as JsonObject | undefined)?.['code']];
+const errorOf = ({ status: code, body }: ApiResponse) => [code, (body['error'] as JsonObject | undefined)?.['code']];
 
 async function account(role: Role): Promise<string> {
   const json = { name: role, role };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import { rounds } from '@tracking/testing';
-import { startApi, overriding } from './start-api.ts';
+import { propertyRounds } from '@tracking/testing';
+import { startApi, withOverrides } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 /** Of a bulk, and of the single calls in its place. */
 interface ItemAnswer {
@@ -28,8 +28,8 @@ const bulk = (
   of: 'shipments' | 'milestones',
   items: readonly unknown[],
   headers: Record<string, string> = {},
-): Promise<Answer> => api.call('POST', `/v1/${of}/bulk`, { key, json: { [of]: items }, headers });
-const itemsOf = (answer: Answer): ItemAnswer[] => {
+): Promise<ApiResponse> => api.call('POST', `/v1/${of}/bulk`, { key, json: { [of]: items }, headers });
+const itemsOf = (answer: ApiResponse): ItemAnswer[] => {
   expect([answer.status, answer.text.slice(0, 8)]).toEqual([200, '{"data":']);
   return (answer.body['data'] as JsonObject[]).map(({ index, status, ...of }, place) => {
     expect(index).toBe(place);
@@ -38,7 +38,7 @@ const itemsOf = (answer: Answer): ItemAnswer[] => {
     return { status: Number(status), body: Object.keys(of)[0] === 'error' ? { error: body } : (body as JsonObject) };
   }) as ItemAnswer[];
 };
-const codes = (answer: Answer) =>
+const codes = (answer: ApiResponse) =>
   itemsOf(answer).map(({ status, body }) => [status, (body['error'] as JsonObject | undefined)?.['code']]);
 
 /** Ids and times are each workspace's own, and so is what a request is called. */
@@ -78,7 +78,7 @@ describe('POST /v1/shipments/bulk', () => {
       (n) => ({ external_id: `PO-${n % 9}`, house_bill: null, container_numbers: [], metadata: large }),
       (n) => ({ external_id: `x`.repeat(1_001), house_bill: `HB-${n}` }),
     ];
-    const items = Array.from({ length: rounds(500) }, (_, n) => kinds[n % kinds.length]?.(n));
+    const items = Array.from({ length: propertyRounds(500) }, (_, n) => kinds[n % kinds.length]?.(n));
     const single: ItemAnswer[] = [];
     for (const json of items) {
       const raw = JSON.stringify(json);
@@ -101,7 +101,7 @@ describe('POST /v1/shipments/bulk', () => {
 
   it('applies those of one external_id in their order', async () => {
     const [key] = await keys();
-    const count = rounds(300);
+    const count = propertyRounds(300);
     const items = Array.from({ length: count }, (_, n) => ({ external_id: `S-${n % 3}`, house_bill: `HB-${n}` }));
     const answers = itemsOf(await bulk(key, 'shipments', items));
     expect(answers.map(({ status }) => status)).toEqual(items.map((_, n) => (n < 3 ? 201 : 200)));
@@ -185,7 +185,7 @@ describe('POST /v1/shipments/bulk', () => {
 
   it('is one request of the key’s quota, and its writes are seen', async () => {
     const [key] = await keys();
-    const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining'));
+    const remaining = ({ headers }: ApiResponse) => Number(headers.get('x-ratelimit-remaining'));
     const before = remaining(await api.call('GET', '/v1/shipments', { key }));
     const items = Array.from({ length: 100 }, () => ({ house_bill: randomUUID() }));
     const answer = await bulk(key, 'shipments', items);
@@ -229,7 +229,7 @@ describe('POST /v1/milestones/bulk', () => {
       () => ({ code: 'vessel_departed', occurred_at, source: 'carrier' }),
       () => ({}),
     ];
-    const items = Array.from({ length: rounds(240) }, (_, n) => kinds[n % kinds.length]?.(n) ?? {});
+    const items = Array.from({ length: propertyRounds(240) }, (_, n) => kinds[n % kinds.length]?.(n) ?? {});
     const single: ItemAnswer[] = [];
     for (const json of items) {
       single.push(await api.call('POST', `/v1/shipments/${id}/milestones`, { key: one, json }));
@@ -370,7 +370,7 @@ describe('under an Idempotency-Key', () => {
 
   it('changes nothing the second time, and answers the same', async () => {
     const [key] = await keys();
-    const items = Array.from({ length: rounds(500) }, (_, n) =>
+    const items = Array.from({ length: propertyRounds(500) }, (_, n) =>
       n % 7 === 0 ? { mode: 'ocean' } : { house_bill: `HB-${n}` },
     );
     const headers = under();
@@ -389,7 +389,7 @@ describe('under an Idempotency-Key', () => {
     const { shipments } = api.dependencies;
     let isDown = true;
     const call = await api.gateway({
-      shipments: overriding(shipments, {
+      shipments: withOverrides(shipments, {
         upsertShipment: (command) =>
           isDown && command.fields.house_bill === 'LATE'
             ? Promise.reject(new Unavailable('event store', 'gone'))
@@ -415,7 +415,7 @@ describe('under an Idempotency-Key', () => {
   it('is 503 where nothing else came of any item', async () => {
     const [key] = await keys();
     const down = () => Promise.reject(new Unavailable('event store', 'gone'));
-    const call = await api.gateway({ shipments: overriding(api.dependencies.shipments, { upsertShipment: down }) });
+    const call = await api.gateway({ shipments: withOverrides(api.dependencies.shipments, { upsertShipment: down }) });
     const answer = await call('POST', '/v1/shipments/bulk', {
       key,
       json: { shipments: [{ external_id: 'A' }, { external_id: 'B' }] },

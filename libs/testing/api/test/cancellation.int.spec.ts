@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let operator: string;
@@ -14,19 +14,19 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 let made = 0;
-const create = (fields: JsonObject = {}): Promise<Answer> =>
+const create = (fields: JsonObject = {}): Promise<ApiResponse> =>
   api.call('POST', '/v1/shipments', { key: operator, json: { external_id: `CANCEL-${made++}`, ...fields } });
-const pathOf = ({ body }: Answer): string => `/v1/shipments/${String(body['id'])}`;
+const pathOf = ({ body }: ApiResponse): string => `/v1/shipments/${String(body['id'])}`;
 beforeEach(async () => {
   path = pathOf(await create({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }));
 });
 
-const cancel = (key = operator): Promise<Answer> => api.call('POST', `${path}/cancel`, { key });
-const reopen = (key = operator): Promise<Answer> => api.call('POST', `${path}/reopen`, { key });
-const record = (code: string, occurred_at = '2026-01-05T10:00:00Z'): Promise<Answer> =>
+const cancel = (key = operator): Promise<ApiResponse> => api.call('POST', `${path}/cancel`, { key });
+const reopen = (key = operator): Promise<ApiResponse> => api.call('POST', `${path}/reopen`, { key });
+const record = (code: string, occurred_at = '2026-01-05T10:00:00Z'): Promise<ApiResponse> =>
   api.call('POST', `${path}/milestones`, { key: operator, json: { code, occurred_at } });
-const get = (): Promise<Answer> => api.call('GET', path, { key: operator });
-const codeOf = (answer: Answer): unknown => (answer.body['error'] as JsonObject)['code'];
+const get = (): Promise<ApiResponse> => api.call('GET', path, { key: operator });
+const codeOf = (answer: ApiResponse): unknown => (answer.body['error'] as JsonObject)['code'];
 
 it('cancels and reopens, each repeated alike and without an event', async () => {
   await record('vessel_departed');

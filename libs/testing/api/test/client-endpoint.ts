@@ -1,14 +1,14 @@
 import { receivers, startReceiver } from '@tracking/testing';
 import type { RawBehaviour, ReceivedRequest, RawReceiver } from '@tracking/testing';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
-/** A client's receiver: answers challenges with their token, everything else as it is told. */
+/** Starts a client's receiver, which responds to challenges with their token, and to other requests as configured. */
 export async function startClientReceiver(
   behaviour: RawBehaviour = receivers.answers(204, ''),
 ): Promise<ClientReceiver> {
   let present = behaviour;
-  let challenged: RawBehaviour = (socket, request) => receivers.answers(200, tokenOf(request))(socket, request);
+  let challenged: RawBehaviour = (socket, request) => receivers.answers(200, challengeToken(request))(socket, request);
   const receiver = await startReceiver((socket, request) =>
     (isChallenge(request) ? challenged : present)(socket, request),
   );
@@ -27,19 +27,19 @@ export async function startClientReceiver(
 
 export interface ClientReceiver extends Omit<RawReceiver, 'connections' | 'openConnections'> {
   readonly url: string;
-  /** From now on, to challenges too. */
+  /** Changes the behaviour for all further requests, including challenges. */
   behaveAlways(behaviour: RawBehaviour): void;
-  /** Whatever came but challenges. */
+  /** Returns all received requests except challenges. */
   deliveries(): readonly ReceivedRequest[];
 }
 
-/** Makes an endpoint over the API, verifies and enables it. */
-export async function enabledEndpoint(
+/** Creates, verifies and enables a webhook endpoint through the API. */
+export async function createEnabledEndpoint(
   api: Api,
   key: string,
   url: string,
   fields: object = {},
-): Promise<Answer['body']> {
+): Promise<ApiResponse['body']> {
   const created = await api.call('POST', '/v1/webhook_endpoints', {
     key,
     json: { url, event_types: ['*'], ...fields },
@@ -55,6 +55,6 @@ function isChallenge({ headers }: ReceivedRequest): boolean {
   return headers['service-event-type'] === 'endpoint.verification';
 }
 
-function tokenOf({ body }: ReceivedRequest): string {
+function challengeToken({ body }: ReceivedRequest): string {
   return (JSON.parse(body.toString()) as { data: { challenge: string } }).data.challenge;
 }

@@ -4,7 +4,7 @@ import { type Socket, connect } from 'node:net';
 import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 export const PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n');
 
@@ -12,14 +12,14 @@ export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).
 
 export interface Part {
   readonly name: string;
-  /** Of a file; as it stands in the header. */
+  /** The parameter `filename` of a file, as written in the header. */
   readonly fileName?: string;
   readonly type?: string;
   readonly content: string | Uint8Array;
 }
 
-/** A form as it is sent. */
-export function formOf(parts: readonly Part[], boundary = 'b'): Buffer {
+/** Encodes a multipart form. */
+export function encodeForm(parts: readonly Part[], boundary = 'b'): Buffer {
   const pieces = parts.flatMap(({ name, fileName, type, content }) => [
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; ${fileName}`}\r\n`,
     `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
@@ -29,32 +29,32 @@ export function formOf(parts: readonly Part[], boundary = 'b'): Buffer {
   return Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece as Uint8Array)));
 }
 
-export const fileOf = (content: Uint8Array = PDF, name = 'invoice.pdf'): Part => ({
+export const filePart = (content: Uint8Array = PDF, name = 'invoice.pdf'): Part => ({
   name: 'file',
   fileName: `filename="${name}"`,
   content,
 });
-export const TYPE: Part = { name: 'type', content: 'commercial_invoice' };
+export const TYPE_PART: Part = { name: 'type', content: 'commercial_invoice' };
 
-/** Calls about documents, by one key. */
+/** Calls of the document operations with one API key. */
 export class DocumentCalls {
   constructor(
     private readonly api: Api,
     readonly key: string,
   ) {}
 
-  async shipment(): Promise<string> {
+  async createShipment(): Promise<string> {
     const made = await this.api.call('POST', '/v1/shipments', { key: this.key, json: { external_id: randomUUID() } });
     return String(made.body['id']);
   }
 
-  /** @param body parts, or a body as it is to be sent */
-  add(
+  /** @param body the parts, or an encoded body */
+  upload(
     shipment: string,
-    body: readonly Part[] | Buffer = [TYPE, fileOf()],
+    body: readonly Part[] | Buffer = [TYPE_PART, filePart()],
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> {
-    const raw = new Uint8Array(Buffer.isBuffer(body) ? body : formOf(body as readonly Part[]));
+  ): Promise<ApiResponse> {
+    const raw = new Uint8Array(Buffer.isBuffer(body) ? body : encodeForm(body as readonly Part[]));
     const type = { 'content-type': 'multipart/form-data; boundary=b' };
     return this.api.call('POST', `/v1/shipments/${shipment}/documents`, {
       key: this.key,
@@ -63,14 +63,14 @@ export class DocumentCalls {
     });
   }
 
-  async added(shipment: string, body?: readonly Part[]): Promise<JsonObject> {
-    const { status, text, body: document } = await this.add(shipment, body);
+  async uploadDocument(shipment: string, body?: readonly Part[]): Promise<JsonObject> {
+    const { status, text, body: document } = await this.upload(shipment, body);
     if (status !== 201) throw new Error(text);
     return document;
   }
 
-  /** A document that waits for these bytes, and where to send them. */
-  async requested(
+  /** Requests an upload URL for these bytes, and returns the document's id and the path of the URL. */
+  async requestUpload(
     shipment: string,
     bytes: Uint8Array = PDF,
     differing: object = {},
@@ -91,33 +91,33 @@ export class DocumentCalls {
     return { id: String(body['id']), path: url.replace('https://api.example', ''), body };
   }
 
-  put(path: string, bytes: Uint8Array = PDF): Promise<Answer> {
+  put(path: string, bytes: Uint8Array = PDF): Promise<ApiResponse> {
     return this.api.call('PUT', path, { headers: { 'content-type': 'application/pdf' }, raw: new Uint8Array(bytes) });
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
     return this.api.call('GET', path, { key: this.key, headers });
   }
 
-  /** Does something to a document that takes no body or this one. */
-  post(id: string, what: string, json?: object): Promise<Answer> {
+  /** Calls an operation on a document, with an optional JSON body. */
+  post(id: string, what: string, json?: object): Promise<ApiResponse> {
     return this.api.call('POST', `/v1/documents/${id}/${what}`, { key: this.key, json });
   }
 
-  /** How many objects there are, parts of some too. */
-  async objects(): Promise<number> {
-    return (await this.objectNames()).length;
+  /** Returns the number of stored objects, including unfinished ones. */
+  async countObjects(): Promise<number> {
+    return (await this.listObjectFiles()).length;
   }
 
-  /** What they are called in the folder of objects. */
-  async objectNames(): Promise<readonly string[]> {
+  /** Returns the file names in the folder of objects. */
+  async listObjectFiles(): Promise<readonly string[]> {
     return (await readdir(join(this.api.dataDir, 'objects'))).sort();
   }
 }
 
 /**
- * A request of which only this is sent; what comes back until the other side ends it.
- * @param until after which it is broken off from this side
+ * Sends only this part of a request, and returns the response until the server closes the connection.
+ * @param until the connection is closed from this side after this promise
  */
 export async function sendRaw(api: Api, text: string | Buffer, until?: () => Promise<unknown>): Promise<string> {
   const { hostname, port } = new URL(api.url);
@@ -130,7 +130,7 @@ export async function sendRaw(api: Api, text: string | Buffer, until?: () => Pro
   let answer = '';
   socket.on('data', (data: Buffer) => {
     answer += data.toString();
-    // Answered whole: no answer here has a larger body.
+    // All responses of these tests have small bodies and are complete at this point.
     if (answer.includes('\r\n\r\n')) setImmediate(() => socket.destroy());
   });
   socket.on('error', () => undefined);

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
-import { DocumentCalls, PDF, TYPE, fileOf, sha256 } from './document-calls.ts';
+import { DocumentCalls, PDF, TYPE_PART, filePart, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let calls: DocumentCalls;
@@ -12,13 +12,13 @@ const ETAG = `"${sha256(PDF)}"`;
 beforeAll(async () => {
   api = await startApi();
   calls = new DocumentCalls(api, await api.key('operator'));
-  const file = { ...fileOf(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
-  const { id } = await calls.added(await calls.shipment(), [TYPE, file]);
+  const file = { ...filePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
+  const { id } = await calls.uploadDocument(await calls.createShipment(), [TYPE_PART, file]);
   path = `/v1/documents/${String(id)}/download`;
 });
 afterAll(() => api.stop());
 
-const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
+const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
 const textOf = (start: number, end = PDF.length) => PDF.toString('latin1', start, end);
 
 it('is an attachment under its name, whatever its script', async () => {
@@ -61,7 +61,7 @@ it('answers everything to several ranges, and to what is none', async () => {
 
 it('tells its size to who asks for bytes behind its end', async () => {
   const { status, headers, body } = await calls.get(path, { range: `bytes=${PDF.length}-` });
-  expect([status, codeOf({ body } as Answer)]).toEqual([416, 'range_not_satisfiable']);
+  expect([status, codeOf({ body } as ApiResponse)]).toEqual([416, 'range_not_satisfiable']);
   expect(headers.get('content-range')).toBe(`bytes */${PDF.length}`);
   expect(headers.get('content-disposition')).toBeNull();
 });
@@ -140,7 +140,7 @@ it('is a clear refusal where the bytes are lost, and operators are told', async 
 });
 
 async function lost() {
-  const { id } = await calls.added(await calls.shipment());
+  const { id } = await calls.uploadDocument(await calls.createShipment());
   const scope = { workspace_id: await api.workspace(), environment: 'live' as const };
   const found = await api.dependencies.shipments.getDocument({ ...scope, document_id: String(id) });
   await api.dependencies.objects.delete(String(found?.object_id));

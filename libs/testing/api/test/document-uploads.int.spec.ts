@@ -4,7 +4,7 @@ import { eventually } from '@tracking/testing';
 import { DocumentCalls, PDF, sendRaw, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let calls: DocumentCalls;
@@ -19,14 +19,14 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 beforeEach(async () => {
   ahead = 0;
-  shipment = await calls.shipment();
-  before = await calls.objects();
+  shipment = await calls.createShipment();
+  before = await calls.countObjects();
 });
 
-const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
+const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
 
 it('takes bytes without a key, and makes the document of them when that is said', async () => {
-  const { id, path, body } = await calls.requested(shipment);
+  const { id, path, body } = await calls.requestUpload(shipment);
   expect(body).toMatchObject({ status: 'pending_upload', download_url: null, size_bytes: PDF.length, warnings: [] });
   expect(body['upload']).toMatchObject({ method: 'PUT', headers: { 'Content-Type': 'application/pdf' } });
   expect(codeOf(await calls.post(id, 'complete'))).toBe('upload_missing');
@@ -38,13 +38,13 @@ it('takes bytes without a key, and makes the document of them when that is said'
   expect((await calls.post(id, 'complete')).status).toBe(200);
   expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
   const late = await calls.put(path);
-  expect([late.status, codeOf(late), await calls.objects()]).toEqual([409, 'document_not_pending', before + 1]);
+  expect([late.status, codeOf(late), await calls.countObjects()]).toEqual([409, 'document_not_pending', before + 1]);
 });
 
 it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', undefined])(
   'takes bytes that are called %s',
   async (type) => {
-    const { path } = await calls.requested(shipment);
+    const { path } = await calls.requestUpload(shipment);
     const { statusCode } = await api.inject({
       method: 'PUT',
       url: path,
@@ -56,33 +56,33 @@ it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', unde
 );
 
 it('keeps the last bytes alone', async () => {
-  const { id, path } = await calls.requested(shipment);
+  const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path, PDF.subarray(0, 20));
   await calls.put(path);
-  expect(await calls.objects()).toBe(before + 1);
+  expect(await calls.countObjects()).toBe(before + 1);
   expect((await calls.post(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(PDF) });
 });
 
 it('stores and tells nothing anew where the same bytes come again', async () => {
-  const { id, path } = await calls.requested(shipment);
+  const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path);
-  const [head, kept] = [await api.head(), await calls.objectNames()];
+  const [head, kept] = [await api.head(), await calls.listObjectFiles()];
   expect((await calls.put(path)).status).toBe(204);
-  expect([await api.head(), await calls.objectNames()]).toEqual([head, kept]);
+  expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
   expect((await calls.post(id, 'complete')).status).toBe(200);
   expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
 });
 
 /** Loses the objects that were stored since then. */
 async function lose(since: readonly string[]): Promise<void> {
-  const came = (await calls.objectNames()).filter((name) => !since.includes(name));
+  const came = (await calls.listObjectFiles()).filter((name) => !since.includes(name));
   expect(came).toHaveLength(1);
   await Promise.all(came.map((name) => api.dependencies.objects.delete(name)));
 }
 
 it('is not complete where the bytes that came are lost, and takes the same ones again', async () => {
-  const { id, path } = await calls.requested(shipment);
-  const since = await calls.objectNames();
+  const { id, path } = await calls.requestUpload(shipment);
+  const since = await calls.listObjectFiles();
   await calls.put(path);
   await lose(since);
   const refused = await calls.post(id, 'complete');
@@ -94,8 +94,8 @@ it('is not complete where the bytes that came are lost, and takes the same ones 
 });
 
 it('is complete once it was, whatever becomes of its bytes', async () => {
-  const { id, path } = await calls.requested(shipment);
-  const since = await calls.objectNames();
+  const { id, path } = await calls.requestUpload(shipment);
+  const since = await calls.listObjectFiles();
   await calls.put(path);
   const complete = await calls.post(id, 'complete');
   await lose(since);
@@ -104,25 +104,25 @@ it('is complete once it was, whatever becomes of its bytes', async () => {
 });
 
 it('takes bytes of one document 20 times a minute, whatever comes of them', async () => {
-  const [one, two] = [await calls.requested(shipment), await calls.requested(shipment)];
+  const [one, two] = [await calls.requestUpload(shipment), await calls.requestUpload(shipment)];
   for (let time = 0; time < 21; time += 1) await calls.put(`${one.path}x`);
   const statuses: number[] = [];
   for (let time = 0; time < 20; time += 1) {
     statuses.push((await calls.put(one.path, time % 2 === 0 ? PDF : Buffer.alloc(0))).status);
   }
   expect(new Set(statuses)).toEqual(new Set([204, 400]));
-  const [head, kept] = [await api.head(), await calls.objectNames()];
+  const [head, kept] = [await api.head(), await calls.listObjectFiles()];
   const refused = await calls.put(one.path, PDF.subarray(0, 20));
   expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect([await api.head(), await calls.objectNames()]).toEqual([head, kept]);
+  expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
   expect((await calls.put(two.path)).status).toBe(204);
 });
 
 it('is complete with what was told alone', async () => {
-  const short = await calls.requested(shipment);
+  const short = await calls.requestUpload(shipment);
   await calls.put(short.path, PDF.subarray(0, 20));
-  const other = await calls.requested(shipment, PDF, { checksum_sha256: 'A'.repeat(64) });
+  const other = await calls.requestUpload(shipment, PDF, { checksum_sha256: 'A'.repeat(64) });
   await calls.put(other.path);
   const refused = [await calls.post(short.id, 'complete'), await calls.post(other.id, 'complete')];
   expect(refused.map((each) => [each.status, codeOf(each)])).toEqual([
@@ -135,7 +135,7 @@ it('is complete with what was told alone', async () => {
 });
 
 it('writes its document alone, until it expires, and no other URL can be made of it', async () => {
-  const [one, two] = [await calls.requested(shipment), await calls.requested(shipment)];
+  const [one, two] = [await calls.requestUpload(shipment), await calls.requestUpload(shipment)];
   const [path = '', token = ''] = one.path.split('?token=');
   const grant = Buffer.from(token, 'base64url');
   const longer = Buffer.from(grant.toString('latin1').replace('2026', '2099').replace('2027', '2099'), 'latin1');
@@ -154,14 +154,14 @@ it('writes its document alone, until it expires, and no other URL can be made of
   }
   ahead = 15 * 60_000 + 1_000;
   const expired = await calls.put(one.path);
-  expect([expired.status, codeOf(expired), await calls.objects()]).toEqual([403, 'invalid_upload_url', before]);
+  expect([expired.status, codeOf(expired), await calls.countObjects()]).toEqual([403, 'invalid_upload_url', before]);
 });
 
 it('is signed again when its request is repeated under its Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
-  const first = await calls.requested(shipment, PDF, {}, headers);
+  const first = await calls.requestUpload(shipment, PDF, {}, headers);
   ahead = 20 * 60_000;
-  const repeat = await calls.requested(shipment, PDF, {}, headers);
+  const repeat = await calls.requestUpload(shipment, PDF, {}, headers);
   expect(repeat.id).toBe(first.id);
   expect((await calls.put(first.path)).status).toBe(403);
   expect((await calls.put(repeat.path)).status).toBe(204);
@@ -169,7 +169,7 @@ it('is signed again when its request is repeated under its Idempotency-Key', asy
 });
 
 it('lets nobody do anything else with it, nor complete the document of another', async () => {
-  const { id, path } = await calls.requested(shipment);
+  const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path);
   const token = path.replace(/^.*token=/, '');
   expect((await api.call('GET', `/v1/documents/${id}`, { key: token })).status).toBe(401);
@@ -185,11 +185,11 @@ it('lets nobody do anything else with it, nor complete the document of another',
 });
 
 it('takes no bytes for a document that is deleted; those that came are destroyed', async () => {
-  const { id, path } = await calls.requested(shipment);
+  const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path);
-  expect(await calls.objects()).toBe(before + 1);
+  expect(await calls.countObjects()).toBe(before + 1);
   expect((await api.call('DELETE', `/v1/documents/${id}`, { key: calls.key })).status).toBe(200);
-  expect([codeOf(await calls.put(path)), await calls.objects()]).toEqual(['document_not_pending', before]);
+  expect([codeOf(await calls.put(path)), await calls.countObjects()]).toEqual(['document_not_pending', before]);
 });
 
 it.each<[string, Buffer, number, string]>([
@@ -197,28 +197,28 @@ it.each<[string, Buffer, number, string]>([
   ['nothing', Buffer.alloc(0), 400, 'empty_file'],
   ['a page', Buffer.from('<html><p>x'), 400, 'unsupported_document_type'],
 ])('keeps nothing of %s', async (_, bytes, status, code) => {
-  const { id, path } = await calls.requested(shipment);
+  const { id, path } = await calls.requestUpload(shipment);
   const answer = await calls.put(path, bytes);
-  expect([answer.status, codeOf(answer), await calls.objects()]).toEqual([status, code, before]);
+  expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([status, code, before]);
   expect(codeOf(await calls.post(id, 'complete'))).toBe('upload_missing');
 });
 
 const head = (path: string, more: string) => `PUT ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`;
 
 it('refuses what is told to be too large before it comes, and what turns out to be while it comes', async () => {
-  const { path } = await calls.requested(shipment);
+  const { path } = await calls.requestUpload(shipment);
   expect(await sendRaw(api, head(path, 'Content-Length: 999999999'))).toMatch(/^HTTP\/1.1 413 /);
   const endless = `${head(path, 'Transfer-Encoding: chunked')}1000\r\n${'x'.repeat(4_096)}\r\n`;
   expect(await sendRaw(api, endless)).toMatch(/^HTTP\/1.1 413 /);
-  expect(await calls.objects()).toBe(before);
+  expect(await calls.countObjects()).toBe(before);
 });
 
 it('keeps nothing of what breaks off', async () => {
-  const { path } = await calls.requested(shipment);
+  const { path } = await calls.requestUpload(shipment);
   await sendRaw(api, `${head(path, `Content-Length: ${PDF.length}`)}%PDF-1.7`, () =>
-    eventually(async () => expect(await calls.objects()).toBe(before + 1)),
+    eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
   );
-  await eventually(async () => expect(await calls.objects()).toBe(before));
+  await eventually(async () => expect(await calls.countObjects()).toBe(before));
 });
 
 it.each<[string, object, number, string]>([
@@ -242,7 +242,7 @@ it.each<[string, object, number, string]>([
 });
 
 it('tells its token in no log', async () => {
-  const { path } = await calls.requested(shipment);
+  const { path } = await calls.requestUpload(shipment);
   const token = path.replace(/^.*token=/, '');
   await calls.put(path);
   await calls.put(`${path}&more=1`);

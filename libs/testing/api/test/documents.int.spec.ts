@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, PDF, TYPE, fileOf, formOf, sendRaw, sha256 } from './document-calls.ts';
+import { DocumentCalls, PDF, TYPE_PART, filePart, encodeForm, sendRaw, sha256 } from './document-calls.ts';
 import type { Part } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let calls: DocumentCalls;
@@ -18,19 +18,19 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
-  shipment = await calls.shipment();
-  before = await calls.objects();
+  shipment = await calls.createShipment();
+  before = await calls.countObjects();
 });
 
-const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
-const detailsOf = ({ body }: Answer) =>
+const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
+const detailsOf = ({ body }: ApiResponse) =>
   ((body['error'] as JsonObject)['details'] as JsonObject[]).map(
     ({ param, code }) => `${String(param)} ${String(code)}`,
   );
 
 describe('a document that is sent with its fields', () => {
   it('is stored, shown, listed, counted', async () => {
-    const { status, headers, body } = await calls.add(shipment);
+    const { status, headers, body } = await calls.upload(shipment);
     expect({ status, body }).toEqual({
       status: 201,
       body: expect.objectContaining({
@@ -52,7 +52,7 @@ describe('a document that is sent with its fields', () => {
     expect(shown.body).toEqual(document);
     expect(shown.headers.get('etag')).toBe(headers.get('etag'));
     expect((await calls.get(`/v1/shipments/${shipment}`)).body['documents_count']).toBe(1);
-    const second = await calls.added(shipment);
+    const second = await calls.uploadDocument(shipment);
     const { body: list } = await calls.get(`/v1/shipments/${shipment}/documents?limit=1`);
     expect(list['data']).toMatchObject([{ id: second['id'] }]);
     const next = await calls.get(`/v1/shipments/${shipment}/documents?limit=1&cursor=${String(list['next_cursor'])}`);
@@ -68,7 +68,10 @@ describe('a document that is sent with its fields', () => {
     ];
     for (const [fileName, kept] of names) {
       const file: Part = { name: 'file', fileName, content: PDF };
-      expect([fileName, (await calls.added(shipment, [file, TYPE]))['file_name']]).toEqual([fileName, kept]);
+      expect([fileName, (await calls.uploadDocument(shipment, [file, TYPE_PART]))['file_name']]).toEqual([
+        fileName,
+        kept,
+      ]);
     }
   });
 
@@ -79,7 +82,7 @@ describe('a document that is sent with its fields', () => {
       form.append('type', 'commercial_invoice');
       const sent = new Response(form);
       const type = { 'content-type': String(sent.headers.get('content-type')) };
-      return calls.add(shipment, Buffer.from(await sent.arrayBuffer()), type);
+      return calls.upload(shipment, Buffer.from(await sent.arrayBuffer()), type);
     };
     expect((await named('say "a" 100%.pdf')).body['file_name']).toBe('say "a" 100%.pdf');
     for (const name of ['a\rb.pdf', 'a\nb.pdf']) {
@@ -87,73 +90,83 @@ describe('a document that is sent with its fields', () => {
       expect([status, body]).toMatchObject([400, { error: { param: 'file', code: 'validation_failed' } }]);
     }
     const field: Part = { name: 'a%22%0D%0A', content: 'x' };
-    const { body } = await calls.add(shipment, [TYPE, field, fileOf()]);
+    const { body } = await calls.upload(shipment, [TYPE_PART, field, filePart()]);
     expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'a"\r\n' }]);
   });
 
   it('replaces another one, once', async () => {
-    const first = String((await calls.added(shipment))['id']);
+    const first = String((await calls.uploadDocument(shipment))['id']);
     const replaces: Part = { name: 'replaces_document_id', content: first };
-    const second = await calls.added(shipment, [replaces, TYPE, fileOf()]);
+    const second = await calls.uploadDocument(shipment, [replaces, TYPE_PART, filePart()]);
     expect(second['replaces_document_id']).toBe(first);
     expect((await calls.get(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
-    const third = await calls.add(shipment, [replaces, TYPE, fileOf()]);
-    expect([third.status, codeOf(third), await calls.objects()]).toEqual([409, 'document_replaced', before + 2]);
+    const third = await calls.upload(shipment, [replaces, TYPE_PART, filePart()]);
+    expect([third.status, codeOf(third), await calls.countObjects()]).toEqual([409, 'document_replaced', before + 2]);
   });
 
   it('warns of parts that it does not know, and is refused for them under strict handling', async () => {
-    const parts = [TYPE, fileOf(), { name: 'colour', content: 'red' }, { name: 'status', content: 'approved' }];
-    const lenient = await calls.add(shipment, parts);
+    const parts = [TYPE_PART, filePart(), { name: 'colour', content: 'red' }, { name: 'status', content: 'approved' }];
+    const lenient = await calls.upload(shipment, parts);
     expect(lenient.body).toMatchObject({
       warnings: [
         { code: 'unknown_field', param: 'colour' },
         { code: 'read_only_field', param: 'status' },
       ],
     });
-    const strict = await calls.add(shipment, parts, { prefer: 'handling=strict' });
+    const strict = await calls.upload(shipment, parts, { prefer: 'handling=strict' });
     expect([strict.status, detailsOf(strict)]).toEqual([400, ['colour unknown_field', 'status read_only_field']]);
-    expect(await calls.objects()).toBe(before + 1);
+    expect(await calls.countObjects()).toBe(before + 1);
   });
 
   it.each<[string, readonly Part[], string, readonly string[]]>([
-    ['without a file', [TYPE], 'validation_failed', ['file required']],
-    ['without a type', [fileOf()], 'validation_failed', ['type required']],
-    ['of an unknown type', [fileOf(), { name: 'type', content: 'x' }], 'validation_failed', ['type invalid_value']],
-    ['with a file that is a text', [TYPE, { name: 'file', content: 'x' }], 'validation_failed', ['file invalid_type']],
-    ['with two files', [TYPE, fileOf(), fileOf()], 'validation_failed', ['file invalid_value']],
-    ['with a field twice', [TYPE, TYPE, fileOf()], 'validation_failed', ['type invalid_value']],
-    ['with a long field', [{ ...TYPE, content: 'x'.repeat(9_000) }, fileOf()], 'validation_failed', ['type too_long']],
-    ['with a long name', [TYPE, fileOf(PDF, 'x'.repeat(300))], 'validation_failed', ['file too_long']],
-    ['with a NUL in its name', [TYPE, fileOf(PDF, 'a\0.pdf')], 'validation_failed', ['file invalid_value']],
+    ['without a file', [TYPE_PART], 'validation_failed', ['file required']],
+    ['without a type', [filePart()], 'validation_failed', ['type required']],
+    ['of an unknown type', [filePart(), { name: 'type', content: 'x' }], 'validation_failed', ['type invalid_value']],
+    [
+      'with a file that is a text',
+      [TYPE_PART, { name: 'file', content: 'x' }],
+      'validation_failed',
+      ['file invalid_type'],
+    ],
+    ['with two files', [TYPE_PART, filePart(), filePart()], 'validation_failed', ['file invalid_value']],
+    ['with a field twice', [TYPE_PART, TYPE_PART, filePart()], 'validation_failed', ['type invalid_value']],
+    [
+      'with a long field',
+      [{ ...TYPE_PART, content: 'x'.repeat(9_000) }, filePart()],
+      'validation_failed',
+      ['type too_long'],
+    ],
+    ['with a long name', [TYPE_PART, filePart(PDF, 'x'.repeat(300))], 'validation_failed', ['file too_long']],
+    ['with a NUL in its name', [TYPE_PART, filePart(PDF, 'a\0.pdf')], 'validation_failed', ['file invalid_value']],
     [
       'of an unknown document',
-      [TYPE, fileOf(), { name: 'replaces_document_id', content: 'doc_x' }],
+      [TYPE_PART, filePart(), { name: 'replaces_document_id', content: 'doc_x' }],
       'validation_failed',
       ['replaces_document_id unknown_document'],
     ],
-    ['that is empty', [TYPE, fileOf(Buffer.alloc(0))], 'empty_file', []],
-    ['that is a page', [TYPE, fileOf(Buffer.from('<!doctype html><p>x'))], 'unsupported_document_type', []],
+    ['that is empty', [TYPE_PART, filePart(Buffer.alloc(0))], 'empty_file', []],
+    ['that is a page', [TYPE_PART, filePart(Buffer.from('<!doctype html><p>x'))], 'unsupported_document_type', []],
     [
       'that is a picture with code',
-      [TYPE, fileOf(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+      [TYPE_PART, filePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
       'unsupported_document_type',
       [],
     ],
-    ['that is a program', [TYPE, fileOf(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
+    ['that is a program', [TYPE_PART, filePart(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
     [
       'of very many parts',
-      [TYPE, fileOf(), ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' }))],
+      [TYPE_PART, filePart(), ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' }))],
       'limit_exceeded',
       [],
     ],
   ])('is refused %s, and nothing is kept', async (_, parts, code, details) => {
     const head = await api.head();
-    const answer = await calls.add(shipment, parts);
+    const answer = await calls.upload(shipment, parts);
     expect([answer.status, codeOf(answer), detailsOf(answer)]).toEqual([400, code, details]);
-    expect([await calls.objects(), await api.head()]).toEqual([before, head]);
+    expect([await calls.countObjects(), await api.head()]).toEqual([before, head]);
   });
 
-  const whole = formOf([TYPE, fileOf()]);
+  const whole = encodeForm([TYPE_PART, filePart()]);
   it.each<[string, Buffer, string]>([
     ['no boundary', whole, 'multipart/form-data'],
     ['another boundary', whole, 'multipart/form-data; boundary=other'],
@@ -161,29 +174,35 @@ describe('a document that is sent with its fields', () => {
     ['its file cut off', whole.subarray(0, -30), 'multipart/form-data; boundary=b'],
     ['no form in it', Buffer.from('nothing'), 'multipart/form-data; boundary=b'],
   ])('is refused with %s', async (_, body, type) => {
-    const answer = await calls.add(shipment, body, { 'content-type': type });
-    expect([answer.status, codeOf(answer), await calls.objects()]).toEqual([400, 'malformed_multipart', before]);
+    const answer = await calls.upload(shipment, body, { 'content-type': type });
+    expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([400, 'malformed_multipart', before]);
   });
 
   it('gets no header out of its name, and ends none by a long one', async () => {
-    const injected = await calls.added(shipment, [TYPE, fileOf(PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf')]);
+    const injected = await calls.uploadDocument(shipment, [
+      TYPE_PART,
+      filePart(PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
+    ]);
     expect(injected['file_name']).toBe('a');
-    const quoted = await calls.added(shipment, [TYPE, { ...fileOf(), fileName: 'filename="a\\";b=c.pdf"' }]);
+    const quoted = await calls.uploadDocument(shipment, [
+      TYPE_PART,
+      { ...filePart(), fileName: 'filename="a\\";b=c.pdf"' },
+    ]);
     const { headers } = await calls.get(`/v1/documents/${String(quoted['id'])}/download`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="a\\";b=c.pdf"');
-    const long = await calls.add(shipment, [TYPE, { ...fileOf(), type: 'x'.repeat(100_000) }]);
+    const long = await calls.upload(shipment, [TYPE_PART, { ...filePart(), type: 'x'.repeat(100_000) }]);
     expect(long.status).toBe(201);
   });
 
   it('is refused above 25 MiB: told at once, or found while it comes', async () => {
     const large = Buffer.concat([PDF, Buffer.alloc(25 * 1_048_576)]);
-    const found = await calls.add(shipment, [TYPE, fileOf(large)]);
-    expect([found.status, codeOf(found), await calls.objects()]).toEqual([413, 'body_too_large', before]);
+    const found = await calls.upload(shipment, [TYPE_PART, filePart(large)]);
+    expect([found.status, codeOf(found), await calls.countObjects()]).toEqual([413, 'body_too_large', before]);
   });
 
   it('is refused of another media type, or compressed', async () => {
-    const other = await calls.add(shipment, whole, { 'content-type': 'application/pdf' });
-    const packed = await calls.add(shipment, whole, { 'content-encoding': 'gzip' });
+    const other = await calls.upload(shipment, whole, { 'content-type': 'application/pdf' });
+    const packed = await calls.upload(shipment, whole, { 'content-encoding': 'gzip' });
     expect([other, packed].map(codeOf)).toEqual(['unsupported_media_type', 'unsupported_media_type']);
   });
 
@@ -191,9 +210,9 @@ describe('a document that is sent with its fields', () => {
     const headers = `Host: x\r\nAuthorization: Bearer ${calls.key}\r\nContent-Type: multipart/form-data; boundary=b`;
     const start = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\n${headers}\r\nContent-Length: 100000\r\n\r\n`;
     await sendRaw(api, Buffer.concat([Buffer.from(start), whole.subarray(0, -30)]), () =>
-      eventually(async () => expect(await calls.objects()).toBe(before + 1)),
+      eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
     );
-    await eventually(async () => expect(await calls.objects()).toBe(before));
+    await eventually(async () => expect(await calls.countObjects()).toBe(before));
     expect((await calls.get(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
   });
 
@@ -204,51 +223,50 @@ describe('a document that is sent with its fields', () => {
       [await api.key('viewer'), 403],
     ];
     for (const [key, status] of strangers) {
-      const answer = await new DocumentCalls(api, key).add(shipment);
-      expect([answer.status, await calls.objects()]).toEqual([status, before]);
+      const answer = await new DocumentCalls(api, key).upload(shipment);
+      expect([answer.status, await calls.countObjects()]).toEqual([status, before]);
     }
   });
 
   it('is one document under one Idempotency-Key, whatever the order of its parts', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const first = await calls.add(shipment, [TYPE, fileOf()], headers);
-    const again = await calls.add(shipment, [fileOf(), TYPE], headers);
+    const first = await calls.upload(shipment, [TYPE_PART, filePart()], headers);
+    const again = await calls.upload(shipment, [filePart(), TYPE_PART], headers);
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
-    const other = await calls.add(shipment, [TYPE, fileOf(Buffer.from('another file'))], headers);
+    const other = await calls.upload(shipment, [TYPE_PART, filePart(Buffer.from('another file'))], headers);
     expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
-    expect(await calls.objects()).toBe(before + 1);
+    expect(await calls.countObjects()).toBe(before + 1);
   });
 
   it('insists on a version of its shipment', async () => {
-    const stale = await calls.add(shipment, [TYPE, fileOf()], { 'if-match': '"999"' });
-    expect([stale.status, await calls.objects()]).toEqual([412, before]);
+    const stale = await calls.upload(shipment, [TYPE_PART, filePart()], { 'if-match': '"999"' });
+    expect([stale.status, await calls.countObjects()]).toEqual([412, before]);
   });
 });
 
 describe('a verdict', () => {
   it('stands, and is told', async () => {
-    const [one, two] = [await calls.added(shipment), await calls.added(shipment)].map(({ id }) => String(id)) as [
-      string,
-      string,
-    ];
+    const [one, two] = [await calls.uploadDocument(shipment), await calls.uploadDocument(shipment)].map(({ id }) =>
+      String(id),
+    ) as [string, string];
     expect((await calls.post(one, 'approve')).body).toMatchObject({ status: 'approved', rejection_reason: null });
     expect((await calls.post(one, 'approve')).status).toBe(200);
     expect(codeOf(await calls.post(one, 'reject', { reason: 'x' }))).toBe('document_reviewed');
     expect(detailsOf(await calls.post(two, 'reject', {}))).toEqual(['reason required']);
     const rejected = await calls.post(two, 'reject', { reason: 'Page 2 is missing.' });
     expect(rejected.body).toMatchObject({ status: 'rejected', rejection_reason: 'Page 2 is missing.' });
-    const pending = await calls.requested(shipment);
+    const pending = await calls.requestUpload(shipment);
     expect(codeOf(await calls.post(pending.id, 'approve'))).toBe('document_not_uploaded');
   });
 });
 
 describe('a deleted document', () => {
   it('keeps what is known of it, not its bytes; it is in the audit log once', async () => {
-    const { id } = await calls.added(shipment);
+    const { id } = await calls.uploadDocument(shipment);
     const remove = () => api.call('DELETE', `/v1/documents/${String(id)}`, { key: calls.key });
     const deleted = await remove();
     expect([deleted.status, deleted.body]).toMatchObject([200, { id, status: 'deleted', download_url: null }]);
-    expect(await calls.objects()).toBe(before);
+    expect(await calls.countObjects()).toBe(before);
     expect((await remove()).status).toBe(200);
     expect((await calls.get(`/v1/documents/${String(id)}`)).body['status']).toBe('deleted');
     expect(codeOf(await calls.get(`/v1/documents/${String(id)}/download`))).toBe('document_not_uploaded');

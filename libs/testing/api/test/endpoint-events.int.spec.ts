@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { ENDPOINT_EVENT_TYPES, EVENT_TYPES, NEWEST_API_VERSION } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { expectDescribedEvent } from './described-answers.ts';
+import { expectDescribedEvent } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await faulty.close();
 });
 
-const post = ({ id }: JsonObject, action: string, json: unknown): Promise<Answer> =>
+const post = ({ id }: JsonObject, action: string, json: unknown): Promise<ApiResponse> =>
   api.call('POST', `/v1/webhook_endpoints/${String(id)}/${action}`, { key, json });
 async function publish(): Promise<void> {
   const workspace_id = await api.workspace();
@@ -58,7 +58,7 @@ function shapeOf(value: unknown): unknown {
 
 describe('a sandbox event', () => {
   it('of each type is as the description says of live ones, and says that it is none', async () => {
-    const endpoint = await enabledEndpoint(api, key, receiver.url);
+    const endpoint = await createEnabledEndpoint(api, key, receiver.url);
     for (const type of EVENT_TYPES) {
       expect((await post(endpoint, 'test', { type })).status).toBe(202);
       const event = await sandboxEvent(type);
@@ -74,8 +74,8 @@ describe('a sandbox event', () => {
 
 describe('an event of an endpoint', () => {
   it('is as it is described, in the shape of sandbox events, and not in the log of events', async () => {
-    const failing = await enabledEndpoint(api, key, faulty.url, { headers: { 'x-token': 'hidden-value' } });
-    const listener = await enabledEndpoint(api, key, receiver.url, { event_types: [...ENDPOINT_EVENT_TYPES] });
+    const failing = await createEnabledEndpoint(api, key, faulty.url, { headers: { 'x-token': 'hidden-value' } });
+    const listener = await createEnabledEndpoint(api, key, receiver.url, { event_types: [...ENDPOINT_EVENT_TYPES] });
     faulty.behave(receivers.answers(410));
     await publish();
     const about = (one: EventEnvelope) => (one.data['endpoint'] as JsonObject | undefined)?.['id'] === failing['id'];

@@ -4,18 +4,18 @@ import { eventually } from '@tracking/testing';
 
 export interface StreamRequest {
   readonly key: string;
-  /** Of a browser, by which it says who it is, instead of the key. */
+  /** Session cookie, used instead of the key. */
   readonly cookie?: string;
   readonly query?: string;
   readonly lastEventId?: string;
 }
 
-/** One client of an event stream, which reads it as the standard says, line by line. */
+/** A client that reads one event stream line by line, as the standard describes. */
 export class EventStreamReader {
-  /** Envelopes as they came, and their ids. */
+  /** Received envelopes with their ids. */
   readonly events: { readonly id: string; readonly data: string }[] = [];
   heartbeats = 0;
-  /** What it would go on after. */
+  /** Id of the event after which the client would resume. */
   lastEventId = '';
   retryMs: number | undefined;
   ended = false;
@@ -30,11 +30,11 @@ export class EventStreamReader {
     response.setEncoding('utf8');
     response.on('data', (text: string) => this.read(text));
     response.on('close', () => (this.ended = true));
-    // A broken connection is told by `close`, too.
+    // The event `close` also reports a broken connection.
     response.on('error', () => undefined);
   }
 
-  /** Resolves when the answer has begun, whatever its status. */
+  /** Opens the stream. Resolves when the response has begun, with any status. */
   static async open(url: string, { key, cookie, query = '', lastEventId }: StreamRequest): Promise<EventStreamReader> {
     const headers = {
       ...(cookie === undefined ? { authorization: `Bearer ${key}` } : { cookie }),
@@ -50,22 +50,22 @@ export class EventStreamReader {
     return this.events.map(({ id }) => id);
   }
 
-  /** Resolves when so many events have come, with their ids. */
-  async told(count: number): Promise<string[]> {
+  /** Waits for this many events and returns their ids. */
+  async waitForEvents(count: number): Promise<string[]> {
     await eventually(() => {
       if (this.events.length < count) throw new Error(`${this.events.length} of ${count} events have come`);
     });
     return this.ids;
   }
 
-  /** Resolves when the server ended it. */
-  async untilEnded(): Promise<void> {
+  /** Waits until the server ends the stream. */
+  async waitForEnd(): Promise<void> {
     await eventually(() => {
       if (!this.ended) throw new Error('the stream goes on');
     });
   }
 
-  /** Takes nothing more out of the socket. */
+  /** Stops reading from the socket. */
   pause(): void {
     this.response.pause();
   }
@@ -74,7 +74,7 @@ export class EventStreamReader {
     this.response.resume();
   }
 
-  break(): void {
+  disconnect(): void {
     this.outgoing.destroy();
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { EventStreamSettings } from '@tracking/shipments-http';
-import { eventually, staysTrue } from '@tracking/testing';
+import { eventually, expectStaysTrue } from '@tracking/testing';
 import { EventStreamReader } from './event-stream-reader.ts';
 import { type Api, startApi } from './start-api.ts';
 
@@ -14,7 +14,7 @@ async function start(eventStreams: Partial<EventStreamSettings> = {}) {
   key = await api.key('operator', 'live', randomUUID());
 }
 afterEach(async () => {
-  for (const reader of readers) reader.break();
+  for (const reader of readers) reader.disconnect();
   await api.stop();
 });
 
@@ -59,12 +59,12 @@ describe('a client that does not read', () => {
     slow.pause();
     let most = 0;
     await createMany(() => (most = Math.max(most, waiting(sockets))));
-    const ids = await quick.told(250);
+    const ids = await quick.waitForEvents(250);
     // What the operating system takes comes on top; it is about 4 MiB on a machine's own addresses.
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThan(300_000);
     slow.resume();
-    expect(await slow.told(250)).toEqual(ids);
+    expect(await slow.waitForEvents(250)).toEqual(ids);
   });
 
   it('is cut off after a while, and goes on after the last event that it read', async () => {
@@ -76,11 +76,11 @@ describe('a client that does not read', () => {
     await createMany();
     await eventually(() => expect(api.counts.get('event_streams_ended_total{reason="stalled"}')).toBe(1));
     slow.resume();
-    await slow.untilEnded();
+    await slow.waitForEnd();
     const again = await open(slow.lastEventId);
-    const ids = await quick.told(250);
+    const ids = await quick.waitForEvents(250);
     expect(slow.ids.length).toBeLessThan(250);
-    expect([...slow.ids, ...(await again.told(250 - slow.ids.length))]).toEqual(ids);
-    await staysTrue(() => expect(again.events).toHaveLength(250 - slow.ids.length));
+    expect([...slow.ids, ...(await again.waitForEvents(250 - slow.ids.length))]).toEqual(ids);
+    await expectStaysTrue(() => expect(again.events).toHaveLength(250 - slow.ids.length));
   });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => void (shared = await startApi()));
 afterAll(() => shared.stop());
 beforeEach(() => begin(shared));
 afterEach(async () => {
-  for (const reader of readers) reader.break();
+  for (const reader of readers) reader.disconnect();
   if (api !== shared) await api.stop();
 });
 
@@ -73,7 +73,7 @@ describe('GET /v1/events/stream', () => {
     const shipment = await create('A');
     const json = { code: 'vessel_departed', occurred_at: '2026-01-05T10:00:00Z', note: 'line\nbreak\u2028' };
     await api.call('POST', `/v1/shipments/${shipment}/milestones`, { key, json });
-    await reader.told(3);
+    await reader.waitForEvents(3);
     const expected = (await listed()).slice(1);
     expect(reader.events).toEqual(expected.map((data, index) => ({ id: idsOf(expected)[index], data })));
     expect(reader.lastEventId).toBe(idsOf(expected).at(-1));
@@ -91,10 +91,10 @@ describe('GET /v1/events/stream', () => {
     await api.call('POST', `/v1/shipments/${first}/cancel`, { key });
     await create('C', stranger);
     await create('D', tester);
-    expect(await theirs.told(1)).toEqual(idsOf(await listed('', stranger)));
-    expect(await tests.told(1)).toEqual(idsOf(await listed('', tester)));
-    expect(await created.told(2)).toEqual(idsOf(await listed('&type=shipment.created')));
-    expect(await ofFirst.told(2)).toEqual(idsOf(await listed(`&shipment_id=${first}`)));
+    expect(await theirs.waitForEvents(1)).toEqual(idsOf(await listed('', stranger)));
+    expect(await tests.waitForEvents(1)).toEqual(idsOf(await listed('', tester)));
+    expect(await created.waitForEvents(2)).toEqual(idsOf(await listed('&type=shipment.created')));
+    expect(await ofFirst.waitForEvents(2)).toEqual(idsOf(await listed(`&shipment_id=${first}`)));
     expect(foreign.events).toEqual([]);
   });
 
@@ -102,24 +102,26 @@ describe('GET /v1/events/stream', () => {
     const first = await open();
     await create('A');
     await create('B');
-    await first.told(2);
-    first.break();
+    await first.waitForEvents(2);
+    first.disconnect();
     await create('C');
     const ids = idsOf(await listed());
     const second = await open({ lastEventId: first.lastEventId, query: '?after=beginning' });
     await create('D');
-    expect([...first.ids, ...(await second.told(2))]).toEqual([...ids, ...idsOf(await listed()).slice(3)]);
-    expect(await (await open({ query: `?after=${ids[0]}` })).told(3)).toEqual(idsOf(await listed()).slice(1));
-    expect(await (await open({ query: '?after=beginning', lastEventId: '' })).told(4)).toEqual(idsOf(await listed()));
+    expect([...first.ids, ...(await second.waitForEvents(2))]).toEqual([...ids, ...idsOf(await listed()).slice(3)]);
+    expect(await (await open({ query: `?after=${ids[0]}` })).waitForEvents(3)).toEqual(idsOf(await listed()).slice(1));
+    expect(await (await open({ query: '?after=beginning', lastEventId: '' })).waitForEvents(4)).toEqual(
+      idsOf(await listed()),
+    );
   });
 
   it('loses nothing between a connection that told nothing yet and the next', async () => {
     const nothing = await open();
     await eventually(() => expect(nothing.lastEventId).toBe('beginning'));
-    nothing.break();
+    nothing.disconnect();
     await create('A');
     const again = await open({ lastEventId: nothing.lastEventId });
-    expect(await again.told(1)).toEqual(idsOf(await listed()));
+    expect(await again.waitForEvents(1)).toEqual(idsOf(await listed()));
   });
 
   it('refuses before it begins, as any operation', async () => {
@@ -181,9 +183,9 @@ describe('GET /v1/events/stream', () => {
     const actor = { type: 'system', id: 'test' } as const;
     const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
     await api.identity.keys.revoke(command, EVERY_KEY, id);
-    for (const reader of ending) await reader.untilEnded();
+    for (const reader of ending) await reader.waitForEnd();
     await create('A');
-    await going.told(1);
+    await going.waitForEvents(1);
     expect(going.ended).toBe(false);
     expect(api.counts.get('event_streams_ended_total{reason="refused"}')).toBe(2);
   });
@@ -205,13 +207,13 @@ describe('GET /v1/events/stream', () => {
     const ending = [await open(leaving), await open(dismissed)];
     const going = await open(staying);
     await create('A');
-    await Promise.all([...ending, going].map((reader) => reader.told(1)));
+    await Promise.all([...ending, going].map((reader) => reader.waitForEvents(1)));
     const headers = { cookie: leaving.cookie, 'x-requested-with': 'fetch' };
     expect((await api.call('DELETE', '/v1/session', { headers })).status).toBeLessThan(300);
     await api.identity.users.deactivate(await command(), dismissed.id);
-    for (const reader of ending) await reader.untilEnded();
+    for (const reader of ending) await reader.waitForEnd();
     await create('B');
-    await going.told(2);
+    await going.waitForEvents(2);
     expect((await open(leaving)).response.statusCode).toBe(401);
   });
 
@@ -225,7 +227,7 @@ describe('GET /v1/events/stream', () => {
     }));
     const reader = await open();
     isAway = true;
-    await reader.untilEnded();
+    await reader.waitForEnd();
     expect((await open()).response.statusCode).toBe(503);
   });
 
@@ -242,7 +244,7 @@ describe('GET /v1/events/stream', () => {
     await open({ key: other });
     const fourth = await api.call('GET', '/v1/events/stream', { key: other });
     expect([fourth.status, fourth.body['error']]).toEqual([503, expect.objectContaining({ code: 'busy' })]);
-    first?.break();
+    first?.disconnect();
     await eventually(async () => expect((await open()).response.statusCode).toBe(200));
   });
 
@@ -250,10 +252,10 @@ describe('GET /v1/events/stream', () => {
     await start();
     const stopped = [await open(), await open()];
     await create('A');
-    await Promise.all(stopped.map((reader) => reader.told(1)));
+    await Promise.all(stopped.map((reader) => reader.waitForEvents(1)));
     await api.stop();
     for (const reader of stopped) {
-      await reader.untilEnded();
+      await reader.waitForEnd();
       expect(reader.retryMs).toBeGreaterThanOrEqual(1_000);
       expect(reader.retryMs).toBeLessThanOrEqual(3_000);
     }
@@ -263,7 +265,7 @@ describe('GET /v1/events/stream', () => {
   it('logs one line for each, also where the client broke it', async () => {
     await start();
     const reader = await open();
-    reader.break();
+    reader.disconnect();
     await eventually(() =>
       expect(api.lines.filter(({ fields }) => fields['path'] === '/v1/events/stream')).toEqual([
         expect.objectContaining({ fields: expect.objectContaining({ status: 200 }), message: 'request' }),

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@tracking/contracts';
 import { createAdministrationApi } from '@tracking/administration';
-import { caller, startApi } from './start-api.ts';
+import { createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
@@ -43,10 +43,10 @@ async function record(shipment: string | undefined, code: string): Promise<void>
   const json = { code, occurred_at: '2026-01-05T10:00:00Z' };
   expect((await api.call('POST', `/v1/shipments/${shipment}/milestones`, { key, json })).status).toBe(201);
 }
-const list = (query = '', by = key): Promise<Answer> => api.call('GET', `/v1/events${query}`, { key: by });
-const get = (id: unknown, by = key): Promise<Answer> => api.call('GET', `/v1/events/${String(id)}`, { key: by });
-const dataOf = ({ body }: Answer): readonly JsonObject[] => body['data'] as JsonObject[];
-const typesOf = (answer: Answer): unknown[] => dataOf(answer).map(({ type }) => type);
+const list = (query = '', by = key): Promise<ApiResponse> => api.call('GET', `/v1/events${query}`, { key: by });
+const get = (id: unknown, by = key): Promise<ApiResponse> => api.call('GET', `/v1/events/${String(id)}`, { key: by });
+const dataOf = ({ body }: ApiResponse): readonly JsonObject[] => body['data'] as JsonObject[];
+const typesOf = (answer: ApiResponse): unknown[] => dataOf(answer).map(({ type }) => type);
 const HAPPENED = [
   'shipment.created',
   'shipment.created',
@@ -176,7 +176,7 @@ describe('GET /v1/events/{id}', () => {
 
 describe('GET /administration/published_events', () => {
   let stop: () => Promise<void>;
-  let operator: (query: string) => Promise<Answer>;
+  let operator: (query: string) => Promise<ApiResponse>;
   beforeAll(async () => {
     const { readModels, events: publishedEvents, logger } = api.dependencies;
     const app = await createAdministrationApi({
@@ -187,7 +187,7 @@ describe('GET /administration/published_events', () => {
       logger,
     });
     await app.listen(0, '127.0.0.1');
-    const call = caller(await app.getUrl());
+    const call = createCaller(await app.getUrl());
     operator = (query) => call('GET', `/administration/published_events?${query}`);
     stop = () => app.close();
   });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const post = (path: string, json: JsonObject): Promise<Answer> => api.call('POST', path, { key, json });
-const list = (query = '', as = key): Promise<Answer> => api.call('GET', `/v1/exceptions?${query}`, { key: as });
-const types = ({ body }: Answer): unknown[] => {
+const post = (path: string, json: JsonObject): Promise<ApiResponse> => api.call('POST', path, { key, json });
+const list = (query = '', as = key): Promise<ApiResponse> => api.call('GET', `/v1/exceptions?${query}`, { key: as });
+const types = ({ body }: ApiResponse): unknown[] => {
   expect(body['error']).toBeUndefined();
   return (body['data'] as JsonObject[]).map(({ type }) => type);
 };
@@ -131,7 +131,7 @@ describe('GET /v1/exceptions', () => {
 });
 
 describe('GET /v1/shipments/{id}/exceptions', () => {
-  const ofShipment = (id: string, query = '', as = key): Promise<Answer> =>
+  const ofShipment = (id: string, query = '', as = key): Promise<ApiResponse> =>
     api.call('GET', `/v1/shipments/${id}/exceptions${query}`, { key: as });
 
   it('answers all of them, the oldest first, page by page', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HistoryEntry, JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api, ApiCall } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 const CONTAINER = 'CSQU3054383';
 
@@ -26,19 +26,24 @@ async function create(): Promise<string> {
   return `/v1/shipments/${String(body['id'])}`;
 }
 
-const post = (path: string, json: unknown, rest: ApiCall = {}): Promise<Answer> =>
+const post = (path: string, json: unknown, rest: ApiCall = {}): Promise<ApiResponse> =>
   api.call('POST', path, { key: operator, json, ...rest });
 const open = (json: unknown, rest: ApiCall = {}) => post(`${shipment}/exceptions`, json, rest);
-const pathOf = ({ body }: Answer): string => `/v1/exceptions/${String(body['id'])}`;
-const acknowledge = (of: Answer, json: unknown, rest: ApiCall = {}) => post(`${pathOf(of)}/acknowledge`, json, rest);
-const resolve = (of: Answer, json: unknown, rest: ApiCall = {}) => post(`${pathOf(of)}/resolve`, json, rest);
-const get = (path: string, key = operator, headers = {}): Promise<Answer> => api.call('GET', path, { key, headers });
-const code = ({ status, body }: Answer): unknown[] => [status, (body['error'] as JsonObject | undefined)?.['code']];
-const faults = ({ body }: Answer): string[] =>
+const pathOf = ({ body }: ApiResponse): string => `/v1/exceptions/${String(body['id'])}`;
+const acknowledge = (of: ApiResponse, json: unknown, rest: ApiCall = {}) =>
+  post(`${pathOf(of)}/acknowledge`, json, rest);
+const resolve = (of: ApiResponse, json: unknown, rest: ApiCall = {}) => post(`${pathOf(of)}/resolve`, json, rest);
+const get = (path: string, key = operator, headers = {}): Promise<ApiResponse> =>
+  api.call('GET', path, { key, headers });
+const code = ({ status, body }: ApiResponse): unknown[] => [
+  status,
+  (body['error'] as JsonObject | undefined)?.['code'],
+];
+const faults = ({ body }: ApiResponse): string[] =>
   (body['error'] as unknown as { details: { param: string; code: string }[] }).details
     .map((fault) => `${fault.param} ${fault.code}`)
     .sort();
-const withoutWarnings = ({ body: { warnings: _warnings, ...exception } }: Answer) => exception;
+const withoutWarnings = ({ body: { warnings: _warnings, ...exception } }: ApiResponse) => exception;
 const countOf = async (): Promise<unknown> => (await get(shipment)).body['open_exceptions_count'];
 const events = async (type: string): Promise<readonly JsonObject[]> => {
   const { body } = await get(`/v1/events?shipment_id=${shipment.slice('/v1/shipments/'.length)}&type=${type}`);
@@ -347,7 +352,7 @@ describe('an exception', () => {
   });
 
   it('is opened, acknowledged and resolved once under an Idempotency-Key, and answered the same', async () => {
-    const twice = async (path: string, json: unknown): Promise<Answer> => {
+    const twice = async (path: string, json: unknown): Promise<ApiResponse> => {
       const headers = { 'idempotency-key': randomUUID() };
       const first = await post(path, json, { headers });
       const head = await api.head();

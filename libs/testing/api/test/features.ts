@@ -4,7 +4,7 @@ import { IdentityHttpModule } from '@tracking/identity-http';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
 
-/** The features of the public API, as the gateway lists them. */
+/** The HTTP modules of the public API, as the gateway lists them. */
 export const FEATURES = [
   ShipmentsHttpModule,
   DocumentsHttpModule,

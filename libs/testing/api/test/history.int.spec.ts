@@ -1,7 +1,7 @@
 import type { EtaChange, HistoryEntry, JsonObject, ShipmentExplanation } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let feed: string;
@@ -47,12 +47,12 @@ beforeEach(async () => {
   path = `/v1/shipments/${String(body['id'])}`;
 });
 
-const get = (rest = '', key = feed): Promise<Answer> => api.call('GET', `${path}${rest}`, { key });
+const get = (rest = '', key = feed): Promise<ApiResponse> => api.call('GET', `${path}${rest}`, { key });
 const post = async (json: JsonObject): Promise<JsonObject> =>
   (await api.call('POST', `${path}/milestones`, { key: feed, json })).body;
 const estimate = (occurred_at: string, rest: JsonObject = {}) =>
   post({ code: 'vessel_arrived', classifier: 'estimated', source: 'carrier', occurred_at, ...rest });
-const data = <T>(answer: Answer) => answer.body['data'] as unknown as T[];
+const data = <T>(answer: ApiResponse) => answer.body['data'] as unknown as T[];
 
 /** Every page of a list. */
 async function pages<T>(list: string, limit: number): Promise<T[][]> {
@@ -184,7 +184,7 @@ describe('?as_of=', () => {
   const ALL = 'classifier=all&include_superseded=true&include_retracted=true';
 
   it('answers what GET answered then, to the byte', async () => {
-    const answered: { readonly at: string; readonly shipment: Answer; readonly milestones: Answer }[] = [];
+    const answered: { readonly at: string; readonly shipment: ApiResponse; readonly milestones: ApiResponse }[] = [];
     const remember = async () => {
       const shipment = await get();
       answered.push({ at: String(shipment.body['updated_at']), shipment, milestones: await get(`/milestones?${ALL}`) });

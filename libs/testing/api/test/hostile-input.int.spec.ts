@@ -1,12 +1,12 @@
 import { ERROR_CODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import { rounds } from '@tracking/testing';
+import { propertyRounds } from '@tracking/testing';
 import fc from 'fast-check';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api, ApiCall } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
@@ -30,8 +30,8 @@ beforeAll(async () => {
     `/v1/exceptions/${String(await opened('other'))}`,
   ];
   receiver = await startClientReceiver();
-  endpoint = `/v1/webhook_endpoints/${String((await enabledEndpoint(api, key, receiver.url))['id'])}`;
-  tested = `/v1/webhook_endpoints/${String((await enabledEndpoint(api, key, receiver.url))['id'])}`;
+  endpoint = `/v1/webhook_endpoints/${String((await createEnabledEndpoint(api, key, receiver.url))['id'])}`;
+  tested = `/v1/webhook_endpoints/${String((await createEnabledEndpoint(api, key, receiver.url))['id'])}`;
 });
 afterAll(async () => {
   await api.stop();
@@ -184,7 +184,10 @@ function mutations(body: JsonObject): Mutation[] {
   return found;
 }
 
-function expectError(answer: Answer, statuses: readonly number[] = [400]): { param: string | null; params: string[] } {
+function expectError(
+  answer: ApiResponse,
+  statuses: readonly number[] = [400],
+): { param: string | null; params: string[] } {
   expect(statuses).toContain(answer.status);
   const error = answer.body['error'] as { type: string; code: string; param: string | null; details: JsonObject[] };
   expect(error).toEqual({
@@ -209,7 +212,7 @@ async function written(): Promise<unknown> {
   return [await api.head(), endpoints.body, recorded];
 }
 
-async function refused(call: () => Promise<Answer>): Promise<ReturnType<typeof expectError>> {
+async function refused(call: () => Promise<ApiResponse>): Promise<ReturnType<typeof expectError>> {
   const before = await written();
   const found = expectError(await call());
   expect(await written()).toEqual(before);
@@ -649,7 +652,7 @@ describe('anything', () => {
         expectError(answer);
         expect(await api.head()).toBe(before);
       }),
-      { numRuns: rounds(300) },
+      { numRuns: propertyRounds(300) },
     );
   });
 
@@ -665,7 +668,7 @@ describe('anything', () => {
         const answer = await api.call('POST', '/v1/webhook_endpoints', { key, raw: JSON.stringify(json) });
         if (answer.status !== 201) expectError(answer);
       }),
-      { numRuns: rounds(200) },
+      { numRuns: propertyRounds(200) },
     );
   });
 
@@ -674,7 +677,7 @@ describe('anything', () => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
         expectError(await api.call('POST', milestones, { key, raw: new Uint8Array(bytes) }));
       }),
-      { numRuns: rounds(100) },
+      { numRuns: propertyRounds(100) },
     );
   });
 
@@ -689,7 +692,7 @@ describe('anything', () => {
         const answer = await api.call('GET', `/v1/shipments/${path}?${query}`, { key });
         expect(answer.status).toBeLessThan(500);
       }),
-      { numRuns: rounds(200) },
+      { numRuns: propertyRounds(200) },
     );
   });
 });

@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually, itInSoak, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { DocumentCalls, PDF, TYPE, fileOf, formOf, sha256 } from './document-calls.ts';
+import { DocumentCalls, PDF, TYPE_PART, filePart, encodeForm, sha256 } from './document-calls.ts';
 import type { Part } from './document-calls.ts';
-import { MortalGateway } from './mortal-gateway.ts';
-import { startApi, overriding } from './start-api.ts';
+import { CrashingGateway } from './crashing-gateway.ts';
+import { startApi, withOverrides } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 const TAKE_OVER_MS = 15_000;
 
@@ -41,7 +41,7 @@ interface Prepared {
   /** Its answer holds an upload URL, and is the same but for that. */
   readonly expires?: true;
   /** Same however often it was sent: answers what it made or changed. */
-  effect(answer: Answer): Promise<unknown>;
+  effect(answer: ApiResponse): Promise<unknown>;
   readonly expected: unknown;
 }
 
@@ -79,17 +79,17 @@ const GATED_IN = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
 
 const documentsOf = (shipment: string) => dataOf(`/v1/shipments/${shipment}/documents`);
 const newDocument = async () =>
-  `/v1/documents/${String((await new DocumentCalls(api, key).added(await newShipment()))['id'])}`;
+  `/v1/documents/${String((await new DocumentCalls(api, key).uploadDocument(await newShipment()))['id'])}`;
 /** A form or JSON, as a call takes it. */
 const bodyOf = (body: JsonObject | readonly Part[] | undefined) =>
   Array.isArray(body)
     ? {
-        raw: new Uint8Array(formOf(body as readonly Part[])),
+        raw: new Uint8Array(encodeForm(body as readonly Part[])),
         type: { 'content-type': 'multipart/form-data; boundary=b' },
       }
     : { json: body, type: {} };
 
-const newEndpoint = () => enabledEndpoint(api, key, receiver.url);
+const newEndpoint = () => createEnabledEndpoint(api, key, receiver.url);
 const newEndpointPath = async () => `/v1/webhook_endpoints/${await idOf(newEndpoint())}`;
 const deliveriesOf = (endpoint: string) => dataOf(`/v1/webhook_deliveries?endpoint_id=${endpoint}`);
 const replaysOf = (endpoint: string) => dataOf(`/v1/webhook_replays?endpoint_id=${endpoint}`);
@@ -277,8 +277,8 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     const shipment = await newShipment();
     return {
       path: `/v1/shipments/${shipment}/documents`,
-      form: [TYPE, fileOf()],
-      other: [TYPE, fileOf(Buffer.from('other bytes'), 'other.txt')],
+      form: [TYPE_PART, filePart()],
+      other: [TYPE_PART, filePart(Buffer.from('other bytes'), 'other.txt')],
       effect: async ({ body }) => (await documentsOf(shipment)).map(({ id }) => id === body['id']),
       expected: [true],
     };
@@ -302,7 +302,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
   completeUpload: async () => {
     const calls = new DocumentCalls(api, key);
-    const { id, path } = await calls.requested(await newShipment());
+    const { id, path } = await calls.requestUpload(await newShipment());
     await calls.put(path);
     return leaves(`/v1/documents/${id}`, 'complete', 'status', 'uploaded');
   },
@@ -430,7 +430,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   },
   revokeApiKey: async () => {
     const path = await newKey(await newAccount());
-    const effect = async ({ body }: Answer) => (await get(path))['revoked_at'] === body['revoked_at'];
+    const effect = async ({ body }: ApiResponse) => (await get(path))['revoked_at'] === body['revoked_at'];
     return { path: `${path}/revoke`, effect, expected: true };
   },
   inviteUser: async () => {
@@ -499,7 +499,7 @@ async function ifMatch(path: string): Promise<Record<string, string>> {
 }
 
 /** The fields of an answer that every repeat has. */
-const told = ({ status, headers, body, text }: Answer, expires = false) => ({
+const told = ({ status, headers, body, text }: ApiResponse, expires = false) => ({
   status,
   content: expires ? { ...body, upload: null } : text,
   headers: ['content-type', 'location', 'etag', 'set-cookie'].map((name) => headers.get(name)),
@@ -509,15 +509,15 @@ describe.each([
   ['as of a process that is alone on its data', 0],
   ['as of one among several', TAKE_OVER_MS],
 ])('a gateway is killed at a step, its claim counting %s', (_, takeOverAfterMs) => {
-  const mortal = new MortalGateway();
+  const mortal = new CrashingGateway();
   let ahead = 0;
   let gateways: readonly Api['call'][];
   beforeAll(async () => {
     const options = { takeOverAfterMs, clock: () => new Date(Date.now() + ahead) };
-    const documentStore = mortal.store(api.storage.documentStore);
+    const documentStore = mortal.wrapStore(api.storage.documentStore);
     const dying = {
       idempotency: await api.claims({ ...options, documentStore }),
-      ...mortal.features(api.dependencies),
+      ...mortal.wrapFeatures(api.dependencies),
     };
     const left = [await api.claims(options), await api.claims(options)].map((idempotency) => ({ idempotency }));
     gateways = await Promise.all([dying, ...left].map((differing) => api.gateway(differing)));
@@ -533,9 +533,9 @@ describe.each([
     const { type, ...body } = bodyOf(form ?? json);
     const send = (call: Api['call']) => call('POST', path, { key: by, ...body, headers: { ...headers, ...type } });
 
-    mortal.revive(step, before);
+    mortal.restart(step, before);
     const first = await send(dying);
-    let answer = mortal.dead ? await send(second) : first;
+    let answer = mortal.isDead ? await send(second) : first;
     if (answer.status === 409) {
       // Nobody can know yet that it died.
       expect([takeOverAfterMs, answer.text]).toEqual([
@@ -558,7 +558,7 @@ describe.each([
       const refused = await third('POST', path, { key, ...its, headers: { ...headers, ...itsType } });
       expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('idempotency_key_reused')]);
     }
-    return mortal.dead;
+    return mortal.isDead;
   }
 
   for (const [index, operation] of Object.keys(OPERATIONS).entries()) {
@@ -594,7 +594,7 @@ describe('an attempt that was taken for dead', () => {
     const { shipments } = api.dependencies;
     const call = await api.gateway({
       idempotency: await api.claims(options),
-      shipments: overriding(shipments, {
+      shipments: withOverrides(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await released.promise;

@@ -7,9 +7,9 @@ import { CLAIMS_COLLECTION } from '@tracking/http';
 import type { IdempotencyClaim, IdempotencyClaims } from '@tracking/http';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { startApi, overriding } from './start-api.ts';
+import { startApi, withOverrides } from './start-api.ts';
 import type { Api, ApiCall } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -31,15 +31,15 @@ const SHIPMENTS = '/v1/shipments';
 /** No external_id: but for its key, each would make a shipment of its own. */
 const fields = () => ({ house_bill: `HB-${randomUUID()}`, mode: 'ocean' });
 /** The fields of an answer that a replay repeats. */
-const told = ({ status, headers, text }: Answer) => ({
+const told = ({ status, headers, text }: ApiResponse) => ({
   status,
   text,
   headers: ['content-type', 'location', 'etag'].map((name) => headers.get(name)),
 });
-const tokenOf = ({ headers }: Answer) => String(headers.get('consistency-token'));
-const replayed = ({ headers }: Answer) => headers.get('idempotency-replayed');
+const tokenOf = ({ headers }: ApiResponse) => String(headers.get('consistency-token'));
+const replayed = ({ headers }: ApiResponse) => headers.get('idempotency-replayed');
 const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
-const codeOf = ({ status, body }: Answer) => [status, (body['error'] as { code?: string } | undefined)?.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as { code?: string } | undefined)?.code];
 
 describe('a POST under an Idempotency-Key', () => {
   it('is carried out once, and answered the same byte for byte', async () => {
@@ -110,7 +110,7 @@ describe('a POST under an Idempotency-Key', () => {
   it('is another one with another API key, or in the other environment', async () => {
     const [name, json] = [randomUUID(), fields()];
     const keys = [key, await api.key('admin'), await api.key('admin', 'test'), await api.key('admin', 'live', 'other')];
-    const answers: Answer[] = [];
+    const answers: ApiResponse[] = [];
     for (const one of keys) answers.push(await under(name, SHIPMENTS, json, { key: one }));
     expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 201));
     expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(keys.length);
@@ -230,7 +230,7 @@ describe('a POST under an Idempotency-Key', () => {
     const begun = Promise.withResolvers<void>();
     const { shipments } = api.dependencies;
     const by = await api.gateway({
-      shipments: overriding(shipments, {
+      shipments: withOverrides(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;
@@ -256,7 +256,7 @@ describe('a POST under an Idempotency-Key', () => {
     const ids: string[] = [];
     const times = new Set<string>();
     const by = await api.gateway({
-      shipments: overriding(shipments, {
+      shipments: withOverrides(shipments, {
         upsertShipment: async (command) => {
           ids.push(command.id);
           times.add(command.at);
@@ -282,7 +282,7 @@ describe('a POST under an Idempotency-Key', () => {
     const { shipments } = api.dependencies;
     const commands: { readonly id: string; readonly at: string }[] = [];
     const by = await api.gateway({
-      shipments: overriding(shipments, {
+      shipments: withOverrides(shipments, {
         upsertShipment: async (command) => {
           commands.push(command);
           if (commands.length === 1) throw new Busy('shipments', 'too much to do');
@@ -354,7 +354,7 @@ describe('a POST under an Idempotency-Key', () => {
     const claims = await api.claims();
     const by = await api.gateway({
       idempotency: claims,
-      shipments: overriding(shipments, {
+      shipments: withOverrides(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;
@@ -419,7 +419,7 @@ describe('a POST under an Idempotency-Key', () => {
       [1, 2].map(async () => api.gateway({ idempotency: await api.claims(differing) })),
     );
     const [name, json] = [randomUUID(), fields()];
-    const send = (turn: number): Promise<Answer> =>
+    const send = (turn: number): Promise<ApiResponse> =>
       under(name, SHIPMENTS, json, { by: gateways[turn % 2] ?? api.call });
     const answers = await Promise.all(
       Array.from({ length: 50 }, async (_, turn) =>

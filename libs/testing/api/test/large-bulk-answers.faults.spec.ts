@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const under = () => ({ 'idempotency-key': randomUUID() });
-const bulk = (shipments: readonly unknown[], headers: Record<string, string> = {}): Promise<Answer> =>
+const bulk = (shipments: readonly unknown[], headers: Record<string, string> = {}): Promise<ApiResponse> =>
   api.call('POST', '/v1/shipments/bulk', { key, json: { shipments }, headers });
 
 describe('POST /v1/shipments/bulk under an Idempotency-Key', () => {

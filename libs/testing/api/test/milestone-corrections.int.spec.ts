@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api, ApiCall } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let operator: string;
@@ -34,16 +34,17 @@ const call = async (method: string, url: string, { key = operator, headers = {},
   return answer;
 };
 let token = '';
-const record = (json: object = sent, key = feed): Promise<Answer> => call('POST', `${path}/milestones`, { key, json });
-const at = ({ body }: Answer): string => `${path}/milestones/${String(body['id'])}`;
-const patch = (of: Answer, json: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+const record = (json: object = sent, key = feed): Promise<ApiResponse> =>
+  call('POST', `${path}/milestones`, { key, json });
+const at = ({ body }: ApiResponse): string => `${path}/milestones/${String(body['id'])}`;
+const patch = (of: ApiResponse, json: unknown, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   call('PATCH', at(of), { json, headers });
-const retract = (of: Answer, headers: Record<string, string> = {}): Promise<Answer> =>
+const retract = (of: ApiResponse, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   call('DELETE', at(of), { headers });
-const get = (url: string): Promise<Answer> => call('GET', url);
+const get = (url: string): Promise<ApiResponse> => call('GET', url);
 const shipment = async (): Promise<JsonObject> => (await get(path)).body;
-const ids = ({ body }: Answer): unknown[] => (body['data'] as JsonObject[]).map(({ id }) => id);
-const code = ({ body }: Answer): unknown => (body['error'] as JsonObject | undefined)?.['code'];
+const ids = ({ body }: ApiResponse): unknown[] => (body['data'] as JsonObject[]).map(({ id }) => id);
+const code = ({ body }: ApiResponse): unknown => (body['error'] as JsonObject | undefined)?.['code'];
 const events = async (type?: string): Promise<JsonObject[]> => {
   const found = await get(
     `/v1/events?shipment_id=${path.slice('/v1/shipments/'.length)}${type ? `&type=${type}` : ''}`,

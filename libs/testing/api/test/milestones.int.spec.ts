@@ -2,7 +2,7 @@ import { MILESTONE_CATALOG } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let operator: string;
@@ -22,10 +22,10 @@ beforeEach(async () => {
   path = `/v1/shipments/${String(body['id'])}`;
 });
 
-const record = (json: JsonObject, key = operator): Promise<Answer> =>
+const record = (json: JsonObject, key = operator): Promise<ApiResponse> =>
   api.call('POST', `${path}/milestones`, { key, json });
-const list = (query = ''): Promise<Answer> => api.call('GET', `${path}/milestones${query}`, { key: operator });
-const codes = (answer: Answer): unknown[] => (answer.body['data'] as JsonObject[]).map(({ code }) => code);
+const list = (query = ''): Promise<ApiResponse> => api.call('GET', `${path}/milestones${query}`, { key: operator });
+const codes = (answer: ApiResponse): unknown[] => (answer.body['data'] as JsonObject[]).map(({ code }) => code);
 
 describe('POST /v1/shipments/{id}/milestones', () => {
   it('records what happened and moves the status', async () => {

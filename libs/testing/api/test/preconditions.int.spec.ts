@@ -5,7 +5,7 @@ import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -21,21 +21,25 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const etag = ({ headers }: Answer): string => headers.get('etag') ?? 'none';
-const code = ({ body }: Answer): unknown => (body['error'] as JsonObject | undefined)?.['code'];
-const call = (method: string, path: string, headers: Record<string, string> = {}, json?: unknown): Promise<Answer> =>
-  api.call(method, path, { key, headers, ...(json !== undefined && { json }) });
-const created = (external_id = randomUUID()): Promise<Answer> =>
+const etag = ({ headers }: ApiResponse): string => headers.get('etag') ?? 'none';
+const code = ({ body }: ApiResponse): unknown => (body['error'] as JsonObject | undefined)?.['code'];
+const call = (
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  json?: unknown,
+): Promise<ApiResponse> => api.call(method, path, { key, headers, ...(json !== undefined && { json }) });
+const created = (external_id = randomUUID()): Promise<ApiResponse> =>
   call('POST', '/v1/shipments', {}, { external_id, container_numbers: ['CSQU3054383'] });
-const pathOf = ({ body }: Answer): string => `/v1/shipments/${String(body['id'])}`;
+const pathOf = ({ body }: ApiResponse): string => `/v1/shipments/${String(body['id'])}`;
 const milestone = (location = 'Shanghai') => ({ code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z', location });
-const endpoint = (): Promise<Answer> =>
+const endpoint = (): Promise<ApiResponse> =>
   call('POST', '/v1/webhook_endpoints', {}, { url: receiver.url, event_types: ['*'] });
 
 /** A way to write a shipment, by the `external_id` and the path that it has. */
 const WRITES: readonly (readonly [
   name: string,
-  (shipment: Answer, headers: Record<string, string>) => Promise<Answer>,
+  (shipment: ApiResponse, headers: Record<string, string>) => Promise<ApiResponse>,
 ])[] = [
   [
     'an upsert',
@@ -150,7 +154,7 @@ describe('If-Match with an Idempotency-Key', () => {
 });
 
 describe('an upsert', () => {
-  const upsert = (headers: Record<string, string>, external_id: string): Promise<Answer> =>
+  const upsert = (headers: Record<string, string>, external_id: string): Promise<ApiResponse> =>
     call('POST', '/v1/shipments', headers, { external_id });
 
   it('with If-Match makes no shipment where there is none', async () => {
@@ -179,7 +183,7 @@ describe('an upsert', () => {
 });
 
 describe('webhook endpoints', () => {
-  const at = ({ body }: Answer, action = ''): string => `/v1/webhook_endpoints/${String(body['id'])}${action}`;
+  const at = ({ body }: ApiResponse, action = ''): string => `/v1/webhook_endpoints/${String(body['id'])}${action}`;
 
   it('are written at the version that If-Match names, else 412 with the present tag', async () => {
     const made = await endpoint();

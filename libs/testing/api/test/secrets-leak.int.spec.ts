@@ -7,8 +7,8 @@ import { eventOperations } from '@tracking/shipments';
 import { receivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { KeptSecrets, bytesIn, secretIn } from './kept-secrets.ts';
-import { ADDRESSES, caller, startApi } from './start-api.ts';
+import { SecretTracker, readFolder, extractSecret } from './secret-tracker.ts';
+import { ADDRESSES, createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
 const KIM = { email: 'kim@example.com', password: 'of the operator, 4713' };
@@ -16,17 +16,17 @@ const under = (name: string) => ({ 'idempotency-key': name });
 
 let api: Api;
 let receiver: ClientReceiver;
-let kept: KeptSecrets;
-let send: ReturnType<KeptSecrets['sender']>;
+let kept: SecretTracker;
+let send: ReturnType<SecretTracker['wrapCall']>;
 let admin: string;
 let exported: string;
 
 beforeAll(async () => {
   api = await startApi();
   receiver = await startClientReceiver(receivers.answers(500, 'no'));
-  kept = new KeptSecrets();
-  send = kept.sender(api.call);
-  admin = kept.keep('the key of an admin', await api.key('admin'));
+  kept = new SecretTracker();
+  send = kept.wrapCall(api.call);
+  admin = kept.track('the key of an admin', await api.key('admin'));
   await keysAreUsed();
   await usersJoin();
   await operatorsMakeUsers();
@@ -72,11 +72,11 @@ async function usersJoin(): Promise<void> {
   const invited = await send('POST', '/v1/users', call, 'a link of an invitation');
   expect((await send('POST', '/v1/users', call, 'a link of an invitation')).text).toBe(invited.text);
   const id = String(invited.body['id']);
-  const password = kept.keep('the password of a user', 'a "pass phrase" of nobody, 4711');
-  await joined(secretIn(invited), password);
+  const password = kept.track('the password of a user', 'a "pass phrase" of nobody, 4711');
+  await joined(extractSecret(invited), password);
   const reset = await send('POST', `/v1/users/${id}/reset_password`, { key: admin }, 'a link of a reset');
-  const next = kept.keep('the next password', 'another "pass phrase", 4712');
-  await joined(secretIn(reset), next);
+  const next = kept.track('the next password', 'another "pass phrase", 4712');
+  await joined(extractSecret(reset), next);
   await sessionsAreUsed(email, next);
   expect((await send('POST', '/v1/users', { ...call, headers: {} })).status).toBe(409);
   await send('PATCH', `/v1/users/${id}`, { key: admin, json: { role: 'viewer', name: 'Jo', password } });
@@ -92,7 +92,7 @@ async function joined(token: string, password: string): Promise<void> {
   await send('GET', `/v1/invitations/${token.slice(0, -1)}%${token.charCodeAt(token.length - 1).toString(16)}`);
   await send('PUT', path);
   await send('GET', `${path}/more`);
-  const short = kept.keep(`the beginning of ${password.slice(0, 3)}…`, password.slice(0, 9));
+  const short = kept.track(`the beginning of ${password.slice(0, 3)}…`, password.slice(0, 9));
   await send('POST', path, { json: { name: 'Jo', password: short } });
   await send('POST', path, { json: { name: password, password: 5, email: password } });
   await send('POST', path, { raw: `{"password": "${short}` });
@@ -106,7 +106,7 @@ async function joined(token: string, password: string): Promise<void> {
 
 async function sessionsAreUsed(email: string, password: string): Promise<void> {
   const ours = { 'x-requested-with': 'a test' };
-  const wrong = kept.keep('a wrong password', 'a wrong "pass phrase", 4714');
+  const wrong = kept.track('a wrong password', 'a wrong "pass phrase", 4714');
   for (const json of [
     { email, password: wrong },
     { email: 'nobody@example.com', password: wrong },
@@ -118,14 +118,14 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
   const call = { json: { email, password }, headers: ours };
   const signedIn = await send('POST', '/v1/session', call, 'the cookie of a session');
   expect(signedIn.status).toBe(200);
-  const cookie = `__Host-session=${secretIn(signedIn)}`;
+  const cookie = `__Host-session=${extractSecret(signedIn)}`;
   const headers = { cookie, ...ours };
   for (const path of ['/v1/session', '/v1/sessions', '/v1/shipments', '/v1/users'])
     await send('GET', path, { headers });
   await send('POST', '/v1/shipments', { headers: { cookie }, json: {} });
   const own = { json: { name: 'mine', environment: 'live' }, headers: { ...headers, ...under(randomUUID()) } };
   expect((await send('POST', '/v1/api_keys', own, 'a key of a user')).status).toBe(201);
-  const new_password = kept.keep('a password that was changed', 'yet another "pass phrase", 4715');
+  const new_password = kept.track('a password that was changed', 'yet another "pass phrase", 4715');
   const change = (current_password: string, next: string) =>
     send('POST', '/v1/session/password', { headers, json: { current_password, new_password: next } });
   expect((await change(wrong, new_password)).status).toBeGreaterThanOrEqual(400);
@@ -139,10 +139,10 @@ async function operatorsMakeUsers(): Promise<void> {
   const { identity, readModels, logger } = api.dependencies;
   const administration = await createAdministrationApi({ appUrl: 'https://app.example', identity, readModels, logger });
   await administration.listen(0, '127.0.0.1');
-  const operate = kept.sender(caller(await administration.getUrl()));
+  const operate = kept.wrapCall(createCaller(await administration.getUrl()));
   const users = '/administration/users';
   const { email, password } = KIM;
-  kept.keep('a password that an operator sets', password);
+  kept.track('a password that an operator sets', password);
   const user = { workspace: 'default', email, role: 'admin' };
   expect((await operate('POST', users, { json: { ...user, password } })).status).toBe(201);
   await operate('POST', users, { json: { ...user, password } });
@@ -157,9 +157,9 @@ async function operatorsMakeUsers(): Promise<void> {
 
 /** By clients that are wrong: nothing of what they send is told back, nor noted. */
 async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
-  const unknown = kept.keep('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
-  const password = kept.keep('a password', 'correct horse "battery" staple');
-  const cookie = kept.keep('a cookie', `ses_${randomUUID()}`);
+  const unknown = kept.track('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
+  const password = kept.track('a password', 'correct horse "battery" staple');
+  const cookie = kept.track('a cookie', `ses_${randomUUID()}`);
   await send('GET', '/v1/shipments', { key: unknown });
   for (const authorization of [unknown, `Bearer ${unknown} x`, `Token ${unknown}`, `Basic ${password}`]) {
     await send('GET', '/v1/shipments', { headers: { authorization } });
@@ -185,7 +185,7 @@ async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
 }
 
 async function webhooksAreUsed(): Promise<void> {
-  const sent = kept.keep('a header of an endpoint', 'Bearer of-the-partner-4711');
+  const sent = kept.track('a header of an endpoint', 'Bearer of-the-partner-4711');
   const fields = { url: receiver.url, event_types: ['*'], headers: { authorization: sent } };
   const call = { key: admin, json: fields, headers: under(randomUUID()) };
   const made = await send('POST', '/v1/webhook_endpoints', call, 'a signing secret');
@@ -200,7 +200,7 @@ async function webhooksAreUsed(): Promise<void> {
   expect([revealed.status, revealed.body['secret']]).toEqual([200, rotated.body['secret']]);
   const tested = await send('POST', `${path}/test`, { key: admin, json: { type: 'milestone.recorded' } });
   expect(tested.status).toBe(202);
-  const next = kept.keep('another header of it', 'Bearer of-the-partner-4712');
+  const next = kept.track('another header of it', 'Bearer of-the-partner-4712');
   await send('PATCH', path, { key: admin, json: { headers: { authorization: next, 'x-team': 'ocean' } } });
   await send('PATCH', path, { key: admin, json: { headers: { authorization: `${next}\n` }, url: next } });
   await send('GET', path, { key: admin });
@@ -232,7 +232,7 @@ async function storesFail(): Promise<void> {
     const retried = await api.gateway({ idempotency });
     isFailing = true;
     const json = { name: 'TMS', role: 'feed' };
-    const password = kept.keep('a password in a field that is none', 'correct horse under a fault');
+    const password = kept.track('a password in a field that is none', 'correct horse under a fault');
     const answers = [
       await call('POST', '/v1/service_accounts', { key: admin, json: { ...json, password } }),
       await call('POST', '/v1/api_keys', { key: admin, json: { name: 'x', environment: 'live', password } }),
@@ -241,7 +241,7 @@ async function storesFail(): Promise<void> {
       await retried('POST', '/v1/service_accounts', { key: admin, json, headers: under(randomUUID()) }),
     ];
     expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
-    for (const { text } of answers) expect(kept.in(text)).toEqual([]);
+    for (const { text } of answers) expect(kept.secretsIn(text)).toEqual([]);
     await identity.close();
   }
 }
@@ -271,19 +271,19 @@ function failing(store: DocumentStore, failure: (given: string) => Error | undef
 }
 
 it('no answer tells a secret but the one that makes it, no error any', () => {
-  expect(kept.errors).toBeGreaterThan(30);
-  expect(kept.inAnswers()).toEqual([]);
+  expect(kept.errorCount).toBeGreaterThan(30);
+  expect(kept.findLeaks()).toEqual([]);
 });
 
 it('no line of the log holds one', () => {
   const texts = api.lines.map((line) => JSON.stringify(line));
   expect(texts.length).toBeGreaterThan(80);
-  expect(texts.flatMap((text) => kept.in(text).map((name) => `${name} in ${text}`))).toEqual([]);
+  expect(texts.flatMap((text) => kept.secretsIn(text).map((name) => `${name} in ${text}`))).toEqual([]);
 });
 
 it('no metric is named or labelled by one', () => {
   expect(api.counts.size).toBeGreaterThan(10);
-  expect(kept.in([...api.counts.keys()].join('\n'))).toEqual([]);
+  expect(kept.secretsIn([...api.counts.keys()].join('\n'))).toEqual([]);
 });
 
 it('the audit log holds none', async () => {
@@ -297,19 +297,19 @@ it('the audit log holds none', async () => {
       'webhook_endpoint.changed',
     ]),
   );
-  expect(kept.in(text)).toEqual([]);
+  expect(kept.secretsIn(text)).toEqual([]);
 });
 
 it('no event holds one, stored, exported or delivered', async () => {
   expect(exported).toContain('S-1');
-  expect(kept.in(exported)).toEqual([]);
+  expect(kept.secretsIn(exported)).toEqual([]);
   expect(receiver.deliveries().length).toBeGreaterThan(0);
   const bodies = receiver.requests.map(({ body }) => body.toString()).join('\n');
-  expect(kept.in(bodies)).toEqual([]);
+  expect(kept.secretsIn(bodies)).toEqual([]);
 });
 
 it('no file holds one in the clear', async () => {
-  const bytes = await bytesIn(api.dataDir);
+  const bytes = await readFolder(api.dataDir);
   expect(bytes).toContain('S-1');
-  expect(kept.in(bytes)).toEqual([]);
+  expect(kept.secretsIn(bytes)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let admin: string;
@@ -12,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 const ACCOUNTS = '/v1/service_accounts';
-const create = (fields: object = {}, key = admin): Promise<Answer> =>
+const create = (fields: object = {}, key = admin): Promise<ApiResponse> =>
   api.call('POST', ACCOUNTS, { key, json: { name: 'TMS', role: 'feed', ...fields } });
-const post = (id: unknown, action: string, key = admin): Promise<Answer> =>
+const post = (id: unknown, action: string, key = admin): Promise<ApiResponse> =>
   api.call('POST', `${ACCOUNTS}/${String(id)}/${action}`, { key });
 const keyOf = async (service_account_id: unknown): Promise<string> => {
   const json = { name: 'x', environment: 'live', service_account_id };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 const NUMBER = 'CSQU3054383';
 let api: Api;
@@ -22,11 +22,11 @@ const create = async (fields: JsonObject = {}): Promise<string> => {
   const { body } = await api.call('POST', '/v1/shipments', { key, json });
   return `/v1/shipments/${String(body['id'])}`;
 };
-const patch = (path: string, json: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+const patch = (path: string, json: unknown, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   api.call('PATCH', path, { key, json, headers });
 const get = async (path: string): Promise<JsonObject> => (await api.call('GET', path, { key })).body;
-const errorOf = ({ body }: Answer): JsonObject => body['error'] as JsonObject;
-const faultsOf = (answer: Answer): unknown =>
+const errorOf = ({ body }: ApiResponse): JsonObject => body['error'] as JsonObject;
+const faultsOf = (answer: ApiResponse): unknown =>
   (errorOf(answer)['details'] as JsonObject[]).map(({ param, code }) => [param, code]);
 
 describe('PATCH /v1/shipments/{id}', () => {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
@@ -34,8 +34,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const post = (json: JsonObject): Promise<Answer> => api.call('POST', '/v1/shipments', { key, json });
-const list = (query: string): Promise<Answer> => api.call('GET', `/v1/shipments?${query}`, { key });
+const post = (json: JsonObject): Promise<ApiResponse> => api.call('POST', '/v1/shipments', { key, json });
+const list = (query: string): Promise<ApiResponse> => api.call('GET', `/v1/shipments?${query}`, { key });
 async function found(query: string): Promise<unknown[]> {
   const answer = await list(query);
   expect(answer.body['error']).toBeUndefined();

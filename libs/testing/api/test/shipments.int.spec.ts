@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const post = (json: JsonObject, headers: Record<string, string> = {}): Promise<Answer> =>
+const post = (json: JsonObject, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   api.call('POST', '/v1/shipments', { key, json, headers });
-const get = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+const get = (path: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
   api.call('GET', path, { key, headers });
-const data = (answer: Answer): JsonObject[] => answer.body['data'] as JsonObject[];
+const data = (answer: ApiResponse): JsonObject[] => answer.body['data'] as JsonObject[];
 
 describe('POST /v1/shipments', () => {
   it('keeps metadata under whatever name', async () => {
@@ -169,7 +169,7 @@ describe('POST /v1/shipments', () => {
       }),
     });
     const writer = await patient.key('operator');
-    const write = (external_id: string): Promise<Answer> => {
+    const write = (external_id: string): Promise<ApiResponse> => {
       const json = { external_id, house_bill: 'DUP', container_numbers: ['MSKU0000006'] };
       return patient.call('POST', '/v1/shipments', { key: writer, json });
     };
@@ -280,7 +280,7 @@ describe('GET /v1/shipments', () => {
       });
     }
   });
-  const list = (query: string): Promise<Answer> => api.call('GET', `/v1/shipments${query}`, { key: paged });
+  const list = (query: string): Promise<ApiResponse> => api.call('GET', `/v1/shipments${query}`, { key: paged });
   const walk = async (query: string, limits: readonly number[]): Promise<unknown[]> => {
     const seen: unknown[] = [];
     let cursor: string | undefined;

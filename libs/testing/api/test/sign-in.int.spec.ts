@@ -4,7 +4,7 @@ import { Identity } from '@tracking/identity';
 import { eventually } from '@tracking/testing';
 import { startApi } from './start-api.ts';
 import type { Api, ApiCall } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 const PASSWORD = 'violet harbour crane';
 const OWN = { 'x-requested-with': 'fetch' };
@@ -35,25 +35,29 @@ async function newUser(role: Role = 'viewer', workspace = 'default') {
   const { after } = await api.identity.users.create(command, { email, role, password: PASSWORD });
   return { ...after, email, command: () => ({ ...command, id: randomUUID() }) };
 }
-async function call(method: string, path: string, options: ApiCall = {}): Promise<Answer> {
+async function call(method: string, path: string, options: ApiCall = {}): Promise<ApiResponse> {
   const answer = await api.call(method, path, options);
   answers.push(answer.text);
   return answer;
 }
-const signIn = (email: string, fields: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+const signIn = (
+  email: string,
+  fields: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiResponse> =>
   call('POST', '/v1/session', {
     json: { email, password: PASSWORD, ...fields },
     headers: { ...OWN, ...newAddress(), 'user-agent': FIREFOX, ...headers },
   });
 /** The header of a browser that got this answer. */
-const cookieOf = ({ headers }: Answer) => ({ cookie: String(headers.get('set-cookie')).split(';', 1)[0] ?? '' });
+const cookieOf = ({ headers }: ApiResponse) => ({ cookie: String(headers.get('set-cookie')).split(';', 1)[0] ?? '' });
 async function signedIn(role: Role = 'viewer') {
   const user = await newUser(role);
   const answer = await signIn(user.email);
   expect(answer.status).toBe(200);
   return { user, cookie: cookieOf(answer), own: { ...OWN, ...cookieOf(answer) } };
 }
-const codeOf = ({ body }: Answer) => (body['error'] as JsonObject | undefined)?.['code'];
+const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
 
 describe('signing in', () => {
   it('answers who one is, and a cookie for this host alone that no script reads', async () => {
@@ -92,7 +96,7 @@ describe('signing in', () => {
       return JSON.stringify([status, error, headers.get('set-cookie')]);
     });
     expect(new Set(told).size).toBe(1);
-    expect([wrong[0]?.status, codeOf(wrong[0] as Answer)]).toEqual([401, 'invalid_credentials']);
+    expect([wrong[0]?.status, codeOf(wrong[0] as ApiResponse)]).toEqual([401, 'invalid_credentials']);
   });
 
   it('takes a password of blanks as any other, and none that is empty', async () => {
@@ -123,12 +127,12 @@ describe('signing in', () => {
   it('is bounded by account, whether or not there is one, and ends no session', async () => {
     const { user, cookie } = await signedIn();
     for (const email of [user.email, 'nobody-at-all@example.com']) {
-      const tries: Answer[] = [];
+      const tries: ApiResponse[] = [];
       for (let each = 0; each < 12; each += 1) tries.push(await signIn(email, { password: 'wrong wrong wrong' }));
       const refused = tries.filter(({ status }) => status === 429);
       expect(tries.filter(({ status }) => status === 401).length + refused.length).toBe(12);
       expect(refused.length).toBeGreaterThanOrEqual(2);
-      expect(codeOf(refused[0] as Answer)).toBe('rate_limited');
+      expect(codeOf(refused[0] as ApiResponse)).toBe('rate_limited');
       expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     // Also the right one, however it is written.

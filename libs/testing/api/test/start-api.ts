@@ -20,7 +20,7 @@ import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@trac
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
 import { type ApiDependencies, FEATURES } from './features.ts';
-import { type Answer, expectDescribed } from './described-answers.ts';
+import { type ApiResponse, expectDescribed } from './described-responses.ts';
 
 const responseCipher = (key: Uint8Array) => new SecretBox(key);
 export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
@@ -28,11 +28,11 @@ export const ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.
 export interface ApiCall {
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** Body that is sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, as `application/json` unless `headers` say otherwise. */
+  /** Body that is sent unchanged, as `application/json` unless `headers` contain another type. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
-  /** Ends the connection. */
+  /** Aborts the request and closes its connection. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,20 +40,20 @@ export interface StartOptions {
   readonly settings?: Partial<ApiDependencies['settings']>;
   readonly webhooks?: Partial<WebhookSettings>;
   readonly deprecations?: Deprecations;
-  /** False: nothing is ever projected, as if the projections were down. */
+  /** False to run no projections, as if their service were down. */
   readonly project?: boolean;
-  /** Stands between everything and the store of documents. */
+  /** Wraps the document store that all features use. */
   readonly store?: (store: DocumentStore) => DocumentStore;
   readonly override?: (dependencies: Required<ApiDependencies>) => Partial<ApiDependencies>;
 }
 
-/** The API over the embedded engines, listening on a port of its own, with a fresh data folder. */
+/** Starts the API on embedded engines, on its own port and with an empty data folder. */
 export async function startApi(options: StartOptions = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'http-api-'));
   const lines: LogLine[] = [];
   const logger = recordingLogger(lines);
   const counts = new Map<string, number>();
-  const metrics = countingMetrics(counts);
+  const metrics = createCountingMetrics(counts);
   const clock = () => new Date();
   const engine = await openTestEngine(dataDir, { logger, metrics });
   const { eventStore, messageBroker: broker, leases, quota } = engine;
@@ -63,7 +63,7 @@ export async function startApi(options: StartOptions = {}) {
     clock,
     logger,
     secret: randomBytes(32),
-    // The least that argon2 takes.
+    // The lowest cost that argon2 accepts.
     passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
   };
   const identity = await Identity.open(identityOptions);
@@ -99,7 +99,7 @@ export async function startApi(options: StartOptions = {}) {
     responseCipher,
   };
   const idempotency = await IdempotencyClaims.open(claiming);
-  /** What is opened for single tests: the last is closed first. */
+  /** Functions that close resources of single tests, called in reverse order. */
   const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const dependencies = {
@@ -124,7 +124,7 @@ export async function startApi(options: StartOptions = {}) {
       rateLimitPerMinute: 100_000,
       trustedProxies: [],
       cursorSecret: Buffer.alloc(32, 7),
-      // Longer than any machine is slow: what is waited for must come.
+      // Longer than any delay of a slow machine: reads must wait for the read model.
       readYourWritesWaitMs: 60_000,
       duplicatesWaitMs: 60_000,
       ...options.settings,
@@ -151,41 +151,41 @@ export async function startApi(options: StartOptions = {}) {
   return {
     url,
     server: app.getHttpServer() as Server,
-    call: caller(url),
-    /** A call without a connection: for very many. */
+    call: createCaller(url),
+    /** Makes a call without a connection, for large numbers of calls. */
     inject: (request: InjectOptions) => app.inject(request),
     identity,
-    /** To open another one over the same store. */
+    /** Options for opening another `Identity` on the same store. */
     identityOptions,
     key,
     lines,
     counts,
     dependencies,
     storage: { eventStore, documentStore },
-    /** Where all of it is kept. */
+    /** Folder with all data of the API. */
     dataDir,
-    /** Claims as another process of this API keeps them. */
+    /** Opens the idempotency claims as another process of this API would. */
     claims: async (differing: Partial<IdempotencyOptions> = {}) => {
       const claims = await IdempotencyClaims.open({ ...claiming, ...differing });
       opened.push(() => claims.close());
       return claims;
     },
-    /** Another gateway over the same engines. */
+    /** Starts another gateway on the same engines. */
     gateway: async (differing: Partial<ApiDependencies>) => {
       const gateway = await createHttpApi({ ...dependencies, ...differing }, FEATURES);
       opened.push(() => gateway.close());
       await gateway.listen(0, '127.0.0.1');
-      return caller(await gateway.getUrl());
+      return createCaller(await gateway.getUrl());
     },
-    /** Publishes events to webhooks, as if they were stored after the present head of the log. */
+    /** Publishes events to webhooks, as if they were stored after the current head of the log. */
     publish: async (...published: readonly PublishedEvent[]) => {
       const headers = { [EVENT_HEADERS.position]: `${(await eventStore.head()) ?? ''}.` };
       const messages = published.map((event) => ({ key: 'shipment', value: JSON.stringify(event), headers }));
       await broker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
     },
-    /** Id of a workspace. */
+    /** Returns the id of a workspace. */
     workspace: async (name = 'default') => String((await identity.workspaces.find(name))?.id),
-    /** Position of the last event stored: unchanged where nothing was written. */
+    /** Returns the position of the last stored event, which changes with every write of events. */
     head: () => eventStore.head(),
     async stop() {
       await app.close();
@@ -201,9 +201,13 @@ export async function startApi(options: StartOptions = {}) {
 }
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
-/** Makes calls of the server at the URL; every answer is to be as it is described. */
-export function caller(url: string) {
-  return async (method: string, path: string, { key, headers, json, raw, signal }: ApiCall = {}): Promise<Answer> => {
+/** Returns a function that calls the server at the URL and checks that every response is described. */
+export function createCaller(url: string) {
+  return async (
+    method: string,
+    path: string,
+    { key, headers, json, raw, signal }: ApiCall = {},
+  ): Promise<ApiResponse> => {
     const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
     const response = await fetch(`${url}${path}`, {
       method,
@@ -224,8 +228,8 @@ export function caller(url: string) {
   };
 }
 
-/** Adds up, under the metric's name and its labels in the order of their names, as Prometheus writes them. */
-function countingMetrics(counts: Map<string, number>): Metrics {
+/** Returns metrics that add up values, by name and sorted labels in the notation of Prometheus. */
+function createCountingMetrics(counts: Map<string, number>): Metrics {
   const add = (name: string, amount: number, labels: Readonly<Record<string, string | number>> = {}): void => {
     const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     const series = `${name}{${pairs.sort().join(',')}}`;
@@ -238,7 +242,7 @@ function countingMetrics(counts: Map<string, number>): Metrics {
   };
 }
 
-/** A service with some operations replaced. */
-export function overriding<T extends object>(service: T, operations: Partial<T>): T {
+/** Returns a service with some operations replaced. */
+export function withOverrides<T extends object>(service: T, operations: Partial<T>): T {
   return Object.assign(Object.create(service) as T, operations);
 }

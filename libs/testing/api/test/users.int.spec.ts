@@ -1,7 +1,7 @@
 import { createAdministrationApi } from '@tracking/administration';
-import { caller, startApi } from './start-api.ts';
+import { createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 const PASSWORD = 'a horse in the rain';
 const OTHER = 'two horses in the sun';
@@ -9,7 +9,7 @@ const NO_LINK = 'x'.repeat(43);
 
 let api: Api;
 let admin: string;
-let operator: ReturnType<typeof caller>;
+let operator: ReturnType<typeof createCaller>;
 let closeAdministration: () => Promise<void>;
 beforeAll(async () => {
   api = await startApi();
@@ -22,7 +22,7 @@ beforeAll(async () => {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  operator = caller(await administration.getUrl());
+  operator = createCaller(await administration.getUrl());
   closeAdministration = () => administration.close();
 });
 afterAll(async () => {
@@ -32,16 +32,16 @@ afterAll(async () => {
 
 let made = 0;
 const newEmail = () => `jo${(made += 1)}@example.com`;
-const invite = (fields: object = {}, key = admin): Promise<Answer> =>
+const invite = (fields: object = {}, key = admin): Promise<ApiResponse> =>
   api.call('POST', '/v1/users', { key, json: { email: newEmail(), role: 'operator', ...fields } });
-const post = (id: unknown, action: string, key = admin): Promise<Answer> =>
+const post = (id: unknown, action: string, key = admin): Promise<ApiResponse> =>
   api.call('POST', `/v1/users/${String(id)}/${action}`, { key });
 const tokenIn = (url: unknown): string => {
   const [address, token] = String(url).split('#');
   expect(address).toBe('https://app.example/invitation');
   return String(token);
 };
-const use = (token: string, json: object = {}): Promise<Answer> =>
+const use = (token: string, json: object = {}): Promise<ApiResponse> =>
   api.call('POST', `/v1/invitations/${token}`, { json: { name: 'Jo', password: PASSWORD, ...json } });
 /** An active user. */
 async function join(role = 'operator') {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -24,16 +24,16 @@ afterEach(() => receiver.close());
 afterAll(() => api.stop());
 
 const DEAD = '/v1/webhook_dead_letters';
-const post = (path: string, json?: object, by = key): Promise<Answer> =>
+const post = (path: string, json?: object, by = key): Promise<ApiResponse> =>
   api.call('POST', path, { key: by, ...(json && { json }) });
-const get = (path: string, by = key): Promise<Answer> => api.call('GET', path, { key: by });
-const dataOf = ({ body }: Answer): JsonObject[] => body['data'] as JsonObject[];
-const codeOf = ({ status, body }: Answer) => [status, (body['error'] as JsonObject | undefined)?.['code']];
+const get = (path: string, by = key): Promise<ApiResponse> => api.call('GET', path, { key: by });
+const dataOf = ({ body }: ApiResponse): JsonObject[] => body['data'] as JsonObject[];
+const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as JsonObject | undefined)?.['code']];
 
 /** Endpoints that gave each a delivery up, and are enabled again. */
 async function deadLetters(count = 1): Promise<JsonObject[]> {
   const made: JsonObject[] = [];
-  for (let n = 0; n < count; n += 1) made.push(await enabledEndpoint(api, key, receiver.url));
+  for (let n = 0; n < count; n += 1) made.push(await createEnabledEndpoint(api, key, receiver.url));
   receiver.behave(receivers.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
@@ -57,7 +57,7 @@ async function deadLetters(count = 1): Promise<JsonObject[]> {
   }
   return letters;
 }
-const ended = (id: unknown): Promise<Answer> =>
+const ended = (id: unknown): Promise<ApiResponse> =>
   eventually(async () => {
     const found = await get(`/v1/webhook_replays/${String(id)}`);
     expect(found.body['status']).toBe('completed');
@@ -189,7 +189,7 @@ describe('the audit log', () => {
     const by = { actor: { type: 'service_account', id: expect.stringMatching(/^sva_/), name: 'developer' } };
     const common = { ...by, target: { type: 'webhook_dead_letters', id: null }, outcome: 'done', address: '127.0.0.1' };
     const to = (value: unknown) => ({ from: null, to: value });
-    const jobs = (answer: Answer) => to(dataOf(answer).map(({ id }) => id));
+    const jobs = (answer: ApiResponse) => to(dataOf(answer).map(({ id }) => id));
     expect(await audited()).toEqual([
       expect.objectContaining({
         ...common,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -22,12 +22,13 @@ afterAll(async () => {
 });
 
 const DELIVERIES = '/v1/webhook_deliveries';
-const list = (query = '', by = key): Promise<Answer> => api.call('GET', `${DELIVERIES}${query}`, { key: by });
-const get = (id: unknown, by = key): Promise<Answer> => api.call('GET', `${DELIVERIES}/${String(id)}`, { key: by });
-const post = (id: unknown, action: string, by = key): Promise<Answer> =>
+const list = (query = '', by = key): Promise<ApiResponse> => api.call('GET', `${DELIVERIES}${query}`, { key: by });
+const get = (id: unknown, by = key): Promise<ApiResponse> =>
+  api.call('GET', `${DELIVERIES}/${String(id)}`, { key: by });
+const post = (id: unknown, action: string, by = key): Promise<ApiResponse> =>
   api.call('POST', `${DELIVERIES}/${String(id)}/${action}`, { key: by });
-const dataOf = ({ body }: Answer): JsonObject[] => body['data'] as JsonObject[];
-const ids = (answer: Answer): unknown[] => dataOf(answer).map(({ id }) => id);
+const dataOf = ({ body }: ApiResponse): JsonObject[] => body['data'] as JsonObject[];
+const ids = (answer: ApiResponse): unknown[] => dataOf(answer).map(({ id }) => id);
 
 async function publish(type: PublishedEvent['type'] = 'shipment.created'): Promise<string> {
   const id = `evt_${randomUUID()}`;
@@ -49,7 +50,7 @@ function delivery(event_id: string, endpoint: JsonObject, expected: object): Pro
 
 describe('webhook deliveries', () => {
   it('are shown with every attempt', async () => {
-    const endpoint = await enabledEndpoint(api, key, receiver.url);
+    const endpoint = await createEnabledEndpoint(api, key, receiver.url);
     const event_id = await publish();
     const listed = await delivery(event_id, endpoint, { status: 'succeeded' });
     expect(listed).toEqual({
@@ -92,7 +93,7 @@ describe('webhook deliveries', () => {
 
   it('are retried and discarded by hand', async () => {
     const failing = await startClientReceiver(receivers.answers(500, 'broken'));
-    const endpoint = await enabledEndpoint(api, key, failing.url);
+    const endpoint = await createEnabledEndpoint(api, key, failing.url);
     const event_id = await publish();
     const { id } = await delivery(event_id, endpoint, { status: 'retrying', attempts_count: 1 });
     const retried = await post(id, 'retry');
@@ -132,7 +133,7 @@ describe('webhook deliveries', () => {
   });
 
   it('that succeeded cannot be discarded', async () => {
-    const endpoint = await enabledEndpoint(api, key, receiver.url);
+    const endpoint = await createEnabledEndpoint(api, key, receiver.url);
     const { id } = await delivery(await publish(), endpoint, { status: 'succeeded' });
     const answer = await post(id, 'discard');
     expect([answer.status, answer.body['error']]).toEqual([
@@ -143,8 +144,8 @@ describe('webhook deliveries', () => {
 
   it('are listed by endpoint, event, type and status, the newest first, in pages', async () => {
     const failing = await startClientReceiver(receivers.answers(500));
-    const bad = await enabledEndpoint(api, key, failing.url);
-    const good = await enabledEndpoint(api, key, receiver.url);
+    const bad = await createEnabledEndpoint(api, key, failing.url);
+    const good = await createEnabledEndpoint(api, key, receiver.url);
     const events: string[] = [];
     const found: JsonObject[] = [];
     // One after the other: those recorded in the same millisecond have no order that a client could know.
@@ -174,7 +175,7 @@ describe('webhook deliveries', () => {
   });
 
   it('of another workspace or environment do not exist', async () => {
-    const endpoint = await enabledEndpoint(api, key, receiver.url);
+    const endpoint = await createEnabledEndpoint(api, key, receiver.url);
     const event_id = await publish();
     const { id } = await delivery(event_id, endpoint, { status: 'succeeded' });
     for (const stranger of [await api.key('admin', 'test'), await api.key('admin', 'live', 'strangers')]) {

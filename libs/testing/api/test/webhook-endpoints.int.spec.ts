@@ -2,11 +2,11 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
 import { eventually, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -23,18 +23,18 @@ afterAll(async () => {
 });
 
 const ENDPOINTS = '/v1/webhook_endpoints';
-const create = (fields: object = {}, by = key): Promise<Answer> =>
+const create = (fields: object = {}, by = key): Promise<ApiResponse> =>
   api.call('POST', ENDPOINTS, { key: by, json: { url: receiver.url, event_types: ['*'], ...fields } });
-const post = (endpoint: JsonObject, action: string, json?: unknown): Promise<Answer> =>
+const post = (endpoint: JsonObject, action: string, json?: unknown): Promise<ApiResponse> =>
   api.call('POST', `${ENDPOINTS}/${String(endpoint['id'])}/${action}`, {
     key,
     ...(json === undefined ? {} : { json }),
   });
-const get = (endpoint: JsonObject): Promise<Answer> =>
+const get = (endpoint: JsonObject): Promise<ApiResponse> =>
   api.call('GET', `${ENDPOINTS}/${String(endpoint['id'])}`, { key });
-const patch = (endpoint: JsonObject, json: unknown): Promise<Answer> =>
+const patch = (endpoint: JsonObject, json: unknown): Promise<ApiResponse> =>
   api.call('PATCH', `${ENDPOINTS}/${String(endpoint['id'])}`, { key, json });
-const faults = ({ body }: Answer): string[] =>
+const faults = ({ body }: ApiResponse): string[] =>
   (body['error'] as { details: { param: string; code: string }[] }).details.map(
     ({ param, code }) => `${param} ${code}`,
   );
@@ -174,7 +174,7 @@ describe('GET /v1/webhook_endpoints', () => {
     const first = await api.call('GET', `${ENDPOINTS}?limit=2`, { key: reader });
     const cursor = String(first.body['next_cursor']);
     const second = await api.call('GET', `${ENDPOINTS}?limit=2&cursor=${cursor}`, { key: reader });
-    const page = ({ body }: Answer) => (body['data'] as JsonObject[]).map(({ id }) => id);
+    const page = ({ body }: ApiResponse) => (body['data'] as JsonObject[]).map(({ id }) => id);
     expect([page(first), first.body['has_more']]).toEqual([ids.slice(0, 2), true]);
     expect([page(second), second.body['has_more'], second.body['next_cursor']]).toEqual([ids.slice(2), false, null]);
     const elsewhere = await api.call('GET', `${ENDPOINTS}?cursor=${cursor}`, { key });
@@ -228,7 +228,7 @@ describe('a webhook endpoint', () => {
     expect(created.body['event_types']).toEqual(['shipment.created']);
     const path = `/${String(created.body['id'])}`;
     const ignored = [{ code: 'unknown_field', param: 'why', message: expect.any(String) }];
-    const writes: readonly (readonly [Answer, unknown])[] = [
+    const writes: readonly (readonly [ApiResponse, unknown])[] = [
       [created, []],
       [await ask('PATCH', path, { description: 'x', why: 1 }), ignored],
       [await ask('POST', `${path}/verify`), []],
@@ -261,7 +261,7 @@ describe('a webhook endpoint', () => {
   });
 
   it('is to be verified again with another URL, and keeps what is not changed', async () => {
-    const endpoint = await enabledEndpoint(api, key, receiver.url, { headers: { 'x-token': 'first' } });
+    const endpoint = await createEnabledEndpoint(api, key, receiver.url, { headers: { 'x-token': 'first' } });
     const changed = await patch(endpoint, {
       url: `${receiver.url}?new`,
       headers: { 'x-token': '********', 'x-b': '2' },
@@ -285,7 +285,7 @@ describe('a webhook endpoint', () => {
   });
 
   it('gets a signed sandbox event, which is kept like any delivery', async () => {
-    const endpoint = await enabledEndpoint(api, key, receiver.url, { event_types: ['shipment.created'] });
+    const endpoint = await createEnabledEndpoint(api, key, receiver.url, { event_types: ['shipment.created'] });
     const { status, body } = await post(endpoint, 'test', { type: 'milestone.recorded' });
     expect([status, body]).toEqual([
       202,
@@ -335,7 +335,7 @@ describe('a webhook endpoint', () => {
 
 describe('another workspace’s or environment’s endpoint', () => {
   it('does not exist', async () => {
-    const endpoint = await enabledEndpoint(api, key, receiver.url);
+    const endpoint = await createEnabledEndpoint(api, key, receiver.url);
     const path = `${ENDPOINTS}/${String(endpoint['id'])}`;
     const routes: readonly (readonly [string, string, unknown?])[] = [
       ['GET', path],

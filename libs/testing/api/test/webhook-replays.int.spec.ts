@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -24,13 +24,13 @@ afterEach(() => receiver.close());
 afterAll(() => api.stop());
 
 const REPLAYS = '/v1/webhook_replays';
-const post = (path: string, json?: object, by = key): Promise<Answer> =>
+const post = (path: string, json?: object, by = key): Promise<ApiResponse> =>
   api.call('POST', path, { key: by, ...(json && { json }) });
-const get = (path: string, by = key): Promise<Answer> => api.call('GET', path, { key: by });
-const dataOf = ({ body }: Answer): JsonObject[] => body['data'] as JsonObject[];
-const codeOf = ({ status, body }: Answer) => [status, (body['error'] as JsonObject | undefined)?.['code']];
-const endpoint = async () => String((await enabledEndpoint(api, key, receiver.url))['id']);
-const replay = (id: string, filter: object = {}, by = key): Promise<Answer> =>
+const get = (path: string, by = key): Promise<ApiResponse> => api.call('GET', path, { key: by });
+const dataOf = ({ body }: ApiResponse): JsonObject[] => body['data'] as JsonObject[];
+const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as JsonObject | undefined)?.['code']];
+const endpoint = async () => String((await createEnabledEndpoint(api, key, receiver.url))['id']);
+const replay = (id: string, filter: object = {}, by = key): Promise<ApiResponse> =>
   post(`/v1/webhook_endpoints/${id}/replay`, filter, by);
 /** Events that no endpoint was told of. */
 async function missed(count: number): Promise<string[]> {
@@ -41,7 +41,7 @@ async function missed(count: number): Promise<string[]> {
     return events.map(({ id }) => String(id));
   });
 }
-const ended = ({ body: { id } }: Answer): Promise<Answer> =>
+const ended = ({ body: { id } }: ApiResponse): Promise<ApiResponse> =>
   eventually(async () => {
     const found = await get(`${REPLAYS}/${String(id)}`);
     expect(found.body['status']).toBe('completed');
@@ -49,7 +49,7 @@ const ended = ({ body: { id } }: Answer): Promise<Answer> =>
   });
 const sent = (): string[] => receiver.deliveries().map(({ headers }) => String(headers['service-event-id']));
 /** Has it wait: the endpoint asks for an hour. */
-async function waiting(): Promise<{ readonly of: string; readonly made: Answer }> {
+async function waiting(): Promise<{ readonly of: string; readonly made: ApiResponse }> {
   await missed(3);
   receiver.behave(receivers.answers(503, '', { 'retry-after': '3600' }));
   const of = await endpoint();
@@ -189,7 +189,7 @@ describe('a replay', () => {
       made.push(answer.body['id']);
       await ended(answer);
     }
-    const ids = (answer: Answer) => dataOf(answer).map(({ id }) => id);
+    const ids = (answer: ApiResponse) => dataOf(answer).map(({ id }) => id);
     expect(ids(await get(`${REPLAYS}?endpoint_id=${one}`))).toEqual([made[2], made[0]]);
     const first = await get(`${REPLAYS}?limit=2`);
     const second = await get(`${REPLAYS}?limit=2&cursor=${String(first.body['next_cursor'])}`);

@@ -2,11 +2,11 @@ import { type WebhookToVerify, verifyWebhook } from '@tracking/client';
 import type { JsonObject } from '@tracking/contracts';
 import type { ReceivedRequest } from '@tracking/testing';
 import { eventually } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -20,14 +20,14 @@ beforeAll(async () => {
   [key, admin] = [await api.key('developer'), await api.key('admin')];
 });
 beforeEach(async () => {
-  endpoint = await enabledEndpoint(api, key, receiver.url);
+  endpoint = await createEnabledEndpoint(api, key, receiver.url);
 });
 afterAll(async () => {
   await api.stop();
   await receiver.close();
 });
 
-const ask = (action: string, json?: unknown, by = key, headers = {}): Promise<Answer> =>
+const ask = (action: string, json?: unknown, by = key, headers = {}): Promise<ApiResponse> =>
   api.call('POST', `/v1/webhook_endpoints/${String(endpoint['id'])}/${action}`, {
     key: by,
     headers,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, receivers } from '@tracking/testing';
-import { enabledEndpoint, startClientReceiver } from './client-endpoint.ts';
+import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
-import type { Answer } from './described-answers.ts';
+import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let receiver: ClientReceiver;
@@ -15,14 +15,14 @@ beforeAll(async () => {
   api = await startApi();
   receiver = await startClientReceiver();
   key = await api.key('developer');
-  path = `/v1/webhook_endpoints/${String((await enabledEndpoint(api, key, receiver.url))['id'])}/stats`;
+  path = `/v1/webhook_endpoints/${String((await createEnabledEndpoint(api, key, receiver.url))['id'])}/stats`;
 });
 afterAll(async () => {
   await api.stop();
   await receiver.close();
 });
 
-const stats = (query = '', by = key): Promise<Answer> => api.call('GET', `${path}${query}`, { key: by });
+const stats = (query = '', by = key): Promise<ApiResponse> => api.call('GET', `${path}${query}`, { key: by });
 
 async function publish(): Promise<void> {
   const about = { type: 'shipment.created', api_version: '2026-11-01', environment: 'live' } as const;

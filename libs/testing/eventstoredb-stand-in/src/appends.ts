@@ -22,38 +22,39 @@ import type { FaultSwitches } from './faults.ts';
 import { type AppendExpectedRevision, RequestRefused, toIdentifier, toLogPosition, toNewEvent } from './records.ts';
 import type { StreamStore } from './stream-store.ts';
 
-/** An append that is still coming in. */
-interface Incoming {
+/** An append that is still being received. */
+interface IncomingAppend {
   readonly stream: string;
   readonly expected: AppendExpectedRevision;
   readonly proposed: (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[];
 }
 
-/** The calls `Append` (one append each) and `BatchAppend` (any number of them over one long call). */
+/** Handles the calls `Append` (one append each) and `BatchAppend` (any number of appends over one long call). */
 export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
-  async function store({ stream, expected, proposed }: Incoming): Promise<AppendResult> {
+  async function store({ stream, expected, proposed }: IncomingAppend): Promise<AppendResult> {
     const result = await streams.append(stream, expected, proposed.map(toNewEvent));
-    faults.stored();
+    faults.onAppendStored();
     return result;
   }
 
   const append: handleClientStreamingCall<AppendReq, AppendResp> = (call, callback) => {
-    let incoming: Incoming | undefined;
+    let incoming: IncomingAppend | undefined;
     call.on('data', (request: AppendReq) => {
       const options = request.getOptions();
       const message = request.getProposedMessage();
-      if (options !== undefined) incoming = begin(options, options.hasRevision() ? options.getRevision() : undefined);
+      if (options !== undefined)
+        incoming = beginAppend(options, options.hasRevision() ? options.getRevision() : undefined);
       if (message !== undefined) incoming?.proposed.push(message);
     });
     call.on('end', async () => {
-      // The end of a call that was cut off comes before the news of that: nothing of it is stored, as by a real node.
+      // If a call is cut off, its end is reported before its cancellation. Like a real node, store nothing of it.
       await setImmediate();
       if (incoming === undefined || call.cancelled) return;
       store(incoming)
-        .then(success, conflict)
+        .then(toSuccessResponse, toConflictResponse)
         .then(
           async (response) => {
-            await faults.passGate();
+            await faults.waitWhileHanging();
             callback(null, response);
           },
           (error: unknown) => callback(toServiceError(error)),
@@ -62,26 +63,26 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
   };
 
   const batchAppend: handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> = (call) => {
-    const pending = new Map<string, Incoming>();
+    const pending = new Map<string, IncomingAppend>();
     call.on('data', (request: BatchAppendReq) => {
       const key = request.getCorrelationId()?.getString() ?? '';
       const options = request.getOptions();
       if (options !== undefined) {
-        pending.set(key, begin(options, options.hasStreamPosition() ? options.getStreamPosition() : undefined));
+        pending.set(key, beginAppend(options, options.hasStreamPosition() ? options.getStreamPosition() : undefined));
       }
       const incoming = pending.get(key);
       for (const message of request.getProposedMessagesList()) incoming?.proposed.push(message);
       if (incoming === undefined || !request.getIsFinal()) return;
       pending.delete(key);
-      void answer(call, request, incoming);
+      void respondToBatchAppend(call, request, incoming);
     });
     call.on('end', () => call.end());
   };
 
-  async function answer(
+  async function respondToBatchAppend(
     call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>,
     request: BatchAppendReq,
-    incoming: Incoming,
+    incoming: IncomingAppend,
   ): Promise<void> {
     const response = new streamsPb.BatchAppendResp()
       .setCorrelationId(request.getCorrelationId())
@@ -94,23 +95,26 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       response.setSuccess(new streamsPb.BatchAppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
     } catch (error) {
       response.setError(toAppendStatus(error));
-      // With a real node the client gets an error, then dies of an answer that it no longer waits for.
+      // The client of a real node gets an error, then crashes because of a second response that it does not expect.
       if (error instanceof RequestRefused && error.reason.kind === 'bad_request') answers = 2;
     }
-    await faults.passGate();
+    await faults.waitWhileHanging();
     for (let count = 0; count < answers && !call.destroyed; count += 1) call.write(response);
   }
 
   return { append, batchAppend };
 }
 
-function begin(options: AppendReq.Options | BatchAppendReq.Options, revision: string | undefined): Incoming {
+function beginAppend(
+  options: AppendReq.Options | BatchAppendReq.Options,
+  revision: string | undefined,
+): IncomingAppend {
   const stream = Buffer.from(options.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
-  return { stream, expected: expectedOf(options, revision), proposed: [] };
+  return { stream, expected: parseExpectedRevision(options, revision), proposed: [] };
 }
 
-/** @param revision where the client names one; each request has its own word for it */
-function expectedOf(
+/** @param revision the revision that the client expects, if any; each request type has its own field for it */
+function parseExpectedRevision(
   options: { hasNoStream(): boolean; hasStreamExists(): boolean },
   revision: string | undefined,
 ): AppendExpectedRevision {
@@ -119,15 +123,15 @@ function expectedOf(
   return options.hasStreamExists() ? 'stream_exists' : 'any';
 }
 
-function success({ revision, position }: AppendResult): AppendResp {
+function toSuccessResponse({ revision, position }: AppendResult): AppendResp {
   const logPosition = toLogPosition(position);
   const at = new streamsPb.AppendResp.Position().setCommitPosition(logPosition).setPreparePosition(logPosition);
   const stored = new streamsPb.AppendResp.Success().setCurrentRevision(String(revision)).setPosition(at);
   return new streamsPb.AppendResp().setSuccess(stored);
 }
 
-/** The one reason that the answer itself has a form for; any other ends the call. */
-function conflict(error: unknown): AppendResp {
+/** Converts the only refusal that is a response; all other refusals end the call. */
+function toConflictResponse(error: unknown): AppendResp {
   if (!(error instanceof RequestRefused) || error.reason.kind !== 'wrong_expected_version') throw error;
   const { expected, current } = error.reason;
   const conflict = new streamsPb.AppendResp.WrongExpectedVersion();
@@ -140,18 +144,22 @@ function conflict(error: unknown): AppendResp {
   return new streamsPb.AppendResp().setWrongExpectedVersion(conflict);
 }
 
-/** The calls `Delete` and `Tombstone`. */
+/** Handles the calls `Delete` and `Tombstone`. */
 export function deleteCalls(streams: StreamStore, faults: FaultSwitches) {
-  async function perform(options: DeleteReq.Options | TombstoneReq.Options | undefined, tombstone: boolean) {
+  async function deleteStream(options: DeleteReq.Options | TombstoneReq.Options | undefined, tombstone: boolean) {
     const stream = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const revision = options?.hasRevision() ? options.getRevision() : undefined;
-    const { position } = await streams.delete(stream, options ? expectedOf(options, revision) : 'any', tombstone);
-    await faults.passGate();
+    const { position } = await streams.delete(
+      stream,
+      options ? parseExpectedRevision(options, revision) : 'any',
+      tombstone,
+    );
+    await faults.waitWhileHanging();
     return toLogPosition(position);
   }
 
-  const softly: handleUnaryCall<DeleteReq, DeleteResp> = (call, callback) => {
-    perform(call.request.getOptions(), false).then(
+  const softDelete: handleUnaryCall<DeleteReq, DeleteResp> = (call, callback) => {
+    deleteStream(call.request.getOptions(), false).then(
       (at) => {
         const position = new streamsPb.DeleteResp.Position().setCommitPosition(at).setPreparePosition(at);
         callback(null, new streamsPb.DeleteResp().setPosition(position));
@@ -161,7 +169,7 @@ export function deleteCalls(streams: StreamStore, faults: FaultSwitches) {
   };
 
   const tombstone: handleUnaryCall<TombstoneReq, TombstoneResp> = (call, callback) => {
-    perform(call.request.getOptions(), true).then(
+    deleteStream(call.request.getOptions(), true).then(
       (at) => {
         const position = new streamsPb.TombstoneResp.Position().setCommitPosition(at).setPreparePosition(at);
         callback(null, new streamsPb.TombstoneResp().setPosition(position));
@@ -170,5 +178,5 @@ export function deleteCalls(streams: StreamStore, faults: FaultSwitches) {
     );
   };
 
-  return { delete: softly, tombstone };
+  return { delete: softDelete, tombstone };
 }

@@ -5,40 +5,43 @@ import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type AppendExpectedRevision, type RefusalReason, RequestRefused, toIdentifier } from './records.ts';
 
-/** How a node writes these where it wants a number. */
-const EXPECTED_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
+/** Numbers that a node uses for these expected revisions. */
+const EXPECTED_REVISION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
 
-/** The end of a call, as a node words it: the client looks at the trailer `exception`. */
+/** Returns the error that ends a call, in the words of a node: the client reads the trailer `exception`. */
 export function toServiceError(error: unknown): Partial<ServiceError> {
   if (!(error instanceof RequestRefused)) return { code: status.UNAVAILABLE, details: String(error) };
   const { reason } = error;
   switch (reason.kind) {
     case 'wrong_expected_version':
-      return trailing(status.FAILED_PRECONDITION, 'Append failed due to WrongExpectedVersion.', {
+      return createServiceError(status.FAILED_PRECONDITION, 'Append failed due to WrongExpectedVersion.', {
         exception: 'wrong-expected-version',
         'stream-name': reason.stream,
         'expected-version': String(expectedNumber(reason.expected)),
         ...(reason.current !== undefined && { 'actual-version': String(reason.current) }),
       });
     case 'stream_deleted':
-      return trailing(status.FAILED_PRECONDITION, `Event stream '${reason.stream}' is deleted.`, {
+      return createServiceError(status.FAILED_PRECONDITION, `Event stream '${reason.stream}' is deleted.`, {
         exception: 'stream-deleted',
         'stream-name': reason.stream,
       });
     case 'append_too_large':
-      return trailing(status.INVALID_ARGUMENT, `Maximum Append Size of ${reason.limit} Exceeded.`, {
+      return createServiceError(status.INVALID_ARGUMENT, `Maximum Append Size of ${reason.limit} Exceeded.`, {
         exception: 'maximum-append-size-exceeded',
         'maximum-append-size': String(reason.limit),
       });
     case 'consumer_too_slow':
-      return trailing(status.ABORTED, 'Consumer too slow to handle event while live. Client resubscription required.');
+      return createServiceError(
+        status.ABORTED,
+        'Consumer too slow to handle event while live. Client resubscription required.',
+      );
     case 'shutting_down':
     case 'bad_request':
-      return trailing(status.UNKNOWN, 'Exception was thrown by handler.');
+      return createServiceError(status.UNKNOWN, 'Exception was thrown by handler.');
   }
 }
 
-/** The same in the answer to one append of a batch call. */
+/** Returns the same error as the response to one append of a batch call. */
 export function toAppendStatus(error: unknown) {
   const [name, details] =
     error instanceof RequestRefused ? detailsOf(error.reason) : ['Timeout', new sharedPb.Timeout()];
@@ -73,10 +76,10 @@ function wrongExpectedVersion(expected: AppendExpectedRevision, current: number 
 }
 
 function expectedNumber(expected: AppendExpectedRevision): number {
-  return typeof expected === 'number' ? expected : EXPECTED_NUMBERS[expected];
+  return typeof expected === 'number' ? expected : EXPECTED_REVISION_NUMBERS[expected];
 }
 
-function trailing(code: status, details: string, trailers: Readonly<Record<string, string>> = {}) {
+function createServiceError(code: status, details: string, trailers: Readonly<Record<string, string>> = {}) {
   const metadata = new Metadata();
   for (const [key, value] of Object.entries(trailers)) metadata.set(key, value);
   return { code, details, metadata };

@@ -24,13 +24,13 @@ let client: EventStoreDBClient;
 
 async function start(options: StandInOptions = {}): Promise<void> {
   node = await EventStoreDbStandIn.create(options);
-  await node.run();
+  await node.start();
   client = EventStoreDBClient.connectionString(node.url);
 }
 
 async function restart(): Promise<void> {
   await node.kill();
-  await node.run();
+  await node.start();
   // The client notices with the first call that fails.
   await eventually(() => client.readAll({ maxCount: 1 }).toArray());
 }
@@ -355,7 +355,7 @@ describe('subscriptions', () => {
   });
 
   it('tell how far they looked where nothing matches, as often as they are told to', async () => {
-    await node.fault({ checkpointInterval: 2 });
+    await node.setFaults({ checkpointInterval: 2 });
     const { checkpoints, numbers } = follow('looked-a-', START, 1_000);
     const { position } = await client.appendToStream('looked-b-1', [event(1), event(2), event(3)], {
       expectedRevision: NO_STREAM,
@@ -375,14 +375,14 @@ describe('subscriptions', () => {
     await eventually(() => expect(endings).toHaveLength(1));
     expect(endings).toMatchObject([{ type: 'unavailable', code: 14 }]);
     expect(await thrown).toMatchObject({ type: 'unavailable' });
-    await node.run();
+    await node.start();
     await eventually(async () => expect(await streamed('gone-a-1')).toHaveLength(1));
     expect(endings).toHaveLength(1);
   });
 
   it('are dropped when live and their consumer is too slow', async () => {
     const pause = new AbortController();
-    const open = await node.subscriptions();
+    const open = await node.countSubscriptions();
     const consumed = (async () => {
       const events = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['slow-a-'] }) });
       for await (const { event: stored } of events)
@@ -394,7 +394,7 @@ describe('subscriptions', () => {
       const events = Array.from({ length: 50 }, () => jsonEvent({ id: randomUUID(), type: 'long.v1', data: { text } }));
       await client.appendToStream('slow-a-2', events, { expectedRevision: n === 0 ? NO_STREAM : BigInt(n - 1) });
     }
-    await eventually(async () => expect(await node.subscriptions()).toBe(open));
+    await eventually(async () => expect(await node.countSubscriptions()).toBe(open));
     pause.abort();
     expect(await consumed).toMatchObject({ type: 'timeout', code: 10 });
   });
@@ -403,7 +403,7 @@ describe('subscriptions', () => {
     const { endings, numbers } = follow('demand-a-');
     await client.appendToStream('demand-a-1', event(1), { expectedRevision: NO_STREAM });
     await eventually(() => expect(numbers).toEqual([1]));
-    await node.fault({ dropSubscriptions: true });
+    await node.setFaults({ dropSubscriptions: true });
     await eventually(() => expect(endings).toMatchObject([{ type: 'timeout', code: 10 }]));
   });
 
@@ -434,7 +434,7 @@ describe('a node that is lost', () => {
 
   it('has stored appends that it did not answer', async () => {
     await client.appendToStream('a', event(0), { expectedRevision: NO_STREAM });
-    await node.fault({ loseAnswers: 1 });
+    await node.setFaults({ loseAnswers: 1 });
     const lost = event(1);
     await expect(client.appendToStream('a', lost, { expectedRevision: 0n })).rejects.toMatchObject({
       type: 'unavailable',
@@ -445,7 +445,7 @@ describe('a node that is lost', () => {
   });
 
   it('keeps everything that it acknowledged when it dies in the middle of appends', async () => {
-    await node.fault({ dieAfterAppends: 40 });
+    await node.setFaults({ dieAfterAppends: 40 });
     const acknowledged: number[] = [];
     const results = await Promise.allSettled(
       numbersFrom(0, 63).map(async (n) => {
@@ -454,8 +454,8 @@ describe('a node that is lost', () => {
       }),
     );
     expect(results.some(({ status }) => status === 'rejected')).toBe(true);
-    await node.ended();
-    await node.run();
+    await node.waitForExit();
+    await node.start();
     await eventually(() => client.readAll({ maxCount: 1 }).toArray());
     for (const n of acknowledged) expect(await streamed(`a-${n}`)).toEqual([{ n, revision: 0n }]);
   });
@@ -473,7 +473,7 @@ describe('a node that is lost', () => {
 
   it('can be told to answer nothing', async () => {
     await client.appendToStream('a', event(0), { expectedRevision: NO_STREAM });
-    await node.fault({ hang: true });
+    await node.setFaults({ hang: true });
     let answered = 0;
     const append = client.appendToStream('a', event(1), { expectedRevision: 0n }).finally(() => (answered += 1));
     const read = client
@@ -482,7 +482,7 @@ describe('a node that is lost', () => {
       .finally(() => (answered += 1));
     await expectNoAnswer();
     expect(answered).toBe(0);
-    await node.fault({ hang: false });
+    await node.setFaults({ hang: false });
     expect((await append).nextExpectedRevision).toBe(1n);
     expect((await read).length).toBeGreaterThan(0);
   });

@@ -4,44 +4,44 @@ import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client';
 import { freePort, ManagedProcess, type ProcessSpec, tempFolder, type TempFolder } from '@tracking/testing';
 import type { Faults } from './faults.ts';
 
-/** A node in a process of its own that can be killed, held and started again on its data. */
+/** A node in its own process, which can be killed, paused, and started again on its data. */
 export class NodeProcess {
   constructor(
     protected readonly process: ManagedProcess,
     readonly url: string,
   ) {}
 
-  /** Starts it on its data; resolves when it is ready. */
-  async run(): Promise<void> {
-    await this.process.run();
+  /** Starts the node on its data. Resolves when it is ready. */
+  async start(): Promise<void> {
+    await this.process.start();
   }
 
-  /** As a power cut does. */
+  /** Ends the node with SIGKILL, like a power cut. */
   kill(): Promise<void> {
     return this.process.kill();
   }
 
-  /** As an operator does: it serves on for a while, then drops its connections. */
+  /** Ends the node with SIGTERM, like an operator: it serves requests for a while, then closes its connections. */
   stop(): Promise<void> {
     return this.process.stop();
   }
 
-  /** A hung node: leaves its connections open and answers nothing. */
+  /** Makes the node hang: its connections stay open and get no response. */
   pause(): void {
-    this.process.hold();
+    this.process.suspend();
   }
 
   resume(): void {
-    this.process.wake();
+    this.process.resume();
   }
 
-  /** Ends it, for good. */
+  /** Ends the node permanently. */
   async remove(): Promise<void> {
     await this.kill();
   }
 }
 
-/** A stand-in node, with switches for what goes wrong. */
+/** A stand-in node whose faults can be set. */
 export class EventStoreDbStandIn extends NodeProcess {
   private control = '';
 
@@ -53,7 +53,7 @@ export class EventStoreDbStandIn extends NodeProcess {
     super(process, url);
   }
 
-  /** Not started yet; its data is in a temporary folder. */
+  /** Creates a stand-in without starting it. Its data is in a temporary folder. */
   static async create(options: StandInOptions = {}): Promise<EventStoreDbStandIn> {
     const folder = await tempFolder();
     const port = await freePort();
@@ -65,24 +65,24 @@ export class EventStoreDbStandIn extends NodeProcess {
     return new EventStoreDbStandIn(node, folder, `esdb://127.0.0.1:${port}?tls=false`);
   }
 
-  override async run(): Promise<void> {
-    const [, control = ''] = await this.process.run();
+  override async start(): Promise<void> {
+    const [, control = ''] = await this.process.start();
     this.control = control;
   }
 
   /** Resolves when the process has ended by itself. */
-  ended(): Promise<void> {
-    return this.process.ended();
+  waitForExit(): Promise<void> {
+    return this.process.waitForExit();
   }
 
-  /** Sets switches of the running process; they are gone when it starts again. */
-  async fault(faults: Faults): Promise<void> {
+  /** Sets faults of the running process. A restart clears them. */
+  async setFaults(faults: Faults): Promise<void> {
     const response = await fetch(this.control, { method: 'POST', body: JSON.stringify(faults) });
-    if (!response.ok) throw new Error(`the stand-in answered ${response.status}`);
+    if (!response.ok) throw new Error(`the stand-in responded with ${response.status}`);
   }
 
-  /** How many subscriptions are open. */
-  async subscriptions(): Promise<number> {
+  /** Returns the number of open subscriptions. */
+  async countSubscriptions(): Promise<number> {
     return Number(await (await fetch(this.control)).text());
   }
 
@@ -92,30 +92,30 @@ export class EventStoreDbStandIn extends NodeProcess {
   }
 }
 
-/** The line that it prints once it serves; the group is the address of its switches. */
-const READY = /ready on .* control (\S+)/;
+/** The line that the stand-in prints when it is ready. The group is the URL of its control server. */
+const READY_LINE = /ready on .* control (\S+)/;
 
 export interface StandInOptions {
-  /** Whether it offers the call `BatchAppend`, as a node of today does; true by default. */
+  /** True if the node supports the call `BatchAppend`, as current nodes do; true by default. */
   readonly batchAppend?: boolean;
-  /** Milliseconds between the statistics that a node can be told to write into its own log; 0, none, by default. */
+  /** Milliseconds between statistics that the node writes into its own log; 0, none, by default. */
   readonly statsEvery?: number;
-  /** Events that a live subscription may fall behind while its client takes nothing; 1,000 by default. */
+  /** Number of events that a live subscription may be behind while its client reads nothing; 1,000 by default. */
   readonly liveBuffer?: number;
-  /** Milliseconds it serves on after SIGTERM; 5,000 by default, as a node does. */
+  /** Milliseconds for which the node serves requests after SIGTERM; 5,000 by default, as for a real node. */
   readonly linger?: number;
 }
 
-interface StandInPlace extends StandInOptions {
-  /** Keeps its data. */
+interface StandInLocation extends StandInOptions {
+  /** Folder of the data. */
   readonly folder: string;
   readonly port: number;
-  /** Where its switches are; any free port by default. */
+  /** Port of the control server; any free port by default. */
   readonly controlPort?: number;
 }
 
-/** How to start it, as it was built. */
-export function standInCommand({ batchAppend = true, ...place }: StandInPlace) {
+/** Returns the command that starts the built stand-in. */
+export function standInCommand({ batchAppend = true, ...place }: StandInLocation) {
   const settings = {
     folder: place.folder,
     port: place.port,
@@ -132,29 +132,32 @@ export function standInCommand({ batchAppend = true, ...place }: StandInPlace) {
       ...given.map(([name, value]) => `--${name}=${value}`),
       ...(batchAppend ? [] : ['--no-batch-append']),
     ],
-    ready: READY,
+    ready: READY_LINE,
   };
 }
 
-/** How a node is started that is not the stand-in. */
+/** The command that starts a real node. */
 interface NodeStart {
-  /** Where it serves. */
+  /** Connection string of the node. */
   readonly url: string;
-  /** Starts it on its data, in the foreground; run by `sh`, which it replaces. */
+  /** Command that starts the node on its data in the foreground. `sh` runs it and is replaced by it. */
   readonly command: string;
 }
 
-/** Ready when it leads: before that it refuses what only the leader may answer. */
-export function startedNode({ url, command }: NodeStart): Omit<ProcessSpec, 'logFile'> {
+/**
+ * Returns the process of a real node. It is ready when it is the leader, because before that it refuses calls that
+ * require the leader.
+ */
+export function nodeProcessSpec({ url, command }: NodeStart): Omit<ProcessSpec, 'logFile'> {
   return {
     name: 'eventstoredb',
     command: 'sh',
     args: ['-c', `exec ${command}`],
-    ready: () => leads(url),
+    ready: () => isLeader(url),
   };
 }
 
-async function leads(url: string): Promise<boolean> {
+async function isLeader(url: string): Promise<boolean> {
   const client = EventStoreDBClient.connectionString(url);
   try {
     const last = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });

@@ -1,26 +1,29 @@
 import { RequestRefused } from './records.ts';
 
-/** Faults that the stand-in simulates. Each is set by itself; faults that are not named stay as they are. */
+/** Faults that the stand-in simulates. Faults that are not set stay unchanged. */
 export interface Faults {
-  /** While true it takes everything in and answers nothing. */
+  /** While true, the node accepts requests and never responds. */
   readonly hang?: boolean;
-  /** So many appends are stored, and every connection cut in place of the answer. */
+  /** Number of appends that are stored, but whose connections are cut instead of a response. */
   readonly loseAnswers?: number;
-  /** Once so many appends more are stored the process kills itself, before it answers the last of them. */
+  /** Number of appends after which the process kills itself, before it responds to the last one. */
   readonly dieAfterAppends?: number;
-  /** Ends every subscription once, as one whose consumer is too slow. */
+  /** Ends every subscription once, as if its consumer were too slow. */
   readonly dropSubscriptions?: true;
-  /** Events between two checkpoints of a filtered subscription, whatever the client asks for; null: as it asks. */
+  /**
+   * Number of events between two checkpoints of a filtered subscription, whatever the client requests; null for the
+   * requested number.
+   */
   readonly checkpointInterval?: number | null;
 }
 
-/** The switches, as the services look at them. */
+/** The current faults, as the services read them. */
 export class FaultSwitches {
   checkpointInterval: number | null = null;
   private lostAnswers = 0;
-  private appendsToLive = Infinity;
-  private goOn: (() => void) | undefined;
-  private gate: Promise<void> | undefined;
+  private appendsUntilCrash = Infinity;
+  private endHang: (() => void) | undefined;
+  private hang: Promise<void> | undefined;
   private readonly subscriptions = new Set<(reason: RequestRefused) => void>();
   private readonly cutConnections: () => void;
 
@@ -29,32 +32,32 @@ export class FaultSwitches {
   }
 
   set(faults: Faults): void {
-    if (faults.hang === true) this.gate ??= new Promise((resolve) => (this.goOn = resolve));
+    if (faults.hang === true) this.hang ??= new Promise((resolve) => (this.endHang = resolve));
     if (faults.hang === false) {
-      this.goOn?.();
-      this.gate = undefined;
+      this.endHang?.();
+      this.hang = undefined;
     }
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
-    this.appendsToLive = faults.dieAfterAppends ?? this.appendsToLive;
+    this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
     if (faults.dropSubscriptions === true) this.endSubscriptions(new RequestRefused({ kind: 'consumer_too_slow' }));
   }
 
-  /** Before anything is answered. */
-  async passGate(): Promise<void> {
-    while (this.gate !== undefined) await this.gate;
+  /** Waits before a response while the node hangs. */
+  async waitWhileHanging(): Promise<void> {
+    while (this.hang !== undefined) await this.hang;
   }
 
-  /** After an append is stored. */
-  stored(): void {
-    this.appendsToLive -= 1;
-    if (this.appendsToLive <= 0) process.kill(process.pid, 'SIGKILL');
+  /** Called after an append is stored. */
+  onAppendStored(): void {
+    this.appendsUntilCrash -= 1;
+    if (this.appendsUntilCrash <= 0) process.kill(process.pid, 'SIGKILL');
     if (this.lostAnswers <= 0) return;
     this.lostAnswers -= 1;
     this.cutConnections();
   }
 
-  /** How many are open. */
+  /** Number of open subscriptions. */
   get subscriptionCount(): number {
     return this.subscriptions.size;
   }
@@ -63,8 +66,8 @@ export class FaultSwitches {
     for (const end of this.subscriptions) end(reason);
   }
 
-  /** @returns call it when the subscription has ended */
-  onEnd(end: (reason: RequestRefused) => void): () => void {
+  /** @returns a function to call when the subscription has ended */
+  registerSubscription(end: (reason: RequestRefused) => void): () => void {
     this.subscriptions.add(end);
     return () => this.subscriptions.delete(end);
   }

@@ -9,7 +9,7 @@ import type { Faults } from './faults.ts';
 import { StandInNode } from './node.ts';
 
 if (env['NODE_ENV'] === 'production')
-  throw new Error('the EventStoreDB stand-in is no EventStoreDB: not in production');
+  throw new Error('the EventStoreDB stand-in must not run in production: use EventStoreDB');
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     linger: { type: 'string', default: '5000' },
   },
 });
-if (values.folder === undefined) throw new Error('--folder is missing: where its data shall be');
+if (values.folder === undefined) throw new Error('--folder is missing: name the folder of the data');
 
 const port = Number(values.port);
 const node = await StandInNode.start({
@@ -33,7 +33,7 @@ const node = await StandInNode.start({
   liveBuffer: Number(values['live-buffer']),
 });
 
-/** POST with `Faults` as JSON; GET answers how many subscriptions are open. */
+/** The control server: POST sets `Faults` as JSON, GET returns the number of open subscriptions. */
 const control = createServer((request, response) => {
   if (request.method === 'GET') return void response.end(String(node.faults.subscriptionCount));
   json(request).then(
@@ -50,7 +50,7 @@ const { port: controlPort } = control.address() as AddressInfo;
 console.log(`ready on esdb://127.0.0.1:${port}?tls=false control http://127.0.0.1:${controlPort}`);
 
 await once(process, 'SIGTERM');
-// As a node does: it serves on for a while, then drops who is still there.
+// Like a real node, serve requests for a while, then close the remaining connections.
 await setTimeout(Number(values.linger));
 control.close();
 control.closeAllConnections();

@@ -17,39 +17,41 @@ import { readCall } from './reads.ts';
 import { newEvent, RequestRefused } from './records.ts';
 import { StreamStore } from './stream-store.ts';
 
-/** The limit of an append is checked when it arrives; stored here, it can have more bytes. */
-const LIMITS = { appendBytes: 16 * 1_048_576 };
+/**
+ * Limits of the store. The limit of an append is checked when the append arrives; its stored form can have more bytes.
+ */
+const STORE_LIMITS = { appendBytes: 16 * 1_048_576 };
 
-/** Long enough for the ends of subscriptions to leave before their connections are dropped. */
-const FLUSH_MS = 100;
+/** Milliseconds to send the ends of subscriptions before their connections are closed. */
+const SUBSCRIPTION_END_MS = 100;
 
-/** As a node has it: events of this size may be read. */
-const MOST_BYTES = 17 * 1_024 * 1_024;
+/** Largest request in bytes, the same as for a real node. */
+const MAX_REQUEST_BYTES = 17 * 1_024 * 1_024;
 
 interface NodeOptions {
   readonly folder: string;
   readonly port: number;
-  /** Whether it offers the call `BatchAppend`, as a node of today does. */
+  /** True if the node supports the call `BatchAppend`, as current nodes do. */
   readonly batchAppend: boolean;
-  /** Milliseconds between the statistics that it writes into its own log, the first at its start; 0: none. */
+  /** Milliseconds between statistics that the node writes into its own log, the first at its start; 0 for none. */
   readonly statsEvery: number;
-  /** Events that a live subscription may fall behind while its client takes nothing. */
+  /** Number of events that a live subscription may be behind while its client reads nothing. */
   readonly liveBuffer: number;
 }
 
-const nothing = () => undefined;
-const logger: Logger = { debug: nothing, info: nothing, warn: console.error, error: console.error };
+const noop = () => undefined;
+const logger: Logger = { debug: noop, info: noop, warn: console.error, error: console.error };
 const metrics: Metrics = {
-  counter: () => ({ add: nothing }),
-  gauge: () => ({ set: nothing }),
-  histogram: () => ({ observe: nothing }),
+  counter: () => ({ add: noop }),
+  gauge: () => ({ set: noop }),
+  histogram: () => ({ observe: noop }),
 };
 
-/** A node that serves. */
+/** A running stand-in node. */
 export class StandInNode {
   readonly faults: FaultSwitches;
   private readonly sockets = new Set<Socket>();
-  private readonly grpc = new Server({ 'grpc.max_receive_message_length': MOST_BYTES });
+  private readonly grpc = new Server({ 'grpc.max_receive_message_length': MAX_REQUEST_BYTES });
   private readonly listener: NetServer;
   private readonly engine: EmbeddedEngine;
   private stats: NodeJS.Timeout | undefined;
@@ -57,22 +59,22 @@ export class StandInNode {
   private constructor(engine: EmbeddedEngine) {
     this.engine = engine;
     this.faults = new FaultSwitches(() => this.cutConnections());
-    // Sockets in our own hands: what is cut shall look to the client like a lost node.
+    // The node owns its sockets, so that cutting one looks like a lost node to the client.
     const injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
     this.listener = createServer({ noDelay: true }, (socket) => {
       this.sockets.add(socket);
-      socket.on('error', nothing);
+      socket.on('error', noop);
       socket.once('close', () => this.sockets.delete(socket));
       injector.injectConnection(socket);
     });
   }
 
   static async start(options: NodeOptions): Promise<StandInNode> {
-    const engine = await EmbeddedEngine.open({ dataDir: options.folder, logger, metrics, limits: LIMITS });
+    const engine = await EmbeddedEngine.open({ dataDir: options.folder, logger, metrics, limits: STORE_LIMITS });
     const streams = await StreamStore.open(engine.eventStore);
     const node = new StandInNode(engine);
     node.addServices(streams, options);
-    await node.keepStats(streams, options);
+    await node.startStats(streams, options);
     node.listener.listen(options.port, '127.0.0.1');
     await once(node.listener, 'listening');
     return node;
@@ -82,12 +84,12 @@ export class StandInNode {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Drops everybody, as a node that was told to end: subscriptions fail, and not for want of a connection. */
+  /** Stops like a node that receives SIGTERM: subscriptions end with an error before the connections close. */
   async stop(): Promise<void> {
     clearInterval(this.stats);
     this.listener.close();
     this.faults.endSubscriptions(new RequestRefused({ kind: 'shutting_down' }));
-    await pause(FLUSH_MS);
+    await pause(SUBSCRIPTION_END_MS);
     this.cutConnections();
     this.grpc.forceShutdown();
     await this.engine.close();
@@ -105,8 +107,8 @@ export class StandInNode {
     });
   }
 
-  /** A node's log may hold more than its clients wrote. */
-  private async keepStats(streams: StreamStore, { port, statsEvery }: NodeOptions): Promise<void> {
+  /** Writes statistics, because the log of a node may contain events that no client wrote. */
+  private async startStats(streams: StreamStore, { port, statsEvery }: NodeOptions): Promise<void> {
     if (statsEvery === 0) return;
     const write = async () => {
       const data = Buffer.from(JSON.stringify({ 'proc-mem': process.memoryUsage.rss() }));
@@ -120,7 +122,7 @@ export class StandInNode {
 
 const VERSION = '23.10.0.0';
 
-/** The call by which a client finds the leader among the nodes it was given: this one is a cluster of its own. */
+/** Handles the call with which a client finds the leader among nodes. This node is its own cluster. */
 function gossipCall(port: number): handleUnaryCall<Empty, ClusterInfo> {
   const instanceId = new sharedPb.UUID().setString(randomUUID());
   return (_call, callback) => {
@@ -134,7 +136,10 @@ function gossipCall(port: number): handleUnaryCall<Empty, ClusterInfo> {
   };
 }
 
-/** The call by which a client learns what the node can do. @param batchAppend without it each append is a call */
+/**
+ * Handles the call with which a client reads the supported calls. @param batchAppend false if each append must be a
+ * separate call
+ */
 function supportedMethodsCall(batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> {
   const methods = ['read', 'append', 'delete', 'tombstone', ...(batchAppend ? ['batchappend'] : [])].map((name) =>
     new serverFeaturesPb.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),

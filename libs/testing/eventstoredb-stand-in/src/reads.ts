@@ -1,11 +1,11 @@
 import streamsPb, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import type { FaultSwitches } from './faults.ts';
-import { eventsBackwards, eventsUntil, previous, type StreamStore } from './stream-store.ts';
+import { eventsBackwards, eventsUntil, positionBefore, type StreamStore } from './stream-store.ts';
 import { ResponseStream, subscribe, type SubscriptionLimits } from './subscribe.ts';
 import { fromLogPosition, toIdentifier, toReadResponse } from './records.ts';
 
-/** The call `Read`: of a stream or of everything, once or as a subscription. */
+/** Handles the call `Read`: of one stream or all streams, once or as a subscription. */
 export function readCall(
   streams: StreamStore,
   faults: FaultSwitches,
@@ -13,20 +13,20 @@ export function readCall(
 ): handleServerStreamingCall<ReadReq, ReadResp> {
   return (call) => {
     const responses = new ResponseStream(call);
-    answer(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), responses).then(
+    respond(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), responses).then(
       () => responses.end(),
       (error: unknown) => responses.fail(error),
     );
   };
 
-  async function answer(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
-    await faults.passGate();
+  async function respond(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
+    await faults.waitWhileHanging();
     if (options.hasSubscription()) return subscribe({ store: streams.store, faults, limits, options, responses });
     const stream = options.getStream();
-    return stream === undefined ? answerAll(options, responses) : answerStream(stream, options, responses);
+    return stream === undefined ? respondWithAll(options, responses) : respondWithStream(stream, options, responses);
   }
 
-  async function answerStream(
+  async function respondWithStream(
     stream: ReadReq.Options.StreamOptions,
     options: ReadReq.Options,
     responses: ResponseStream,
@@ -43,7 +43,7 @@ export function readCall(
     for (const event of events) await responses.write(toReadResponse(event));
   }
 
-  async function answerAll(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
+  async function respondWithAll(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
     for await (const event of allEvents(options)) {
@@ -52,7 +52,10 @@ export function readCall(
     }
   }
 
-  /** Forwards a position is included, backwards it is not: it lies between two events, before the one it names. */
+  /**
+   * Forwards reads include the event at the position. Backwards reads do not, because a position lies just before its
+   * event.
+   */
   async function* allEvents(options: ReadReq.Options) {
     const all = options.getAll();
     const position = all?.getPosition()?.getCommitPosition();
@@ -60,7 +63,7 @@ export function readCall(
     if (isBackwards(options)) {
       if (all?.hasStart() !== true) yield* eventsBackwards(streams.store, from);
     } else if (all?.hasEnd() !== true) {
-      const after = from === undefined ? undefined : previous(from);
+      const after = from === undefined ? undefined : positionBefore(from);
       yield* eventsUntil(streams.store, after, await streams.store.head(), ['']);
     }
   }

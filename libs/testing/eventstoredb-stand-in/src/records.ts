@@ -6,43 +6,46 @@ import streamsPb, {
 } from '@eventstore/db-client/generated/streams_pb.js';
 import type { NewEvent, Position, StoredEvent } from '@tracking/ports';
 
-/** Positions of a node are byte offsets of its log: they grow in steps, and not every number is one. */
-const STEP = 64n;
-/** A node counts time in units of 100 ns. */
+/**
+ * Bytes between two positions. The positions of a node are byte offsets of its log: they increase in steps, and not
+ * every number is a position.
+ */
+const POSITION_STEP = 64n;
+/** A node measures time in units of 100 ns. */
 const TICKS_PER_MS = 10_000n;
-const UUID_FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The 64-bit number that the protocol has for a position of the store, as decimal text. */
+/** Converts a position of the store to the protocol's 64-bit number, as decimal text. */
 export function toLogPosition(position: Position): string {
-  return String(BigInt(`0x${position}`) * STEP);
+  return String(BigInt(`0x${position}`) * POSITION_STEP);
 }
 
-/** The last position of the store at or before one of the protocol's. */
+/** Returns the last position of the store at or before a position of the protocol. */
 export function fromLogPosition(logPosition: string): Position {
-  return (BigInt(logPosition) / STEP).toString(16).padStart(16, '0');
+  return (BigInt(logPosition) / POSITION_STEP).toString(16).padStart(16, '0');
 }
 
 export function toIdentifier(stream: string) {
   return new sharedPb.StreamIdentifier().setStreamName(Buffer.from(stream));
 }
 
-/** Bytes are kept as they came, a character each: a node does not look into them either. */
-function toText(bytes: Uint8Array): string {
+/** Converts bytes to text, one character per byte. Like a node, the stand-in does not interpret them. */
+function bytesToText(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('latin1');
 }
 
-export function bytesOf(text: unknown): Buffer {
+export function textToBytes(text: unknown): Buffer {
   return Buffer.from(String(text), 'latin1');
 }
 
 /**
- * An event that a client proposes, in the store's form.
- * @throws RequestRefused where its id is no UUID
+ * Converts an event from a client to an event of the store.
+ * @throws RequestRefused if its id is not a UUID
  */
 export function toNewEvent(proposed: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): NewEvent {
   const described = proposed.getMetadataMap();
   return newEvent({
-    id: fromUuid(proposed.getId()),
+    id: parseUuid(proposed.getId()),
     type: described.get('type') ?? '',
     contentType: described.get('content-type') ?? 'application/octet-stream',
     data: proposed.getData_asU8(),
@@ -50,7 +53,7 @@ export function toNewEvent(proposed: AppendReq.ProposedMessage | BatchAppendReq.
   });
 }
 
-/** An event as a node knows it: bytes. */
+/** An event as a node stores it, in bytes. */
 interface EventBytes {
   readonly id: string;
   readonly type: string;
@@ -63,13 +66,13 @@ export function newEvent({ id, type, contentType, data, metadata = new Uint8Arra
   return {
     id,
     type,
-    data: { bytes: toText(data) },
-    metadata: { bytes: toText(metadata), content_type: contentType, created: Date.now() },
+    data: { bytes: bytesToText(data) },
+    metadata: { bytes: bytesToText(metadata), content_type: contentType, created: Date.now() },
   };
 }
 
-/** Bytes of an event as a node counts them against the limit of an append: the data alone. */
-export function sizeOf({ data }: NewEvent): number {
+/** Returns the bytes of an event that a node counts against the limit of an append: the data alone. */
+export function dataSize({ data }: NewEvent): number {
   return String(data['bytes']).length;
 }
 
@@ -81,8 +84,8 @@ export function toReadResponse({ id, type, stream, revision, position, data, met
     .setStreamRevision(String(revision))
     .setPreparePosition(logPosition)
     .setCommitPosition(logPosition)
-    .setData(bytesOf(data['bytes']))
-    .setCustomMetadata(bytesOf(metadata['bytes']));
+    .setData(textToBytes(data['bytes']))
+    .setCustomMetadata(textToBytes(metadata['bytes']));
   recorded
     .getMetadataMap()
     .set('type', type)
@@ -92,11 +95,11 @@ export function toReadResponse({ id, type, stream, revision, position, data, met
   return new streamsPb.ReadResp().setEvent(event);
 }
 
-function fromUuid(uuid: UUID | undefined): string {
+function parseUuid(uuid: UUID | undefined): string {
   const structured = uuid?.getStructured();
   if (structured === undefined) {
     const text = uuid?.getString() ?? '';
-    if (!UUID_FORM.test(text)) throw new RequestRefused({ kind: 'bad_request', message: `not a UUID: ${text}` });
+    if (!UUID_PATTERN.test(text)) throw new RequestRefused({ kind: 'bad_request', message: `not a UUID: ${text}` });
     return text;
   }
   const bytes = Buffer.alloc(16);
@@ -105,16 +108,16 @@ function fromUuid(uuid: UUID | undefined): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The stream's last revision as a client expects it. */
+/** The last revision of the stream that a client expects. */
 export type AppendExpectedRevision = number | 'no_stream' | 'any' | 'stream_exists';
 
-/** Why a node says no. */
+/** The reason why a node refuses a request. */
 export type RefusalReason =
   | {
       readonly kind: 'wrong_expected_version';
       readonly stream: string;
       readonly expected: AppendExpectedRevision;
-      /** Undefined: there is no such stream. */
+      /** Current revision; undefined if the stream does not exist. */
       readonly current: number | undefined;
     }
   | { readonly kind: 'stream_deleted'; readonly stream: string }

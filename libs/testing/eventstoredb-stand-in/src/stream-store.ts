@@ -11,42 +11,50 @@ import {
 } from '@tracking/ports';
 import {
   type AppendExpectedRevision,
-  bytesOf,
+  textToBytes,
   fromLogPosition,
   newEvent,
   RequestRefused,
-  sizeOf,
+  dataSize,
   toLogPosition,
 } from './records.ts';
 
-/** Bytes in one append, as a node is configured out of the box. */
-const MOST_BYTES = 1_048_576;
-/** Ids that an append at any revision is compared with; a node forgets them when it restarts. */
-const REMEMBERED_IDS = 10_000;
-/** A revision that no stream reaches: the conflict it causes tells where the stream is. */
-const NEVER = 2 ** 50;
-/** Where a node keeps what it knows of a stream. */
+/** Default limit of a node for the bytes of one append. */
+const MAX_APPEND_BYTES = 1_048_576;
+/**
+ * Number of event ids that an append with any expected revision is compared with. A node forgets them when it restarts.
+ */
+const MAX_REMEMBERED_IDS = 10_000;
+/**
+ * A revision that no stream reaches. An append at it always conflicts, and the conflict contains the stream's revision.
+ */
+const UNREACHABLE_REVISION = 2 ** 50;
+/** Prefix of the stream that holds a stream's metadata. */
 const METADATA_PREFIX = '$$';
 
 interface StreamState {
-  /** Events before this revision are gone: those of a stream that was deleted, and may have been begun again. */
+  /** Events before this revision are hidden, because the stream was deleted, and possibly created again. */
   readonly visibleFrom: number;
   readonly tombstoned: boolean;
 }
 
 interface StreamRange {
-  /** Inclusive; undefined: the end of the stream. */
+  /** First revision, inclusive; undefined for the end of the stream. */
   readonly from: number | undefined;
   readonly count: number;
   readonly backwards: boolean;
 }
 
-const UNTOUCHED: StreamState = { visibleFrom: 0, tombstoned: false };
+const INITIAL_STATE: StreamState = { visibleFrom: 0, tombstoned: false };
 
-/** Adds to the store what a node has: appends at any revision, deleted streams, the limit of an append. */
+/**
+ * Adds the behaviour of a node to the event store: appends at any revision, deleted streams, the limit of an append.
+ */
 export class StreamStore {
   private readonly states = new Map<string, StreamState>();
-  private readonly recent = new LRUCache<string, AppendResult & { readonly stream: string }>({ max: REMEMBERED_IDS });
+  private readonly appendsById = new LRUCache<string, AppendResult & { readonly stream: string }>({
+    max: MAX_REMEMBERED_IDS,
+  });
   readonly store: EventStore;
 
   private constructor(store: EventStore) {
@@ -56,30 +64,30 @@ export class StreamStore {
   static async open(store: EventStore): Promise<StreamStore> {
     const streams = new StreamStore(store);
     for await (const event of eventsUntil(store, undefined, await store.head(), [METADATA_PREFIX])) {
-      streams.learn(event.stream, event);
+      streams.recordMetadata(event.stream, event);
     }
     return streams;
   }
 
   /** @throws RequestRefused */
   async append(stream: string, expected: AppendExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
-    if (events.reduce((bytes, event) => bytes + sizeOf(event), 0) > MOST_BYTES) {
-      throw new RequestRefused({ kind: 'append_too_large', limit: MOST_BYTES });
+    if (events.reduce((bytes, event) => bytes + dataSize(event), 0) > MAX_APPEND_BYTES) {
+      throw new RequestRefused({ kind: 'append_too_large', limit: MAX_APPEND_BYTES });
     }
     const { visibleFrom, tombstoned } = this.stateOf(stream);
     if (tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
-    const known = expected === 'any' ? this.recent.get(events.at(-1)?.id ?? '') : undefined;
+    const known = expected === 'any' ? this.appendsById.get(events.at(-1)?.id ?? '') : undefined;
     if (known?.stream === stream) return known;
     const result = await this.appendAt(stream, expected, visibleFrom, events);
     for (const event of events) {
-      this.learn(stream, event);
-      this.recent.set(event.id, { ...result, stream });
+      this.recordMetadata(stream, event);
+      this.appendsById.set(event.id, { ...result, stream });
     }
     return result;
   }
 
   /**
-   * The events of a stream from a revision on, at most `count`; undefined if there is no such stream.
+   * Returns at most `count` events of a stream from a revision on; undefined if the stream does not exist.
    * @throws RequestRefused
    */
   async read(stream: string, { from, count, backwards }: StreamRange): Promise<readonly StoredEvent[] | undefined> {
@@ -94,12 +102,13 @@ export class StreamStore {
   }
 
   /**
-   * A stream deleted softly can be begun again and numbers on; one with a tombstone cannot.
+   * Deletes a stream. A soft-deleted stream can be created again and continues its revisions; a stream with a tombstone
+   * cannot.
    * @throws RequestRefused
    */
   async delete(stream: string, expected: AppendExpectedRevision, tombstone: boolean): Promise<AppendResult> {
     if (this.stateOf(stream).tombstoned) throw new RequestRefused({ kind: 'stream_deleted', stream });
-    const last = await this.last(stream);
+    const last = await this.lastRevision(stream);
     const current = last === 'no_stream' ? undefined : last;
     if (expected !== 'any' && expected !== last) {
       throw new RequestRefused({ kind: 'wrong_expected_version', stream, expected, current });
@@ -117,8 +126,8 @@ export class StreamStore {
   }
 
   private async readBackwards(stream: string, visibleFrom: number, from: number | undefined, count: number) {
-    const last = await this.last(stream);
-    const to = Math.min(from ?? NEVER, last === 'no_stream' ? -1 : last);
+    const last = await this.lastRevision(stream);
+    const to = Math.min(from ?? UNREACHABLE_REVISION, last === 'no_stream' ? -1 : last);
     const events = await this.store.read(stream, { from: Math.max(visibleFrom, to - count + 1), to });
     return events.toReversed();
   }
@@ -129,7 +138,7 @@ export class StreamStore {
     visibleFrom: number,
     events: readonly NewEvent[],
   ): Promise<AppendResult> {
-    let at = startingAt(expected, visibleFrom);
+    let at = initialRevision(expected, visibleFrom);
     for (;;) {
       try {
         return await this.store.append(stream, at, events);
@@ -143,10 +152,10 @@ export class StreamStore {
     }
   }
 
-  private async last(stream: string): Promise<ExpectedRevision> {
+  private async lastRevision(stream: string): Promise<ExpectedRevision> {
     try {
       const probe = newEvent({ id: randomUUID(), type: 'never', contentType: '', data: Buffer.alloc(0) });
-      await this.store.append(stream, NEVER, [probe]);
+      await this.store.append(stream, UNREACHABLE_REVISION, [probe]);
     } catch (error) {
       if (error instanceof VersionConflict) return error.actual;
       throw error;
@@ -155,26 +164,29 @@ export class StreamStore {
   }
 
   private stateOf(stream: string): StreamState {
-    return this.states.get(stream) ?? UNTOUCHED;
+    return this.states.get(stream) ?? INITIAL_STATE;
   }
 
-  private learn(stream: string, { type, data }: NewEvent): void {
+  private recordMetadata(stream: string, { type, data }: NewEvent): void {
     if (!stream.startsWith(METADATA_PREFIX)) return;
-    const { $tb: visibleFrom = 0 } = JSON.parse(bytesOf(data['bytes']).toString()) as { readonly $tb?: number };
+    const { $tb: visibleFrom = 0 } = JSON.parse(textToBytes(data['bytes']).toString()) as { readonly $tb?: number };
     this.states.set(stream.slice(METADATA_PREFIX.length), { visibleFrom, tombstoned: type === '$streamDeleted' });
   }
 }
 
-/** The revision at which the store shall append. */
-function startingAt(expected: AppendExpectedRevision, visibleFrom: number): ExpectedRevision {
-  if (expected === 'any' || expected === 'stream_exists') return NEVER;
+/** Returns the expected revision for the first attempt at the append. */
+function initialRevision(expected: AppendExpectedRevision, visibleFrom: number): ExpectedRevision {
+  if (expected === 'any' || expected === 'stream_exists') return UNREACHABLE_REVISION;
   return expected === 'no_stream' && visibleFrom > 0 ? visibleFrom - 1 : expected;
 }
 
-/** Events that a backwards read holds in memory at once. */
-const PAGE = 1_000;
+/** Number of events that a backwards read holds in memory. */
+const PAGE_SIZE = 1_000;
 
-/** The events of the streams that begin so, after one position and up to another; none where that is undefined. */
+/**
+ * Returns the events of streams with these prefixes, after one position and up to another; no events if `to` is
+ * undefined.
+ */
 export async function* eventsUntil(
   store: EventStore,
   after: Position | undefined,
@@ -188,13 +200,13 @@ export async function* eventsUntil(
   }
 }
 
-/** The events before a position, or all, the last one first. The store's positions have no holes. */
+/** Returns the events before a position, or all events, the last one first. The positions of the store have no gaps. */
 export async function* eventsBackwards(store: EventStore, before: Position | undefined): AsyncGenerator<StoredEvent> {
   const head = await store.head();
-  let to = before === undefined ? head : previous(before);
+  let to = before === undefined ? head : positionBefore(before);
   if (head !== undefined && to !== undefined && to > head) to = head;
   while (to !== undefined) {
-    const after: Position | undefined = previous(to, PAGE);
+    const after: Position | undefined = positionBefore(to, PAGE_SIZE);
     const page: StoredEvent[] = [];
     for await (const event of eventsUntil(store, after, to, [''])) page.push(event);
     yield* page.reverse();
@@ -202,8 +214,8 @@ export async function* eventsBackwards(store: EventStore, before: Position | und
   }
 }
 
-/** The position some events before; undefined for the beginning. */
-export function previous(position: Position, count = 1): Position | undefined {
+/** Returns the position `count` events earlier; undefined for the beginning. */
+export function positionBefore(position: Position, count = 1): Position | undefined {
   const step = BigInt(toLogPosition('0000000000000001'));
   const logPosition = BigInt(toLogPosition(position)) - BigInt(count) * step;
   return logPosition > 0n ? fromLogPosition(String(logPosition)) : undefined;

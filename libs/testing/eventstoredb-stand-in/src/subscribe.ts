@@ -7,18 +7,18 @@ import { toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import { fromLogPosition, RequestRefused, toLogPosition, toReadResponse } from './records.ts';
 
-/** Events that a node looks at between two checkpoints where the client names no search window. */
-const DEFAULT_WINDOW = 32;
+/** Number of events between two checkpoints if the client sets no search window. */
+const DEFAULT_SEARCH_WINDOW = 32;
 
-/** Every fourth checkpoint among old events has both its halves; the others have `prepare` 0. */
-const WHOLE_CHECKPOINTS = 4;
+/** Every fourth checkpoint among old events has a `prepare` position; the others have `prepare` 0. */
+const FULL_CHECKPOINT_INTERVAL = 4;
 
 export interface SubscriptionLimits {
-  /** So many events behind, with its client taking nothing, a subscription that was once live is dropped. */
+  /** Number of events that a live subscription may be behind, while its client reads nothing, before it is dropped. */
   readonly liveBuffer: number;
 }
 
-/** One subscription, to a stream or to everything. */
+/** A subscription to one stream or to all streams. */
 interface SubscribeCall {
   readonly store: EventStore;
   readonly faults: FaultSwitches;
@@ -27,20 +27,20 @@ interface SubscribeCall {
   readonly responses: ResponseStream;
 }
 
-/** Which events, and from where on. */
+/** The events of a subscription, and the position after which it starts. */
 interface Selection {
   readonly after: Position | undefined;
   readonly streamPrefixes: readonly string[];
   matches(event: StoredEvent): boolean;
 }
 
-/** Sends what is stored, then what comes, until the client goes or is too slow. */
+/** Sends stored events, then new ones, until the client disconnects or is too slow. */
 export async function subscribe(call: SubscribeCall): Promise<void> {
   const { store, faults, options, responses } = call;
-  const selection = await selectionOf(store, options);
-  const ended = faults.onEnd((reason) => responses.fail(reason));
+  const selection = await parseSelection(store, options);
+  const ended = faults.registerSubscription((reason) => responses.fail(reason));
   try {
-    await responses.write(confirmation(randomUUID()));
+    await responses.write(createConfirmation(randomUUID()));
     await new NodeSubscription(call, selection).run();
   } finally {
     ended();
@@ -49,11 +49,11 @@ export async function subscribe(call: SubscribeCall): Promise<void> {
 
 class NodeSubscription {
   private isLive = false;
-  /** Everything up to here was sent or does not match. */
+  /** All events up to this position were sent or do not match. */
   private seen: bigint;
   private lastCheckpoint: bigint;
   private checkpoints = 0;
-  /** Events between two checkpoints, as the client asked for. */
+  /** Number of events between two checkpoints, as requested by the client. */
   private readonly checkpointInterval: number;
 
   constructor(
@@ -63,7 +63,8 @@ class NodeSubscription {
     const filter = call.options.getFilter();
     this.seen = toNumber(selection.after);
     this.lastCheckpoint = this.seen;
-    this.checkpointInterval = (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_WINDOW);
+    this.checkpointInterval =
+      (filter?.getCheckpointintervalmultiplier() ?? 0) * (filter?.getMax() || DEFAULT_SEARCH_WINDOW);
   }
 
   async run(): Promise<void> {
@@ -72,28 +73,31 @@ class NodeSubscription {
     for await (const batch of store.catchUp({ after, streamPrefixes, signal: responses.signal })) {
       for (const event of batch.events) if (this.selection.matches(event)) await this.send(event);
       this.seen = toNumber(batch.position);
-      await this.checkpointAt(this.seen);
+      await this.sendCheckpointIfDue(this.seen);
       this.isLive ||= batch.caughtUp;
     }
   }
 
   private async send(event: StoredEvent): Promise<void> {
-    await this.call.faults.passGate();
+    await this.call.faults.waitWhileHanging();
     const position = toNumber(event.position);
-    await this.checkpointAt(position - 1n);
+    await this.sendCheckpointIfDue(position - 1n);
     await this.call.responses.write(toReadResponse(event), this.isTooSlow);
     this.seen = position;
   }
 
-  /** Where one is due; all up to here was sent. A node that reads old events leaves `prepare` at 0, mostly. */
-  private async checkpointAt(position: bigint): Promise<void> {
+  /**
+   * Sends a checkpoint if one is due; all events up to it were sent. A node that reads old events usually leaves
+   * `prepare` at 0.
+   */
+  private async sendCheckpointIfDue(position: bigint): Promise<void> {
     const { options, faults, responses } = this.call;
     const interval = faults.checkpointInterval ?? this.checkpointInterval;
     if (!options.hasFilter() || position - this.lastCheckpoint < interval) return;
     const commit = toLogPosition(position.toString(16));
     this.checkpoints += 1;
-    const isWhole = this.isLive || this.checkpoints % WHOLE_CHECKPOINTS === 0;
-    await responses.write(checkpoint(commit, isWhole ? commit : '0'), this.isTooSlow);
+    const isWhole = this.isLive || this.checkpoints % FULL_CHECKPOINT_INTERVAL === 0;
+    await responses.write(createCheckpoint(commit, isWhole ? commit : '0'), this.isTooSlow);
     this.lastCheckpoint = position;
   }
 
@@ -107,7 +111,7 @@ function toNumber(position: Position | undefined): bigint {
   return BigInt(`0x${position ?? '0'}`);
 }
 
-async function selectionOf(store: EventStore, options: ReadReq.Options): Promise<Selection> {
+async function parseSelection(store: EventStore, options: ReadReq.Options): Promise<Selection> {
   const stream = options.getStream();
   if (stream !== undefined) {
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
@@ -121,10 +125,10 @@ async function selectionOf(store: EventStore, options: ReadReq.Options): Promise
   const all = options.getAll();
   const position = all?.getPosition()?.getCommitPosition();
   const after = position === undefined ? undefined : fromLogPosition(position);
-  return { after: all?.hasEnd() ? await store.head() : after, ...filterOf(options.getFilter()) };
+  return { after: all?.hasEnd() ? await store.head() : after, ...parseFilter(options.getFilter()) };
 }
 
-function filterOf(filter: ReadReq.Options.FilterOptions | undefined): Omit<Selection, 'after'> {
+function parseFilter(filter: ReadReq.Options.FilterOptions | undefined): Omit<Selection, 'after'> {
   const byStream = filter?.getStreamIdentifier();
   const expression = byStream ?? filter?.getEventType();
   const prefixes = expression?.getPrefixList() ?? [];
@@ -135,10 +139,10 @@ function filterOf(filter: ReadReq.Options.FilterOptions | undefined): Omit<Selec
   return { streamPrefixes: [''], matches: ({ stream, type }) => fits(byStream === undefined ? type : stream) };
 }
 
-/** How often a blocked subscription looks whether its consumer has fallen too far behind. */
-const LOOK_MS = 100;
+/** Milliseconds between two checks if the consumer of a blocked subscription is too far behind. */
+const SLOW_CONSUMER_CHECK_MS = 100;
 
-/** The answering side of one read call: waits for its client to take what was written. */
+/** The responses of one read call. Waits until the client has read what was written. */
 export class ResponseStream {
   private readonly ending = new AbortController();
   private readonly call: ServerWritableStream<ReadReq, ReadResp>;
@@ -149,12 +153,12 @@ export class ResponseStream {
     call.on('error', () => this.ending.abort());
   }
 
-  /** Aborts when the client has gone, or the call has failed. */
+  /** Aborts when the client has disconnected or the call has failed. */
   get signal(): AbortSignal {
     return this.ending.signal;
   }
 
-  /** @param isTooSlow asked while the client takes nothing: whether to give up on it */
+  /** @param isTooSlow called while the client reads nothing; if it returns true, the subscription is dropped */
   async write(response: ReadResp, isTooSlow?: () => Promise<boolean>): Promise<void> {
     this.signal.throwIfAborted();
     if (this.call.write(response)) return;
@@ -167,7 +171,7 @@ export class ResponseStream {
       void isTooSlow().then((tooSlow) => {
         if (tooSlow) this.fail(new RequestRefused({ kind: 'consumer_too_slow' }));
       });
-    }, LOOK_MS);
+    }, SLOW_CONSUMER_CHECK_MS);
     await drained.finally(() => clearInterval(timer));
   }
 
@@ -182,12 +186,12 @@ export class ResponseStream {
   }
 }
 
-function confirmation(subscriptionId: string): ReadResp {
+function createConfirmation(subscriptionId: string): ReadResp {
   const confirmed = new streamsPb.ReadResp.SubscriptionConfirmation().setSubscriptionId(subscriptionId);
   return new streamsPb.ReadResp().setConfirmation(confirmed);
 }
 
-function checkpoint(commit: string, prepare: string): ReadResp {
+function createCheckpoint(commit: string, prepare: string): ReadResp {
   const reached = new streamsPb.ReadResp.Checkpoint().setCommitPosition(commit).setPreparePosition(prepare);
   return new streamsPb.ReadResp().setCheckpoint(reached);
 }

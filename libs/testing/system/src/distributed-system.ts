@@ -3,50 +3,53 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ManagedProcess } from '@tracking/testing';
 import { startEngines, type Engines, type EnginesOptions } from './engines.ts';
-import { keptPort, keptSecret } from './kept.ts';
+import { persistentPort, persistentSecret } from './persistent-values.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const REPOSITORY_ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** As the container and `npm start` give them. */
+/** The Node flags of the container and of `npm start`. */
 export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
 
 export const SERVICES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 interface DistributedSystemOptions extends EnginesOptions {
-  /** Replicas of each service; 1 by default. */
+  /** Number of replicas of each service; 1 by default. */
   readonly replicas?: number;
-  /** Settings of all services, by environment variable. */
+  /** Settings of all services, as environment variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Port of the first gateway; by default one that it keeps. */
+  /** Port of the first gateway; by default, the same port at each start. */
   readonly port?: number;
-  readonly say?: (line: string) => void;
+  readonly report?: (line: string) => void;
 }
 
-/** One replica. */
+/** One replica of a service. */
 export interface Replica {
   readonly process: ManagedProcess;
   readonly managementUrl: string;
-  /** Base URL of a gateway's API. */
+  /** Base URL of the API; only for gateways. */
   readonly url: string | undefined;
 }
 
-/** How one of our apps is started as a process. */
+/** The process of an app. */
 interface AppProcess {
   readonly name: string;
-  /** Its folder. */
+  /** Folder of the app. */
   readonly app: string;
-  /** Beside what all get. */
+  /** Environment variables in addition to the common ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The line that it prints when it is ready, or has done its work. */
+  /** The line that the process prints when it is ready, or has completed its work. */
   readonly ready: RegExp;
   readonly stopped?: RegExp;
 }
 
-/** The last line of a service. */
-const STOPPED = /"msg":"stopped"/;
+/** The last line that a service prints. */
+const STOPPED_LINE = /"msg":"stopped"/;
 
-/** Engines and services, built, each replica a process of its own on loopback ports that it keeps over restarts. */
+/**
+ * Engines and built services on this machine. Each replica is a process with loopback ports that stay the same after
+ * restarts.
+ */
 export class DistributedSystem {
   private constructor(
     readonly engines: Engines,
@@ -56,15 +59,15 @@ export class DistributedSystem {
   ) {}
 
   static async start(options: DistributedSystemOptions): Promise<DistributedSystem> {
-    const { folder, replicas = 1, say = () => undefined, died } = options;
+    const { folder, replicas = 1, report = () => undefined, onUnexpectedExit } = options;
     await mkdir(folder, { recursive: true });
     const engines = await startEngines(options);
-    say('engines are ready');
-    const addresses = await addressesOf(folder, replicas, options.port);
+    report('engines are ready');
+    const addresses = await assignAddresses(folder, replicas, options.port);
     const channel = (service: 'shipments' | 'webhooks') =>
       `ipv4:${addresses[service].map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
-    const administrationToken = keptSecret(folder, 'administration.token', 'hex');
-    // Links are the same whichever replica makes them.
+    const administrationToken = persistentSecret(folder, 'administration.token', 'hex');
+    // All replicas create the same links.
     const publicUrl = `http://127.0.0.1:${addresses.gateway[0]?.port}`;
     const common = {
       BASE_URL: publicUrl,
@@ -74,26 +77,26 @@ export class DistributedSystem {
       MONGODB_URL: engines.mongoUrl,
       SHIPMENTS_URL: channel('shipments'),
       WEBHOOKS_URL: channel('webhooks'),
-      SERVICES_TOKEN: keptSecret(folder, 'services.token', 'hex'),
+      SERVICES_TOKEN: persistentSecret(folder, 'services.token', 'hex'),
       ADMINISTRATION_TOKEN: administrationToken,
-      // The next run must read the secrets that engines with kept data hold.
-      SECRETS_KEY: keptSecret(folder, 'secrets.key', 'base64'),
+      // The next start must be able to read the secrets in the engines' data.
+      SECRETS_KEY: persistentSecret(folder, 'secrets.key', 'base64'),
       ...options.env,
     };
-    const managed = ({ name, app, env, ...how }: AppProcess, told = died) =>
+    const managed = ({ name, app, env, ...how }: AppProcess, onExit = onUnexpectedExit) =>
       new ManagedProcess(
         {
           name,
           command: process.execPath,
-          args: [...NODE_FLAGS, `${root}apps/${app}/dist/main.js`],
+          args: [...NODE_FLAGS, `${REPOSITORY_ROOT}apps/${app}/dist/main.js`],
           env: { ...common, ...env },
           ...how,
           logFile: join(folder, `${name}.log`),
           detached: true,
         },
-        told,
+        onExit,
       );
-    // Ends by itself when it is done.
+    // The process ends when it has completed its work.
     const setup = managed({ name: 'setup', app: 'setup', ready: /"msg":"set-up is complete"/ }, () => undefined);
     const services = Object.fromEntries(
       SERVICES.map((service) => [
@@ -106,7 +109,7 @@ export class DistributedSystem {
               app: service,
               env,
               ready: /"msg":"ready"/,
-              stopped: STOPPED,
+              stopped: STOPPED_LINE,
             }),
             managementUrl: `http://127.0.0.1:${managementPort}`,
             url: service === 'gateway' ? `http://127.0.0.1:${port}` : undefined,
@@ -118,8 +121,8 @@ export class DistributedSystem {
     const administration = { url: gateway?.managementUrl ?? '', token: administrationToken };
     const system = new DistributedSystem(engines, services, administration);
     try {
-      await setup.run();
-      say('topics and collections are ready');
+      await setup.start();
+      report('topics and collections are ready');
       await system.startServices();
       return system;
     } catch (error) {
@@ -128,37 +131,40 @@ export class DistributedSystem {
     }
   }
 
-  /** Starts everything again that was stopped. */
-  async startAgain(): Promise<void> {
+  /** Starts all stopped processes again. */
+  async restart(): Promise<void> {
     await this.startEngines();
     await this.startServices();
   }
 
-  /** Addresses of the gateways' API. */
+  /** Base URLs of the API on all gateways. */
   get urls(): readonly string[] {
     return this.services.gateway.flatMap(({ url }) => url ?? []);
   }
 
   /** Engines that were started here. */
-  private get ownEngines(): readonly ManagedProcess[] {
+  private get startedEngines(): readonly ManagedProcess[] {
     const { eventStoreDb, kafka, mongo } = this.engines;
     return [eventStoreDb, kafka, mongo].flatMap((engine) => engine ?? []);
   }
 
   async startEngines(): Promise<void> {
-    await Promise.all(this.ownEngines.map((engine) => engine.run()));
+    await Promise.all(this.startedEngines.map((engine) => engine.start()));
   }
 
-  /** Resolves when all are ready; they wait for engines that are not there. */
+  /** Starts all services. Resolves when they are ready; they wait for unavailable engines. */
   async startServices(): Promise<void> {
-    await Promise.all(SERVICES.flatMap((service) => this.services[service].map(({ process: one }) => one.run())));
+    await Promise.all(SERVICES.flatMap((service) => this.services[service].map(({ process: one }) => one.start())));
   }
 
-  /** Services first, then the engines. @throws Error where a service did not stop by itself; all have ended then */
+  /**
+   * Stops the services first, then the engines. @throws Error if a service had to be killed, after all processes have
+   * ended
+   */
   async stop(): Promise<void> {
     const groups = [...SERVICES].reverse().map((service) => this.services[service].map(({ process: one }) => one));
     const failures: unknown[] = [];
-    for (const group of [...groups, this.ownEngines]) {
+    for (const group of [...groups, this.startedEngines]) {
       const ended = await Promise.allSettled(group.map((one) => one.stop()));
       failures.push(...ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])));
     }
@@ -166,14 +172,14 @@ export class DistributedSystem {
   }
 }
 
-async function addressesOf(folder: string, replicas: number, firstGateway: number | undefined) {
+async function assignAddresses(folder: string, replicas: number, firstGateway: number | undefined) {
   const some = (service: ServiceName, first?: number) =>
     Promise.all(
       Array.from({ length: replicas }, async (_, index) => {
         const name = `${service}-${index + 1}`;
         return {
-          port: first === undefined ? await keptPort(folder, name) : first + index,
-          managementPort: await keptPort(folder, `${name} management`),
+          port: first === undefined ? await persistentPort(folder, name) : first + index,
+          managementPort: await persistentPort(folder, `${name} management`),
         };
       }),
     );

@@ -2,65 +2,70 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ManagedProcess, type ProcessSpec } from '@tracking/testing';
-import { standInCommand, startedNode } from '@tracking/eventstoredb-stand-in';
-import { keptPort } from './kept.ts';
+import { standInCommand, nodeProcessSpec } from '@tracking/eventstoredb-stand-in';
+import { persistentPort } from './persistent-values.ts';
 
-/** Where the engines are: some started here, others that run already. */
+/** Addresses of the engines, and the processes of those that were started here. */
 export interface Engines {
   readonly eventStoreDbUrl: string;
   readonly kafkaBrokers: string;
   readonly mongoUrl: string;
-  /** Engines that were started here; undefined for one that runs already. */
+  /** Processes that were started here; undefined for an engine that was already running. */
   readonly eventStoreDb: ManagedProcess | undefined;
   readonly kafka: ManagedProcess | undefined;
   readonly mongo: ManagedProcess | undefined;
 }
 
 export interface EnginesOptions {
-  /** Keeps their data and logs. */
+  /** Folder of the engines' data and logs. */
   readonly folder: string;
-  /** Holds `kafka/start` and `mongo-java-server/start`. */
+  /** Folder with the programs `kafka/start` and `mongo-java-server/start`. */
   readonly enginesDir: string | undefined;
-  /** Addresses of engines that run already. */
+  /** Addresses of engines that are already running. */
   readonly eventStoreDbUrl?: string | undefined;
-  /** Starts the node of `eventStoreDbUrl` on its data, in the foreground; without it that node runs already. */
+  /**
+   * Command that starts the node of `eventStoreDbUrl` on its data in the foreground. Without it, the node must already
+   * be running.
+   */
   readonly eventStoreDbStart?: string | undefined;
   readonly kafkaBrokers?: string | undefined;
   readonly mongoUrl?: string | undefined;
-  readonly died?: (name: string, code: number | null) => void;
+  readonly onUnexpectedExit?: (name: string, code: number | null) => void;
 }
 
-/** Starts the engines that no address is given for: EventStoreDB's stand-in, and what the folder of engines holds. */
+/**
+ * Starts every engine that has no address: the stand-in for EventStoreDB, and the programs in the folder of engines.
+ */
 export async function startEngines(options: EnginesOptions): Promise<Engines> {
-  const { folder, eventStoreDbUrl, eventStoreDbStart, kafkaBrokers, mongoUrl, died } = options;
+  const { folder, eventStoreDbUrl, eventStoreDbStart, kafkaBrokers, mongoUrl, onUnexpectedExit } = options;
   const started: ManagedProcess[] = [];
   const start = async (isGiven: boolean, spec: (port: number, dataDir: string) => Omit<ProcessSpec, 'logFile'>) => {
     if (isGiven) return undefined;
     const { name } = spec(0, '');
-    const port = await keptPort(folder, name);
+    const port = await persistentPort(folder, name);
     const dataDir = join(folder, name);
     await mkdir(dataDir, { recursive: true });
     const logFile = join(folder, `${name}.log`);
-    const engine = new ManagedProcess({ ...spec(port, dataDir), logFile, detached: true }, died);
+    const engine = new ManagedProcess({ ...spec(port, dataDir), logFile, detached: true }, onUnexpectedExit);
     started.push(engine);
-    await engine.run();
+    await engine.start();
     return { engine, port };
   };
   const starting = [
     start(eventStoreDbUrl !== undefined && eventStoreDbStart === undefined, (port, dataDir) =>
       eventStoreDbUrl !== undefined && eventStoreDbStart !== undefined
-        ? startedNode({ url: eventStoreDbUrl, command: eventStoreDbStart })
+        ? nodeProcessSpec({ url: eventStoreDbUrl, command: eventStoreDbStart })
         : { name: 'eventstoredb-stand-in', ...standInCommand({ folder: dataDir, port }) },
     ),
     start(kafkaBrokers !== undefined, (port, dataDir) => ({
       name: 'kafka',
-      command: program(options.enginesDir, 'kafka'),
+      command: findStartProgram(options.enginesDir, 'kafka'),
       args: [dataDir, String(port)],
       ready: /Kafka Server started/,
     })),
     start(mongoUrl !== undefined, (port, dataDir) => ({
       name: 'mongodb',
-      command: program(options.enginesDir, 'mongo-java-server'),
+      command: findStartProgram(options.enginesDir, 'mongo-java-server'),
       args: [dataDir, String(port)],
       ready: /ready on/,
     })),
@@ -80,8 +85,8 @@ export async function startEngines(options: EnginesOptions): Promise<Engines> {
   };
 }
 
-function program(enginesDir: string | undefined, engine: string): string {
+function findStartProgram(enginesDir: string | undefined, engine: string): string {
   const path = enginesDir === undefined ? undefined : join(enginesDir, engine, 'start');
   if (path !== undefined && existsSync(path)) return path;
-  throw new Error(`${engine}: no address is given, and ENGINES_DIR holds no program to start`);
+  throw new Error(`${engine}: set its address, or ENGINES_DIR to a folder with a program that starts it`);
 }

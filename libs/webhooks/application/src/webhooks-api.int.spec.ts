@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, throughJson } from '@tracking/testing';
+import { eventually, passThroughJson } from '@tracking/testing';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../test/stage.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
@@ -11,7 +11,7 @@ let client: WebhookOperations;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   webhooks = await stage.start();
-  client = throughJson<WebhookOperations>(webhooks);
+  client = passThroughJson<WebhookOperations>(webhooks);
 });
 afterEach(() => stage.close());
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EVENT_HEADERS, NEWEST_API_VERSION, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
-import { noMetrics, silentLogger, takeTime } from '@tracking/testing';
+import { noMetrics, silentLogger, simulateDelay } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '../src/index.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 
@@ -55,14 +55,14 @@ while (task === 'publish') {
   });
   await engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   for (const id of ids) printLine(`published ${id}`);
-  await takeTime(1);
+  await simulateDelay(1);
 }
 for (;;) {
   const lag = await engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, 'webhooks');
   const statuses = ['pending', 'retrying'] as const;
   const { items } = await webhooks.deliveries.list({ scopes: [scope], filter: { statuses }, limit: 1 });
   if (lag === 0 && items.length === 0) break;
-  await takeTime(10);
+  await simulateDelay(10);
 }
 printLine('idle');
 await webhooks.stop();

@@ -3,18 +3,18 @@ import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { EventStoreDbStandIn } from '@tracking/eventstoredb-stand-in';
 import { AppendTooLarge, Unavailable, VersionConflict, type EventStore, type NewEvent } from '@tracking/ports';
 import {
-  count,
+  hasEventCount,
   eventually,
-  follow,
+  collectCatchUp,
   ids,
-  itWhere,
+  itIfSupported,
   newEvent,
   newEvents,
-  newPrefix,
+  newStreamPrefix,
   noMetrics,
   RecordedMetrics,
   silentLogger,
-  type Followed,
+  type CatchUpResult,
 } from '@tracking/testing';
 import {
   IS_KILLABLE,
@@ -55,12 +55,12 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
   let stream: string;
   beforeAll(async () => void (store = await subject.open()));
   afterAll(() => subject.close());
-  beforeEach(() => void (stream = `${newPrefix()}s`));
+  beforeEach(() => void (stream = `${newStreamPrefix()}s`));
 
   describe('positions are exclusive on resume, and checkpoint positions may have a prepare position of 0', () => {
     it('resuming after any position neither loses nor repeats events', async () => {
-      const prefix = newPrefix();
-      const other = newPrefix();
+      const prefix = newStreamPrefix();
+      const other = newStreamPrefix();
       const mine: string[] = [];
       for (const part of ['a', 'b', 'c']) {
         mine.push(...(await fill(store, prefix, [part], 4)));
@@ -69,7 +69,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       const before = (await store.append(`${other}x`, 'no_stream', newEvents(1))).position;
       // A new store has no events in its buffer.
       store = await subject.reopen();
-      const whole = await follow(
+      const whole = await collectCatchUp(
         store,
         { prefixes: [prefix], maxBatch: 100 },
         ({ position = '' }) => position >= before,
@@ -79,7 +79,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
         if (index % 4 !== 0) continue;
         const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => ids(events)).length;
         store = await subject.reopen();
-        const rest = await follow(
+        const rest = await collectCatchUp(
           store,
           { prefixes: [prefix], after: position },
           ({ position: at = '' }) => at >= before,
@@ -197,7 +197,9 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       const position = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
       const stored = [{ id: event.id, type: 'plain', data: { a: 1 }, metadata: {}, stream, revision: 0, position }];
       expect(await store.read(stream)).toEqual(stored);
-      expect((await follow(store, { prefixes: [stream] }, count(1))).events).toEqual(await store.read(stream));
+      expect((await collectCatchUp(store, { prefixes: [stream] }, hasEventCount(1))).events).toEqual(
+        await store.read(stream),
+      );
     });
   });
 
@@ -205,15 +207,15 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
     await fill(store, stream, ['x'], 6);
     store = await subject.reopen();
     const head = (await store.head()) ?? '';
-    const reached = ({ position = '' }: Followed) => position >= head;
-    const { events, position = '' } = await follow(store, { prefixes: [newPrefix()] }, reached);
+    const reached = ({ position = '' }: CatchUpResult) => position >= head;
+    const { events, position = '' } = await collectCatchUp(store, { prefixes: [newStreamPrefix()] }, reached);
     expect(events).toEqual([]);
     expect(position >= head).toBe(true);
     // A live reader also advances by events of others, without waiting for a checkpoint.
     const seen: string[] = [];
     const stop = new AbortController();
     const following = (async () => {
-      const options = { streamPrefixes: [newPrefix()], after: head, signal: stop.signal };
+      const options = { streamPrefixes: [newStreamPrefix()], after: head, signal: stop.signal };
       for await (const batch of store.catchUp(options)) seen.push(batch.position);
     })();
     await eventually(() => expect(seen).toHaveLength(1));
@@ -237,7 +239,7 @@ function factsOfFaults(): void {
     async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 50, linger: 500, liveBuffer: 200 })),
   );
   afterAll(() => fixture.close());
-  beforeEach(() => void (a = newPrefix()));
+  beforeEach(() => void (a = newStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
   it('a subscription that the node ends is renewed while the process lives', async () => {
@@ -247,11 +249,11 @@ function factsOfFaults(): void {
     const faults = [0, 1, 2].map(() => Promise.withResolvers<void>());
     let batches = 0;
     const untilFault = async () => faults[Math.floor((batches += 1) / 6) - 1]?.promise;
-    const following = follow(store, { prefixes: [a], maxBatch: 50 }, count(2_000), untilFault);
+    const following = collectCatchUp(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(2_000), untilFault);
     for (const [round, fault] of faults.entries()) {
       appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
       if (round === 1 || !IS_STAND_IN) await fixture.killAndRestart();
-      else await fixture.standIn.fault({ dropSubscriptions: true });
+      else await fixture.standIn.setFaults({ dropSubscriptions: true });
       fault.resolve();
     }
     expect(ids((await following).events)).toEqual(appended);
@@ -260,7 +262,7 @@ function factsOfFaults(): void {
   it('a consumer that is too slow for the node neither loses nor repeats events', async () => {
     const store = fixture.open({ limits: { liveEvents: 50 } });
     const proceed = Promise.withResolvers<void>();
-    const slow = follow(store, { prefixes: [a], maxBatch: 20 }, count(3_000), () => proceed.promise);
+    const slow = collectCatchUp(store, { prefixes: [a], maxBatch: 20 }, hasEventCount(3_000), () => proceed.promise);
     const appended = await fill(store, a, ['x', 'y', 'z'], 10);
     proceed.resolve();
     const { events, batches } = await slow;
@@ -269,23 +271,23 @@ function factsOfFaults(): void {
   });
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
-  itWhere(IS_STAND_IN, NO_STAND_IN_REASON)(rare, async () => {
+  itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(rare, async () => {
     const writer = fixture.open();
-    await fill(writer, newPrefix(), ['x'], 12);
-    await fixture.standIn.fault({ checkpointInterval: 1_000_000 });
+    await fill(writer, newStreamPrefix(), ['x'], 12);
+    await fixture.standIn.setFaults({ checkpointInterval: 1_000_000 });
     const store = fixture.open();
     for (let round = 0; round < 2; round += 1) {
       const head = (await store.head()) ?? '';
-      const { position = '' } = await follow(store, { prefixes: [a] }, ({ position: at = '' }) => at >= head);
+      const { position = '' } = await collectCatchUp(store, { prefixes: [a] }, ({ position: at = '' }) => at >= head);
       expect(position >= head).toBe(true);
     }
-    await fixture.standIn.fault({ checkpointInterval: null });
+    await fixture.standIn.setFaults({ checkpointInterval: null });
   });
 
   it('a stopping node still serves for a while, and nothing is lost', async () => {
     const store = fixture.open();
     const end = newEvent();
-    const following = follow(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
+    const following = collectCatchUp(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
     let isBack = false;
     const appended: string[] = [];
     const append = async (event: NewEvent) => {
@@ -298,7 +300,7 @@ function factsOfFaults(): void {
       await append(end);
     })();
     await fixture.node.stop();
-    await fixture.node.run();
+    await fixture.node.start();
     isBack = true;
     await appending;
     expect(ids((await following).events)).toEqual(appended);
@@ -311,10 +313,10 @@ function factsOfFaults(): void {
     const store = fixture.open({ logger });
     await fill(store, a, ['x'], 8);
     for (let round = 0; round < 5; round += 1) {
-      await follow(store, { prefixes: [a], maxBatch: 50 }, count(100 * (round + 1)));
+      await collectCatchUp(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(100 * (round + 1)));
     }
     const signal = new AbortController();
-    const live = follow(store, { prefixes: [newPrefix()] }, count(1));
+    const live = collectCatchUp(store, { prefixes: [newStreamPrefix()] }, hasEventCount(1));
     const ended = (async () => {
       for await (const batch of store.catchUp({ streamPrefixes: [a], signal: signal.signal })) {
         if (batch.caughtUp) signal.abort();
@@ -338,7 +340,7 @@ function factsOfFaults(): void {
       expect(`${message} ${stack?.split('\n', 1)[0]}`).not.toMatch(/127\.0\.0\.1|\d{5}/);
       expect(cause).toBeUndefined();
     }
-    await fixture.node.run();
+    await fixture.node.start();
   });
 
   it('while the node hangs, operations are abandoned; they are repeated when it continues', async () => {
@@ -370,7 +372,7 @@ function factsOfFaults(): void {
         if (round === 1) await other.node.kill();
         await Promise.allSettled(lost);
         await losing.close();
-        if (round === 1) await other.node.run();
+        if (round === 1) await other.node.start();
       }
       ended = true;
       await Promise.all(appending);
@@ -380,9 +382,9 @@ function factsOfFaults(): void {
   });
 
   const lost = '64 appends whose node was lost before it answered are stored once, and answered';
-  itWhere(IS_STAND_IN, NO_STAND_IN_REASON)(lost, async () => {
+  itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(lost, async () => {
     const store = fixture.open();
-    await fixture.standIn.fault({ loseAnswers: 64 });
+    await fixture.standIn.setFaults({ loseAnswers: 64 });
     const requests = Array.from({ length: 64 }, () => newEvents(2));
     const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
     expect(answers.every(({ revision }) => revision === 1)).toBe(true);

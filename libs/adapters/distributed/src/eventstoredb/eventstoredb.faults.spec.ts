@@ -2,7 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Unavailable, type EventBatch, type EventStore, type StoredEvent } from '@tracking/ports';
-import { count, eventually, follow, ids, itWhere, newEvents, newPrefix, patient } from '@tracking/testing';
+import {
+  hasEventCount,
+  eventually,
+  collectCatchUp,
+  ids,
+  itIfSupported,
+  newEvents,
+  newStreamPrefix,
+  scaleTimeout,
+} from '@tracking/testing';
 import {
   IS_KILLABLE,
   IS_STAND_IN,
@@ -31,7 +40,7 @@ function faults(): void {
   let prefix: string;
   beforeAll(async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 200, linger: 300 })));
   afterAll(() => fixture.close());
-  beforeEach(() => void (prefix = newPrefix()));
+  beforeEach(() => void (prefix = newStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
   /** Starts writers that append events to their own streams until `ended` aborts. */
@@ -87,22 +96,22 @@ function faults(): void {
     },
     'told to end and started again': async () => {
       await fixture.node.stop();
-      await fixture.node.run();
+      await fixture.node.start();
     },
   };
   const SWITCHED: Readonly<Record<string, Fault>> = {
-    'cutting connections in place of answers': () => fixture.standIn.fault({ loseAnswers: 20 }),
-    'dropping who follows': () => fixture.standIn.fault({ dropSubscriptions: true }),
+    'cutting connections in place of answers': () => fixture.standIn.setFaults({ loseAnswers: 20 }),
+    'dropping who follows': () => fixture.standIn.setFaults({ dropSubscriptions: true }),
     'dead after an append that it did not answer': async () => {
-      await fixture.standIn.fault({ dieAfterAppends: 5 });
-      await fixture.standIn.ended();
-      await fixture.node.run();
+      await fixture.standIn.setFaults({ dieAfterAppends: 5 });
+      await fixture.standIn.waitForExit();
+      await fixture.node.start();
     },
   };
   const holds = (fault: string) => `${fault} in the middle: nothing acknowledged is missing, and order holds`;
-  for (const [name, fault] of Object.entries(FAULTS)) it(holds(name), () => survives(fault), patient(60_000));
+  for (const [name, fault] of Object.entries(FAULTS)) it(holds(name), () => survives(fault), scaleTimeout(60_000));
   for (const [name, fault] of Object.entries(SWITCHED)) {
-    itWhere(IS_STAND_IN, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
+    itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
   }
 
   async function survives(fault: Fault): Promise<void> {
@@ -138,7 +147,7 @@ function faults(): void {
     const logger = { debug: line, info: line, warn: line, error: line };
     const url = fixture.node.url.replace('://', '://someone:s3cret@');
     const store = openStore(url, { logger, limits: { operationTimeoutMs: 300 } });
-    const following = follow(store, { prefixes: [prefix] }, count(3));
+    const following = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(3));
     const error: unknown = await store
       .append(`${prefix}1`, 'no_stream', newEvents(1))
       .catch((reason: unknown) => reason);
@@ -147,7 +156,7 @@ function faults(): void {
     const { message, stack, cause } = error as Error;
     expect(`${message} ${stack} ${JSON.stringify(error)} ${lines.join()}`).not.toMatch(/s3cret|someone|127\.0\.0\.1/);
     expect(cause).toBeUndefined();
-    await fixture.node.run();
+    await fixture.node.start();
     const events = newEvents(3);
     await untilAnswered(() => store.append(`${prefix}2`, 'no_stream', events));
     expect(ids((await following).events)).toEqual(ids(events));
@@ -164,7 +173,7 @@ function faults(): void {
     })();
     await eventually(() => expect(batches).not.toHaveLength(0));
     fixture.node.pause();
-    const late = follow(store, { prefixes: [prefix] }, count(1));
+    const late = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(1));
     stop.abort();
     await following;
     await store.close();
@@ -200,7 +209,7 @@ async function followUntilMarked(
   each: (batch: EventBatch) => Promise<void> = () => Promise.resolve(),
 ): Promise<readonly StoredEvent[]> {
   const events: StoredEvent[] = [];
-  const signal = AbortSignal.timeout(patient(60_000));
+  const signal = AbortSignal.timeout(scaleTimeout(60_000));
   for await (const batch of store.catchUp({ streamPrefixes: [prefix], maxBatch, signal })) {
     events.push(...batch.events);
     if (events.at(-1)?.stream === `${prefix}${MARKER}`) return events.slice(0, -1);

@@ -10,7 +10,7 @@ import {
   issueCertificate,
   recordingLogger,
   silentLogger,
-  staysTrue,
+  expectStaysTrue,
 } from '@tracking/testing';
 import { FaultyLink } from '../../test/grpc/faulty-link.ts';
 import { THINGS, type Things, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
@@ -306,7 +306,7 @@ describe('faults of the service channel', () => {
     const { length } = replica.done;
     expect(length).toBeGreaterThan(2);
     await channel.call('note');
-    await staysTrue(() => expect(replica.done).toHaveLength(length + 1), 1_000);
+    await expectStaysTrue(() => expect(replica.done).toHaveLength(length + 1), 1_000);
   });
 
   it('does not start calls whose deadline passed while the replica hung', async () => {

@@ -5,6 +5,6 @@ import { mongoSubject, describeWithMongo } from '../../test/mongodb/mongo-subjec
 describeWithMongo('quota on MongoDB', () => {
   quotaConformance('MongoDB', (clock) => ({
     ...mongoSubject((store) => new MongoQuota(store, clock)),
-    heldBack: 0.01,
+    reservedShare: 0.01,
   }));
 });

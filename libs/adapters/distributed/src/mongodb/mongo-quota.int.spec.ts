@@ -13,7 +13,7 @@ describeWithMongo('records of the quota on MongoDB', () => {
 
   it('are deleted when they no longer count, and start again for processes that cached one', async () => {
     const { store, quota } = await subject.open();
-    const { quota: another } = (await subject.another?.()) ?? (await subject.reopen());
+    const { quota: another } = (await subject.openSecond?.()) ?? (await subject.reopen());
     const records = await store.collection({ name: 'quota', indexes: [] });
     await quota.take('kept', 10);
     for (let n = 0; n < 30; n += 1) await quota.take(`asked-once-${n}`, 10);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Unavailable, type Collection } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { beforeDeadline, eventually, noMetrics, RecordedMetrics } from '@tracking/testing';
+import { rejectAfterDeadline, eventually, noMetrics, RecordedMetrics } from '@tracking/testing';
 import type { LeaseRecord } from './held-lease.ts';
 import { MongoLeases } from './mongo-leases.ts';
 import { MongoConnection } from './mongo-connection.ts';
@@ -167,7 +167,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
         things.writeMany([{ kind: 'upsert', document: { id: 'c' } }]),
         things.claim({ filter: { version: 1 } }, { state: 'mine' }),
       ];
-      for (const outcome of await beforeDeadline(Promise.allSettled(operations), 3 * DEADLINE_MS)) {
+      for (const outcome of await rejectAfterDeadline(Promise.allSettled(operations), 3 * DEADLINE_MS)) {
         expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'Unavailable' } });
       }
       engine.resume();

@@ -1,6 +1,11 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EventStoreDbStandIn, NodeProcess, startedNode, type StandInOptions } from '@tracking/eventstoredb-stand-in';
+import {
+  EventStoreDbStandIn,
+  NodeProcess,
+  nodeProcessSpec,
+  type StandInOptions,
+} from '@tracking/eventstoredb-stand-in';
 import { Unavailable } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { ManagedProcess, noMetrics, silentLogger, type AdapterSubject } from '@tracking/testing';
@@ -28,7 +33,7 @@ export function openStore(url: string, options: Partial<EventStoreDbEventStoreOp
 async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
-  const start = startedNode({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
+  const start = nodeProcessSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
   const logFile = join(tmpdir(), `eventstoredb-${process.pid}.log`);
   return new NodeProcess(new ManagedProcess({ ...start, logFile }), EVENTSTOREDB_URL);
 }
@@ -45,7 +50,7 @@ export class EventStoreDbFixture {
   }
 
   static async on(node: NodeProcess): Promise<EventStoreDbFixture> {
-    await node.run();
+    await node.start();
     return new EventStoreDbFixture(node);
   }
 
@@ -63,7 +68,7 @@ export class EventStoreDbFixture {
 
   async killAndRestart(): Promise<void> {
     await this.node.kill();
-    await this.node.run();
+    await this.node.start();
   }
 
   async closeStores(): Promise<void> {
@@ -95,7 +100,7 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
     async open() {
       if (IS_KILLABLE) {
         node = await createNode();
-        await node.run();
+        await node.start();
       }
       return openAgain();
     },
@@ -113,7 +118,7 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
   /** Kills the node; the test process keeps its open stores. */
   const crash = async () => {
     await node?.kill();
-    await node?.run();
+    await node?.start();
     return openAgain();
   };
   return { ...subject, crash };

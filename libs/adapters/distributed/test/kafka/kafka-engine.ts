@@ -22,12 +22,12 @@ export class KafkaEngine {
       ready: /Kafka Server started/,
       logFile: join(folder.path, 'kafka.log'),
     });
-    await node.run();
+    await node.start();
     return new KafkaEngine(node, folder, [`127.0.0.1:${at}`]);
   }
 
   async start(): Promise<void> {
-    await this.process.run();
+    await this.process.start();
   }
 
   kill(): Promise<void> {
@@ -46,11 +46,11 @@ export class KafkaEngine {
 
   /** Stops the process: connections stay open and nothing is answered. */
   hang(): void {
-    this.process.hold();
+    this.process.suspend();
   }
 
   resume(): void {
-    this.process.wake();
+    this.process.resume();
   }
 
   async remove(): Promise<void> {

@@ -40,7 +40,7 @@ export function kafkaSubject(): MessageBrokerSubject {
       await opened.pop()?.close();
       return openAgain();
     },
-    another: openAgain,
+    openSecond: openAgain,
     async close() {
       await Promise.all(opened.splice(0).map((broker) => broker.close()));
       await engine?.remove();

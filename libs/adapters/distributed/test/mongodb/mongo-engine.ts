@@ -34,7 +34,7 @@ export class MongoEngine {
 
   /** Starts the engine on its data; resolves when it is ready. */
   async run(): Promise<void> {
-    await this.process.run();
+    await this.process.start();
   }
 
   /** Kills the process like a power failure. */
@@ -44,11 +44,11 @@ export class MongoEngine {
 
   /** Stops the process: connections stay open and nothing is answered. */
   hang(): void {
-    this.process.hold();
+    this.process.suspend();
   }
 
   resume(): void {
-    this.process.wake();
+    this.process.resume();
   }
 
   async remove(): Promise<void> {

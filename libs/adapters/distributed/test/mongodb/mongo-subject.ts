@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { itWhere, noMetrics, type AdapterSubject } from '@tracking/testing';
+import { itIfSupported, noMetrics, type AdapterSubject } from '@tracking/testing';
 import { GridfsObjectStore } from '../../src/mongodb/gridfs-object-store.ts';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
@@ -14,14 +14,14 @@ const TIMEOUT_MS = 60_000;
 export function describeWithMongo(title: string, define: () => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (MONGODB_URL !== undefined || ENGINES_DIR !== undefined) define();
-  else itWhere(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
+  else itIfSupported(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
 }
 
 /** Defines tests that need an engine that they can kill. */
 export function describeWithMongoEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(TIMEOUT_MS);
   if (ENGINES_DIR !== undefined) define(ENGINES_DIR);
-  else itWhere(false, 'ENGINES_DIR is not set: no engine to kill')(title, () => Promise.resolve());
+  else itIfSupported(false, 'ENGINES_DIR is not set: no engine to kill')(title, () => Promise.resolve());
 }
 
 /** A port on the document store. */
@@ -80,7 +80,7 @@ function subjectOn<P>(open: (connection: MongoConnection) => P, close: (port: P)
       await last?.connection.close();
       return openAgain();
     },
-    another: openAgain,
+    openSecond: openAgain,
     async close() {
       for (const { port: one, connection } of opened.splice(0)) {
         await close(one);

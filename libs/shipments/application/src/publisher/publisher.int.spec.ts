@@ -1,6 +1,6 @@
 import { Busy, type Message, type MessageBroker, MessageRefused, type Position, Unavailable } from '@tracking/ports';
 import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
-import { eventually, takeTime } from '@tracking/testing';
+import { eventually, simulateDelay } from '@tracking/testing';
 import { upsert } from '../../test/builders.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
 import { ADDRESSES, PublishingStage, type Running } from '../../test/publishing-stage.ts';
@@ -162,7 +162,7 @@ describe('the publisher', () => {
     const readModelsReached = (_: Position, timeoutMs: number) => {
       asked.push(timeoutMs);
       if (isStill && asked.length % 2 === 0) throw new Busy('read models', 'too many wait');
-      return takeTime(isStill ? timeoutMs : 0).then(() => !isStill);
+      return simulateDelay(isStill ? timeoutMs : 0).then(() => !isStill);
     };
     const { metrics } = stage.start({ readModelsReached, patienceMs: 100 });
     for (let n = 0; n < 5; n += 1) await stage.create();

@@ -4,49 +4,53 @@ import { EVERY_KEY } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { Api } from '../start-api.ts';
 
-/** Somebody who asks. */
+/** A caller of the API with its credentials. */
 export interface Caller {
   readonly headers: Readonly<Record<string, string>>;
-  /** Those who see the same things. */
+  /** Callers with the same scope have access to the same resources. */
   readonly scope: string;
-  /** Whether these are credentials. */
-  readonly isKnown: boolean;
+  /** True if the credentials are valid. */
+  readonly isAuthenticated: boolean;
 }
 
 export const PASSWORD = 'correct horse battery';
 
-/** Those who ask: most of them may do everything in the workspace `default`, the first is a user there. */
-export async function newCallers(api: Api): Promise<readonly Caller[]> {
+/** Creates the callers. Most of them are admins of the workspace `default`; the first one is a user. */
+export async function createCallers(api: Api): Promise<readonly Caller[]> {
   const key = async (role: Role, environment: Environment, workspace = 'default'): Promise<Caller> =>
-    known(bearer(await api.key(role, environment, workspace)), `${workspace} ${environment}`);
+    authenticatedCaller(bearerHeaders(await api.key(role, environment, workspace)), `${workspace} ${environment}`);
   const admin = await key('admin', 'live');
-  const user = await newUser(api, 'admin');
-  const command = await commandOf(api);
+  const user = await createUser(api, 'admin');
+  const command = await createCommand(api);
   const request = { name: 'fuzz', environment: 'live', owner: { type: 'user', id: user.id } } as const;
   const { after } = await api.identity.keys.create(command, EVERY_KEY, request);
-  const own = known(bearer(after.key), LIVE);
-  const session = await sessionOf(api, user.email);
-  const operator = await sessionOf(api, (await newUser(api, 'operator')).email);
+  const own = authenticatedCaller(bearerHeaders(after.key), LIVE_SCOPE);
+  const session = await signIn(api, user.email);
+  const operator = await signIn(api, (await createUser(api, 'operator')).email);
   return [
     ...[own, own, own, own, own, own, own, admin, admin, admin, admin, admin],
     ...[
-      known(session, LIVE),
-      known(session, LIVE),
-      known(operator, LIVE),
-      known({ cookie: session['cookie'] ?? '' }, LIVE),
+      authenticatedCaller(session, LIVE_SCOPE),
+      authenticatedCaller(session, LIVE_SCOPE),
+      authenticatedCaller(operator, LIVE_SCOPE),
+      authenticatedCaller({ cookie: session['cookie'] ?? '' }, LIVE_SCOPE),
     ],
-    known({ ...session, environment: 'test' }, 'default test'),
-    ...(await Promise.all(LESSER.map(([role, environment]) => key(role, environment)))),
+    authenticatedCaller({ ...session, environment: 'test' }, 'default test'),
+    ...(await Promise.all(LIMITED_CALLERS.map(([role, environment]) => key(role, environment)))),
     ...[await key('admin', 'live', 'other'), await key('admin', 'test', 'other')],
-    ...STRANGERS.map((headers) => ({ headers, scope: LIVE, isKnown: false })),
+    ...INVALID_CREDENTIALS.map((headers) => ({ headers, scope: LIVE_SCOPE, isAuthenticated: false })),
   ];
 }
 
-const LIVE = 'default live';
-const OWN_PAGE = { 'x-requested-with': 'fuzz' };
-const STRANGERS = [{}, bearer('sk_live_nobody'), { cookie: '__Host-session=nobody', ...OWN_PAGE }] as const;
+const LIVE_SCOPE = 'default live';
+const SAME_SITE_HEADERS = { 'x-requested-with': 'fuzz' };
+const INVALID_CREDENTIALS = [
+  {},
+  bearerHeaders('sk_live_nobody'),
+  { cookie: '__Host-session=nobody', ...SAME_SITE_HEADERS },
+] as const;
 
-const LESSER = [
+const LIMITED_CALLERS = [
   ['admin', 'test'],
   ['developer', 'live'],
   ['developer', 'test'],
@@ -55,27 +59,27 @@ const LESSER = [
   ['viewer', 'live'],
 ] as const;
 
-function bearer(key: string): Caller['headers'] {
-  // Who signs in has to tell that they come from our own pages, whatever else they have.
-  return { authorization: `Bearer ${key}`, ...OWN_PAGE };
+function bearerHeaders(key: string): Caller['headers'] {
+  // Sign-in requires this header, whatever other credentials the request has.
+  return { authorization: `Bearer ${key}`, ...SAME_SITE_HEADERS };
 }
 
-function known(headers: Caller['headers'], scope: string): Caller {
-  return { headers, scope, isKnown: true };
+function authenticatedCaller(headers: Caller['headers'], scope: string): Caller {
+  return { headers, scope, isAuthenticated: true };
 }
 
-async function commandOf(api: Api): Promise<IdentityCommand> {
+async function createCommand(api: Api): Promise<IdentityCommand> {
   const actor = { type: 'system', id: 'test' } as const;
   return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await api.workspace() };
 }
 
-async function newUser(api: Api, role: Role) {
+async function createUser(api: Api, role: Role) {
   const person = { email: `${randomUUID()}@example.com`, role, password: PASSWORD };
-  return (await api.identity.users.create(await commandOf(api), person)).after;
+  return (await api.identity.users.create(await createCommand(api), person)).after;
 }
 
-async function sessionOf(api: Api, email: string): Promise<Caller['headers']> {
+async function signIn(api: Api, email: string): Promise<Caller['headers']> {
   const from = { address: '203.0.113.7', user_agent: 'fuzz' };
-  const { token } = await api.identity.signIn(await commandOf(api), { email, password: PASSWORD, ...from });
-  return { cookie: `__Host-session=${token}`, ...OWN_PAGE };
+  const { token } = await api.identity.signIn(await createCommand(api), { email, password: PASSWORD, ...from });
+  return { cookie: `__Host-session=${token}`, ...SAME_SITE_HEADERS };
 }

@@ -1,4 +1,4 @@
-/** What the fuzz reads of a JSON schema: the words that the description uses. */
+/** The keywords of JSON Schema that the API description uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -26,7 +26,7 @@ export interface Schema {
   readonly contentMediaType?: string;
 }
 
-interface Referring {
+interface Reference {
   readonly $ref?: string;
 }
 export interface Parameter {
@@ -39,34 +39,34 @@ export interface Content {
   readonly schema?: Schema;
 }
 export interface Response {
-  readonly headers?: Readonly<Record<string, Referring & { readonly required?: boolean; readonly schema?: Schema }>>;
+  readonly headers?: Readonly<Record<string, Reference & { readonly required?: boolean; readonly schema?: Schema }>>;
   readonly content?: Readonly<Record<string, Content>>;
 }
 interface DescribedOperation {
   readonly operationId: string;
   readonly security?: readonly object[];
-  readonly parameters?: readonly (Parameter & Referring)[];
-  readonly requestBody?: Referring & { readonly content: Readonly<Record<string, Content>> };
-  readonly responses: Readonly<Record<string, Response & Referring>>;
+  readonly parameters?: readonly (Parameter & Reference)[];
+  readonly requestBody?: Reference & { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Response & Reference>>;
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
 }
 
-/** An operation, with all that it refers to in place, but for what its schemas do. */
+/** An operation of the API, with all references resolved except those in schemas. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
-  /** With its parameters in braces. */
+  /** Path template with parameters in braces. */
   readonly path: string;
-  /** Whether it asks for credentials. */
+  /** True if the operation requires credentials. */
   readonly isSecured: boolean;
   readonly parameters: readonly Parameter[];
   readonly content: Readonly<Record<string, Content>>;
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** The description of the API, as its clients read it. */
+/** The OpenAPI description of the API. */
 export class Description {
   readonly operations: ReadonlyMap<string, Operation>;
 
@@ -85,20 +85,20 @@ export class Description {
     return operation;
   }
 
-  /** Paths of those that are read without naming anything. */
-  lists(): readonly string[] {
+  /** Returns the paths of GET operations without path parameters. */
+  listPaths(): readonly string[] {
     const reads = [...this.operations.values()].filter(({ method, path }) => method === 'GET' && !path.includes('{'));
     return reads.filter(({ responses }) => responses['200']?.content?.['application/json']).map(({ path }) => path);
   }
 
-  /** Names of the headers that answers have. */
-  answerHeaders(): readonly string[] {
+  /** Returns the names of all described response headers. */
+  responseHeaderNames(): readonly string[] {
     const responses = [...this.operations.values()].flatMap((operation) => Object.values(operation.responses));
     return [...new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers)))];
   }
 
-  /** What is meant, where something else is referred to. */
-  resolve<T extends Referring>(given: T): T {
+  /** Returns the referenced object, or the given object if it is not a reference. */
+  resolve<T extends Reference>(given: T): T {
     if (given.$ref === undefined) return given;
     const steps = given.$ref
       .slice(2)
@@ -122,7 +122,7 @@ export class Description {
     };
   }
 
-  private response(given: Response & Referring): Response {
+  private response(given: Response & Reference): Response {
     const response = this.resolve(given);
     const headers = Object.entries(response.headers ?? {}).map(([name, header]) => [name, this.resolve(header)]);
     return { ...response, headers: Object.fromEntries(headers) };

@@ -1,28 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { Position } from '@tracking/ports';
-import { type ClientReceiver, enabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
+import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
 import { type Api, startApi } from '../start-api.ts';
-import { Answers } from './answers.ts';
-import { type Caller, PASSWORD, newCallers } from './callers.ts';
+import { ResponseValidator } from './response-validator.ts';
+import { type Caller, PASSWORD, createCallers } from './callers.ts';
 import { Description } from './description.ts';
 import type { Operation } from './description.ts';
-import { FILES } from './forms.ts';
-import { KnownThings, knownOf } from './known-things.ts';
-import type { Drawn } from './requests.ts';
+import { SAMPLE_FILES } from './multipart-forms.ts';
+import { KnownResources, placeholder } from './known-resources.ts';
+import type { GeneratedRequest } from './requests.ts';
 import { SchemaValues } from './schema-values.ts';
-import { type Received, Sender, type Sent } from './send.ts';
-import { Written, watchedStore } from './watched-store.ts';
+import { type ReceivedResponse, RequestSender, type SentRequest } from './send.ts';
+import { RecordedWrites, withRecordedWrites } from './recorded-writes.ts';
 
-/** What a request may write whether or not it is refused: what it is counted by, answered from, or was last seen with. */
-const OF_EVERY_REQUEST: ReadonlySet<string> = new Set(['idempotency_claims']);
+/** Collections that any request may write, even if it is refused. */
+const BOOKKEEPING_COLLECTIONS: ReadonlySet<string> = new Set(['idempotency_claims']);
 
-/** The API with something of everything in it, and what is to hold of each request. */
+/** The API with one resource of each kind, and the checks of every response. */
 export class FuzzedApi {
   readonly values: SchemaValues;
-  private readonly answers: Answers;
-  /** By scope. */
-  private readonly known = new Map<string, KnownThings>();
-  private readonly sender: Sender;
+  private readonly answers: ResponseValidator;
+  /** Known resources by scope. */
+  private readonly known = new Map<string, KnownResources>();
+  private readonly sender: RequestSender;
   private sendings = 0;
   private successes = 0;
 
@@ -30,26 +30,26 @@ export class FuzzedApi {
     private readonly api: Api,
     readonly description: Description,
     private readonly receiver: ClientReceiver,
-    private readonly written: Written,
+    private readonly written: RecordedWrites,
     private callers: readonly Caller[],
   ) {
-    this.values = new SchemaValues(description, { urls: [receiver.url, 'http://127.0.0.1:1/'], known: knownOf });
-    this.answers = new Answers(description);
-    this.sender = new Sender(api.url);
+    this.values = new SchemaValues(description, { urls: [receiver.url, 'http://127.0.0.1:1/'], known: placeholder });
+    this.answers = new ResponseValidator(description);
+    this.sender = new RequestSender(api.url);
   }
 
   static async start(): Promise<FuzzedApi> {
-    const written = new Written();
+    const written = new RecordedWrites();
     const api = await startApi({
-      store: (store) => watchedStore(store, written),
-      // So that one may come from many addresses, and sign in from each.
+      store: (store) => withRecordedWrites(store, written),
+      // Allows requests with different client addresses, each with its own limit of sign-ins.
       settings: { trustedProxies: ['127.0.0.1'] },
     });
     const receiver = await startClientReceiver();
     const description = new Description((await api.call('GET', '/openapi.json')).body);
-    const fuzzed = new FuzzedApi(api, description, receiver, written, await newCallers(api));
+    const fuzzed = new FuzzedApi(api, description, receiver, written, await createCallers(api));
     try {
-      await fuzzed.fill();
+      await fuzzed.createResources();
       return fuzzed;
     } catch (error) {
       await fuzzed.close();
@@ -63,86 +63,91 @@ export class FuzzedApi {
     await this.receiver.close();
   }
 
-  /** The part of all that were sent which was carried out. */
-  get carriedOut(): number {
+  /** Share of sent requests that succeeded. */
+  get successRate(): number {
     return this.successes / this.sendings;
   }
 
-  /** Sends it. @throws where what comes of it is not as it has to be */
-  async expectSound(operation: Operation, drawn: Drawn): Promise<void> {
+  /** Sends the request and checks the response. @throws Error if the response is not as expected */
+  async sendAndCheck(operation: Operation, drawn: GeneratedRequest): Promise<void> {
     const caller = this.callerOf(drawn);
-    const [whose, known] = this.knownOf(caller, drawn.isStrange);
-    const sent: Sent = {
+    const [whose, known] = this.knownResourcesFor(caller, drawn.usesForeignIds);
+    const sent: SentRequest = {
       method: operation.method,
-      path: known.filledIn(pathOf(operation.path, drawn, known)),
-      headers: { ...caller.headers, ...mapped(drawn.headers, (value) => known.filledIn(value)) },
+      path: known.fillPlaceholders(buildPath(operation.path, drawn, known)),
+      headers: { ...caller.headers, ...mapValues(drawn.headers, (value) => known.fillPlaceholders(value)) },
       ...(drawn.body !== undefined && {
-        body: typeof drawn.body === 'string' ? known.filledIn(drawn.body) : drawn.body,
+        body: typeof drawn.body === 'string' ? known.fillPlaceholders(drawn.body) : drawn.body,
       }),
     };
-    this.written.forget();
+    this.written.clear();
     const before = await this.api.head();
     const received = await this.sender.send(sent);
     const { status } = received;
-    const faults = [...this.answers.faultsOf(operation, received)];
+    const faults = [...this.answers.validate(operation, received)];
     if (status >= 500) faults.push('it is a fault of the server');
-    if (status >= 400 || operation.method === 'GET') faults.push(...(await this.writtenSince(before, received)));
+    if (status >= 400 || operation.method === 'GET') faults.push(...(await this.unexpectedWrites(before, received)));
     const isOthers = operation.isSecured && workspaceOf(whose) !== workspaceOf(caller.scope);
     if (status < 400 && isOthers && operation.path.includes('{')) faults.push('it is of another workspace');
-    if (faults.length > 0) throw new Error(told(sent, received, faults));
+    if (faults.length > 0) throw new Error(describeFailure(sent, received, faults));
     this.sendings += 1;
     if (status < 300) {
       this.successes += 1;
-      this.knownOf(caller)[1].learn(sent.path, received.headers, received.json);
+      this.knownResourcesFor(caller)[1].recordResponse(sent.path, received.headers, received.json);
     }
-    if (status === 401 && caller.isKnown) await this.renewCallers();
+    if (status === 401 && caller.isAuthenticated) await this.renewCallers();
   }
 
-  /** Others who may all do what they could at first: requests take things away from those who ask. */
+  /** Creates new callers with the original permissions, because requests may revoke them. */
   private async renewCallers(): Promise<void> {
-    this.callers = await newCallers(this.api);
+    this.callers = await createCallers(this.api);
     const caller = this.callerOf({ caller: 0 });
     for (const path of ['/v1/session', '/v1/sessions']) {
       const { headers, body } = await this.api.call('GET', path, { headers: caller.headers });
-      this.knownOf(caller)[1].learn(path, Object.fromEntries(headers), body);
+      this.knownResourcesFor(caller)[1].recordResponse(path, Object.fromEntries(headers), body);
     }
   }
 
-  private async writtenSince(before: Position | undefined, { headers }: Received): Promise<readonly string[]> {
-    const collections = this.written.by(String(headers['request-id'])).filter((name) => !OF_EVERY_REQUEST.has(name));
+  private async unexpectedWrites(
+    before: Position | undefined,
+    { headers }: ReceivedResponse,
+  ): Promise<readonly string[]> {
+    const collections = this.written
+      .collectionsChangedBy(String(headers['request-id']))
+      .filter((name) => !BOOKKEEPING_COLLECTIONS.has(name));
     return [
       ...((await this.api.head()) === before ? [] : ['events were stored']),
       ...collections.map((name) => `something was written in ${name}`),
     ];
   }
 
-  private callerOf({ caller }: Pick<Drawn, 'caller'>): Caller {
+  private callerOf({ caller }: Pick<GeneratedRequest, 'caller'>): Caller {
     const found = this.callers[caller % this.callers.length];
     if (!found) throw new Error('nobody asks');
     return found;
   }
 
-  /** What they know, or, where they are to ask for it, what somebody else does; whose that is. */
-  private knownOf({ scope }: Caller, isStrange = false): readonly [whose: string, known: KnownThings] {
+  /** Returns the known resources of the caller, or of another scope if the request uses foreign ids, with the scope. */
+  private knownResourcesFor({ scope }: Caller, isStrange = false): readonly [whose: string, known: KnownResources] {
     const others = [...this.known.keys()].filter((other) => other !== scope);
     const whose = (isStrange ? others.at(-1) : undefined) ?? scope;
-    const known = this.known.get(whose) ?? new KnownThings(this.description);
+    const known = this.known.get(whose) ?? new KnownResources(this.description);
     this.known.set(whose, known);
     return [whose, known];
   }
 
-  /** One of each, so that there is something to ask for from the first request on. */
-  private async fill(): Promise<void> {
+  /** Creates one resource of each kind, so that the first requests find existing ones. */
+  private async createResources(): Promise<void> {
     const { api } = this;
     const caller = this.callerOf({ caller: 0 });
-    const [, known] = this.knownOf(caller);
+    const [, known] = this.knownResourcesFor(caller);
     const call = async (method: string, path: string, json?: object) => {
       const { status, headers, body } = await api.call(method, path, { headers: caller.headers, json });
       if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
-      known.learn(path, Object.fromEntries(headers), body);
+      known.recordResponse(path, Object.fromEntries(headers), body);
       return String(body['id']);
     };
-    for (const name of ['password', 'current_password', 'new_password']) known.noteText(name, PASSWORD);
+    for (const name of ['password', 'current_password', 'new_password']) known.recordText(name, PASSWORD);
     const shipment = await call('POST', '/v1/shipments', {
       external_id: 'one',
       mode: 'ocean',
@@ -153,7 +158,7 @@ export class FuzzedApi {
       occurred_at: '2026-11-01T00:00:00Z',
     });
     await call('POST', `/v1/shipments/${shipment}/exceptions`, { type: 'lost' });
-    const [file = Buffer.alloc(0)] = FILES;
+    const [file = Buffer.alloc(0)] = SAMPLE_FILES;
     await call('POST', `/v1/shipments/${shipment}/documents/uploads`, {
       type: 'other',
       file_name: 'bill.pdf',
@@ -161,30 +166,37 @@ export class FuzzedApi {
       size_bytes: file.byteLength,
       checksum_sha256: createHash('sha256').update(file).digest('hex'),
     });
-    const endpoint = await enabledEndpoint(api, await api.key('admin', 'live'), this.receiver.url);
+    const endpoint = await createEnabledEndpoint(api, await api.key('admin', 'live'), this.receiver.url);
     await call('POST', `/v1/webhook_endpoints/${String(endpoint['id'])}/test`, { type: 'shipment.created' });
     await call('POST', '/v1/service_accounts', { name: 'one', role: 'viewer' });
     await call('POST', '/v1/users', { email: 'one@example.com', role: 'viewer' });
-    for (const path of this.description.lists()) await call('GET', path);
+    for (const path of this.description.listPaths()) await call('GET', path);
   }
 }
 
-function pathOf(template: string, { path, query }: Drawn, known: KnownThings): string {
-  const paths = 'thing' in path ? known.pathsOf(template) : [];
+function buildPath(template: string, { path, query }: GeneratedRequest, known: KnownResources): string {
+  const paths = 'resource' in path ? known.pathsOf(template) : [];
   const steps = 'steps' in path ? [...path.steps] : [];
-  const found = 'thing' in path ? paths[path.thing % paths.length] : undefined;
+  const found = 'resource' in path ? paths[path.resource % paths.length] : undefined;
   const plain = found ?? template.replace(/\{[^}]+\}/g, () => steps.shift() ?? 'none');
   return plain.includes('?') ? plain + query.replace('?', '&') : plain + query;
 }
 
 const workspaceOf = (scope: string) => scope.split(' ')[0];
 
-function told(sent: Sent, { status, headers, text }: Received, faults: readonly string[]): string {
+function describeFailure(
+  sent: SentRequest,
+  { status, headers, text }: ReceivedResponse,
+  faults: readonly string[],
+): string {
   const body = typeof sent.body === 'object' ? Buffer.from(sent.body).toString('latin1') : sent.body;
   const request = JSON.stringify({ ...sent, body }).slice(0, 5_000);
   return `${faults.join('; ')}\nof the answer ${status} ${JSON.stringify(headers)}\n${text.slice(0, 3_000)}\nto ${request}`;
 }
 
-function mapped(record: Readonly<Record<string, string>>, change: (value: string) => string): Record<string, string> {
+function mapValues(
+  record: Readonly<Record<string, string>>,
+  change: (value: string) => string,
+): Record<string, string> {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }

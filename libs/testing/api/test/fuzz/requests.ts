@@ -1,39 +1,39 @@
 import fc from 'fast-check';
-import { anyText, anyValue } from './any-text.ts';
-import { knownOf } from './known-things.ts';
-import { alsoBeside } from './beside.ts';
-import { FILES, MEDIA_TYPES, formsOf } from './forms.ts';
+import { anyText, anyValue } from './arbitrary-values.ts';
+import { placeholder } from './known-resources.ts';
+import { withMutations } from './mutations.ts';
+import { SAMPLE_FILES, MEDIA_TYPES, generateForms } from './multipart-forms.ts';
 import type { Operation, Parameter } from './description.ts';
 import type { SchemaValues } from './schema-values.ts';
 
-/** A request before it is known what there is to ask for. */
-export interface Drawn {
-  /** Which of those who ask. */
+/** A generated request with placeholders for existing resources. */
+export interface GeneratedRequest {
+  /** Index of the caller. */
   readonly caller: number;
-  /** Whether they name what others have. */
-  readonly isStrange: boolean;
-  /** Which of the things that there are, or a path of no such thing. */
-  readonly path: { readonly thing: number } | { readonly steps: readonly string[] };
-  /** Encoded, with its `?` where there is one. */
+  /** True if the request uses ids of another scope. */
+  readonly usesForeignIds: boolean;
+  /** Index of an existing resource, or the segments of a path to a resource that does not exist. */
+  readonly path: { readonly resource: number } | { readonly steps: readonly string[] };
+  /** Encoded query with its `?`, or an empty string. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
 
-/** Requests of an operation: as it is described, and beside that. */
-export function requestsOf(operation: Operation, values: SchemaValues): fc.Arbitrary<Drawn> {
+/** Generates requests of an operation, both as described and invalid ones. */
+export function generateRequests(operation: Operation, values: SchemaValues): fc.Arbitrary<GeneratedRequest> {
   return fc
     .record({
       caller: fc.nat(1_000),
-      isStrange: fc.nat(9).map((one) => one === 9),
+      usesForeignIds: fc.nat(9).map((one) => one === 9),
       path: fc.oneof(
-        { weight: 12, arbitrary: fc.record({ thing: fc.nat(1_000) }) },
-        { weight: 1, arbitrary: fc.record({ steps: fc.array(pathStep, { minLength: 3, maxLength: 3 }) }) },
+        { weight: 12, arbitrary: fc.record({ resource: fc.nat(1_000) }) },
+        { weight: 1, arbitrary: fc.record({ steps: fc.array(unknownPathSegment, { minLength: 3, maxLength: 3 }) }) },
       ),
-      query: queriesOf(operation.parameters, values),
-      headers: headersOf(operation),
+      query: generateQueries(operation.parameters, values),
+      headers: generateHeaders(operation),
       address: fc.ipV4(),
-      content: bodiesOf(operation, values),
+      content: generateBodies(operation, values),
     })
     .map(({ content: { type, body }, headers, address, ...drawn }) => ({
       ...drawn,
@@ -42,33 +42,36 @@ export function requestsOf(operation: Operation, values: SchemaValues): fc.Arbit
     }));
 }
 
-/** One step of a path that leads to nothing, encoded. */
-const pathStep = fc.oneof(
-  knownOf('').map(encoded),
-  anyText.map((text) => encoded(text.slice(0, 500)) || '%20'),
+/** An encoded path segment that matches no resource. */
+const unknownPathSegment = fc.oneof(
+  placeholder('').map(percentEncode),
+  anyText.map((text) => percentEncode(text.slice(0, 500)) || '%20'),
   fc.constantFrom('%', '%zz', '%C3%28', '%ED%A0%80', '%2e%2e%2f', ';', 'CSQU3054383'),
 );
 
-/** Percent-encoded, halves of surrogate pairs too. */
-function encoded(text: string): string {
+/** Percent-encodes text, including halves of surrogate pairs. */
+function percentEncode(text: string): string {
   const units = text.match(/[\ud800-\udbff][\udc00-\udfff]|[^]/g) ?? [];
   return units.map((unit) => (/^[\ud800-\udfff]$/.test(unit) ? '%ED%A0%80' : encodeURIComponent(unit))).join('');
 }
 
-/** All headers together, and the line before them, have to be less than 16 KiB: what is not is no request of any operation. */
-const MOST_QUERY = 8_000;
+/**
+ * Maximum length of a query. The request line and all headers must stay below 16 KiB, or the parser refuses the
+ * request.
+ */
+const MAX_QUERY_LENGTH = 8_000;
 
-function queriesOf(parameters: readonly Parameter[], values: SchemaValues): fc.Arbitrary<string> {
+function generateQueries(parameters: readonly Parameter[], values: SchemaValues): fc.Arbitrary<string> {
   const described = parameters.filter((parameter) => parameter.in === 'query');
   const named = described.map(({ name, schema = {} }) => ({
-    // One that was told goes on with one list alone.
+    // A known cursor is valid for only one list.
     weight: name === 'cursor' ? 1 : 4,
     arbitrary: fc
-      .oneof({ weight: 6, arbitrary: values.of(schema, name) }, anyText)
-      .map((value) => `${encoded(name)}=${encoded(String(value))}`),
+      .oneof({ weight: 6, arbitrary: values.valuesOf(schema, name) }, anyText)
+      .map((value) => `${percentEncode(name)}=${percentEncode(String(value))}`),
   }));
   const beside = fc.oneof(
-    fc.tuple(anyText, anyText).map(([name, value]) => `${encoded(name)}=${encoded(value)}`),
+    fc.tuple(anyText, anyText).map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`),
     fc.constantFrom(
       '%',
       '%zz=1',
@@ -88,13 +91,13 @@ function queriesOf(parameters: readonly Parameter[], values: SchemaValues): fc.A
   );
   return parts
     .map((both) => both.flat())
-    .map((all) => (all.length === 0 ? '' : `?${all.join('&').slice(0, MOST_QUERY)}`));
+    .map((all) => (all.length === 0 ? '' : `?${all.join('&').slice(0, MAX_QUERY_LENGTH)}`));
 }
 
-/** What a header may hold, as Node sends it. */
+/** Text of a header value that Node can send. */
 const headerText = anyText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 2_000));
-/** What is worth saying in the headers that the API looks at; it looks at them whatever the operation says. */
-const SAID: Readonly<Record<string, readonly string[]>> = {
+/** Values of the headers that the API reads. The API reads them for every operation. */
+const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   prefer: ['handling=strict', 'handling=lenient', 'handling="strict", wait=5', 'respond-async'],
   'if-match': ['"1"', '"2"', '"999999999"', 'W/"1"', '*', '"1", "2"', '"', '1', '""'],
   'if-none-match': ['"1"', 'W/"1"', '*', '"1","x"', '"'],
@@ -122,18 +125,18 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'accept-language': ['nl', '*'],
 };
 
-function headersOf({ parameters }: Operation): fc.Arbitrary<Readonly<Record<string, string>>> {
+function generateHeaders({ parameters }: Operation): fc.Arbitrary<Readonly<Record<string, string>>> {
   const own = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase());
   const header = (names: readonly string[]) =>
     fc.constantFrom(...names).chain((name) => {
-      const said = fc.oneof(fc.constantFrom(...(SAID[name] ?? [''])), knownOf(name));
+      const said = fc.oneof(fc.constantFrom(...(HEADER_VALUES[name] ?? [''])), placeholder(name));
       return fc.oneof({ weight: 5, arbitrary: said }, headerText).map((value) => [name, value] as const);
     });
   const some = (names: readonly string[]) =>
     names.length === 0
       ? fc.constant([])
       : fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(header(names), { maxLength: 2 }));
-  return fc.tuple(some(own), some(Object.keys(SAID))).map((both) => Object.fromEntries(both.flat()));
+  return fc.tuple(some(own), some(Object.keys(HEADER_VALUES))).map((both) => Object.fromEntries(both.flat()));
 }
 
 interface Body {
@@ -141,17 +144,20 @@ interface Body {
   readonly body?: string | Uint8Array;
 }
 
-const files = fc.record({
+const fileBodies = fc.record({
   type: fc.constantFrom(...MEDIA_TYPES),
-  body: fc.oneof(fc.constantFrom(...FILES), fc.uint8Array({ maxLength: 500 })),
+  body: fc.oneof(fc.constantFrom(...SAMPLE_FILES), fc.uint8Array({ maxLength: 500 })),
 });
 
-function bodiesOf({ method, content }: Operation, values: SchemaValues): fc.Arbitrary<Body> {
+function generateBodies({ method, content }: Operation, values: SchemaValues): fc.Arbitrary<Body> {
   const described = Object.entries(content).map(([type, { schema = {} }]) => {
-    if (type.startsWith('multipart/')) return formsOf(values.fieldsOf(schema));
-    if (!/json$/.test(type)) return files;
-    const exemplary = values.likeExamples().of(schema);
-    return fc.oneof(jsonBodies(type, exemplary), jsonBodies(type, alsoBeside(fc.oneof(exemplary, values.of(schema)))));
+    if (type.startsWith('multipart/')) return generateForms(values.fieldsOf(schema));
+    if (!/json$/.test(type)) return fileBodies;
+    const exemplary = values.preferExamples().valuesOf(schema);
+    return fc.oneof(
+      jsonBodies(type, exemplary),
+      jsonBodies(type, withMutations(fc.oneof(exemplary, values.valuesOf(schema)))),
+    );
   });
   const none = fc.constant<Body>({});
   const strange = fc.oneof(
@@ -165,12 +171,15 @@ function bodiesOf({ method, content }: Operation, values: SchemaValues): fc.Arbi
         body,
       })),
   );
-  if (described.length === 0 && method === 'PUT') return fc.oneof({ weight: 8, arbitrary: files }, strange);
+  if (described.length === 0 && method === 'PUT') return fc.oneof({ weight: 8, arbitrary: fileBodies }, strange);
   if (described.length === 0) return fc.oneof({ weight: 8, arbitrary: none }, strange);
   return fc.oneof({ weight: 12, arbitrary: fc.oneof(...described) }, strange);
 }
 
-/** Mostly what JSON makes of the values; also cut off, with a number too large for any, a field twice, or in UTF-16. */
+/**
+ * Generates JSON bodies: most are valid, others are cut off, contain a number that is too large or a field twice, or
+ * are in another encoding.
+ */
 function jsonBodies(type: string, values: fc.Arbitrary<unknown>): fc.Arbitrary<Body> {
   const spoiled = fc.constantFrom<(text: string) => string | Uint8Array>(
     (text) => text.slice(0, -1),

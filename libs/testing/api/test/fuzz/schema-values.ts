@@ -1,21 +1,24 @@
 import fc from 'fast-check';
-import { anyText, anyValue } from './any-text.ts';
+import { anyText, anyValue } from './arbitrary-values.ts';
 import type { Description, Schema } from './description.ts';
-import type { Field } from './forms.ts';
+import type { Field } from './multipart-forms.ts';
 
-/** What the schemas cannot tell. */
-export interface Hints {
-  /** Addresses that are there, and reach nobody else. */
+/** Values that the schemas cannot describe. */
+export interface ValueHints {
+  /** Reachable URLs on this machine. */
   readonly urls: readonly string[];
-  /** Ids, cursors and the like of what is there, for a field or parameter of the name. */
+  /** Returns existing ids, cursors and similar values for a field or parameter name. */
   known(name: string): fc.Arbitrary<string>;
 }
 
 const DAY_MS = 86_400_000;
-/** Days around which rules of time open and close: the fuzz is about inputs, so a fixed one will do. */
-const AROUND = Date.parse('2026-11-21T09:30:00Z');
+/** The base of generated dates. It is fixed, because the fuzz test checks inputs, not time-based rules. */
+const BASE_TIME_MS = Date.parse('2026-11-21T09:30:00Z');
 const instant = fc.oneof(
-  { weight: 4, arbitrary: fc.integer({ min: -90 * 24, max: 90 * 24 }).map((hours) => AROUND + hours * 3_600_000) },
+  {
+    weight: 4,
+    arbitrary: fc.integer({ min: -90 * 24, max: 90 * 24 }).map((hours) => BASE_TIME_MS + hours * 3_600_000),
+  },
   fc.integer({ min: Date.parse('1900-01-01T00:00:00Z'), max: Date.parse('2999-12-31T23:59:59Z') }),
 );
 const SUFFIXES = ['Z', '+00:00', '-00:00', '+08:00', '-11:30', '+14:00', '.5Z', '.123456789Z', 'z'] as const;
@@ -24,65 +27,65 @@ const dateTime = fc
   .map(([at, suffix]) => `${new Date(at).toISOString().slice(0, 19)}${suffix}`);
 const date = instant.map((at) => new Date(at - (at % DAY_MS)).toISOString().slice(0, 10));
 
-/** Values that fit schemas, and now and then, where only words say what is meant, come near. */
+/** Generates values that fit JSON schemas, and values close to them where only the description states the rule. */
 export class SchemaValues {
   private readonly known = new Map<string, fc.Arbitrary<unknown>>();
 
-  /** @param exemplary whether text is as the examples are, where there are some: of much text something is wrong mostly */
+  /** @param prefersExamples true to use the examples for most texts, because arbitrary text is usually invalid */
   constructor(
     private readonly description: Description,
-    private readonly hints: Hints,
-    private readonly exemplary = false,
+    private readonly hints: ValueHints,
+    private readonly prefersExamples = false,
   ) {}
 
-  /** The same, exemplary. */
-  likeExamples(): SchemaValues {
+  /** Returns a generator that uses the examples for most texts. */
+  preferExamples(): SchemaValues {
     return new SchemaValues(this.description, this.hints, true);
   }
 
-  /** @param name of the field or parameter */
-  of(schema: Schema, name = ''): fc.Arbitrary<unknown> {
+  /** @param name name of the field or parameter */
+  valuesOf(schema: Schema, name = ''): fc.Arbitrary<unknown> {
     const { $ref } = schema;
-    if ($ref === undefined) return this.made(schema, name);
-    const made = this.known.get($ref) ?? this.made(this.description.resolve(schema), name);
+    if ($ref === undefined) return this.generate(schema, name);
+    const made = this.known.get($ref) ?? this.generate(this.description.resolve(schema), name);
     this.known.set($ref, made);
     return made;
   }
 
-  /** The parts of a form. */
+  /** The parts of a multipart form. */
   fieldsOf(schema: Schema): readonly Field[] {
     const { properties = {} } = this.description.resolve(schema);
     return Object.entries(properties).map(([name, given]) => {
       const field = this.description.resolve(given);
       const isFile = field.format === 'binary' || field.contentMediaType !== undefined;
-      return { name, isFile, values: this.of(given, name) };
+      return { name, isFile, values: this.valuesOf(given, name) };
     });
   }
 
-  private made(schema: Schema, name: string): fc.Arbitrary<unknown> {
+  private generate(schema: Schema, name: string): fc.Arbitrary<unknown> {
     if (schema.const !== undefined) return fc.constant(schema.const);
     if (schema.enum)
-      return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, inCapitals(schema.enum));
+      return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, upperCaseValues(schema.enum));
     const choices = schema.anyOf ?? schema.oneOf;
-    if (choices) return fc.oneof(...choices.map((choice) => this.of(choice, name)));
-    if (schema.allOf) return this.all(schema.allOf, name);
+    if (choices) return fc.oneof(...choices.map((choice) => this.valuesOf(choice, name)));
+    if (schema.allOf) return this.mergeSchemas(schema.allOf, name);
     const types = [schema.type ?? (schema.properties ? 'object' : 'any')].flat();
-    const [first = 'any', ...others] = types.map((type) => this.typed(type, schema, name));
+    const [first = 'any', ...others] = types.map((type) => this.valuesOfType(type, schema, name));
     return first === 'any'
       ? anyValue
       : fc.oneof({ weight: 4, arbitrary: first }, ...(others as fc.Arbitrary<unknown>[]));
   }
 
-  /** Several objects in one. */
-  private all(schemas: readonly Schema[], name: string): fc.Arbitrary<unknown> {
+  /** Merges several object schemas into one object. */
+  private mergeSchemas(schemas: readonly Schema[], name: string): fc.Arbitrary<unknown> {
     const [first, ...others] = schemas;
-    if (first && others.length === 0) return this.of(first, name);
+    if (first && others.length === 0) return this.valuesOf(first, name);
     return fc
-      .tuple(...schemas.map((schema) => this.of(schema, name)))
+      .tuple(...schemas.map((schema) => this.valuesOf(schema, name)))
       .map((parts) => Object.assign({}, ...parts) as unknown);
   }
 
-  private typed(type: string, schema: Schema, name: string): fc.Arbitrary<unknown> {
+  private valuesOfType(type: string, schema: Schema, name: string): fc.Arbitrary<unknown> {
     switch (type) {
       case 'null':
         return fc.constant(null);
@@ -103,19 +106,19 @@ export class SchemaValues {
   }
 
   private objects({ properties = {}, required = [], additionalProperties, ...schema }: Schema): fc.Arbitrary<object> {
-    const fields = Object.entries(properties).map(([name, field]) => [name, this.of(field, name)] as const);
+    const fields = Object.entries(properties).map(([name, field]) => [name, this.valuesOf(field, name)] as const);
     const named = fc.record(Object.fromEntries(fields), { requiredKeys: [...required], noNullPrototype: true });
     const examples = examplesOf(schema).filter((example) => typeof example === 'object' && example !== null);
     if (typeof additionalProperties !== 'object')
       return examples.length ? fc.oneof(named, fc.constantFrom(...examples)) : named;
-    const others = fc.dictionary(anyText, this.of(additionalProperties), { maxKeys: 3, noNullPrototype: true });
+    const others = fc.dictionary(anyText, this.valuesOf(additionalProperties), { maxKeys: 3, noNullPrototype: true });
     return fc
       .tuple(named, fc.oneof(others, fc.constantFrom<object>({}, ...examples)))
       .map((parts) => Object.assign({}, ...parts) as object);
   }
 
   private arrays(schema: Schema, name: string): fc.Arbitrary<unknown> {
-    const made = fc.array(this.of(schema.items ?? {}, name), bounds(schema.minItems, schema.maxItems));
+    const made = fc.array(this.valuesOf(schema.items ?? {}, name), lengthBounds(schema.minItems, schema.maxItems));
     const examples = examplesOf(schema).filter(Array.isArray);
     return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
   }
@@ -125,24 +128,24 @@ export class SchemaValues {
     if (format === 'uri') return fc.constantFrom(...this.hints.urls);
     const examples = examplesOf(schema).map(String);
     const samples = examples.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...examples) }];
-    const known = { weight: KNOWN.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
+    const known = { weight: KNOWN_FIELD_NAMES.test(name) ? 12 : 1, arbitrary: this.hints.known(name) };
     const made = (arbitrary: fc.Arbitrary<string>) => fc.oneof(...samples, known, { weight: 6, arbitrary });
     if (format === 'date-time') return made(dateTime);
     if (format === 'date') return made(date);
     if (format === 'email') return made(fc.emailAddress());
     if (pattern !== undefined) return made(fc.stringMatching(new RegExp(pattern)));
-    if (this.exemplary && samples.length > 0) return fc.oneof(...samples);
+    if (this.prefersExamples && samples.length > 0) return fc.oneof(...samples);
     const lengths = { minLength, maxLength: Math.min(maxLength, minLength + 40) };
     const texts = fc.oneof(fc.constantFrom('one', 'two', 'beta'), fc.string({ unit: 'grapheme', ...lengths }));
     return fc.oneof(...samples, known, { weight: 2, arbitrary: texts });
   }
 }
 
-/** What is known by these names cannot be made up. */
-const KNOWN = /(_id|^id|email|password|cursor|token|after)$/;
+/** Names of fields whose values must exist and cannot be invented. */
+const KNOWN_FIELD_NAMES = /(_id|^id|email|password|cursor|token|after)$/;
 
-/** Enumerations are taken in any case. */
-function inCapitals(values: readonly unknown[]): fc.Arbitrary<unknown> {
+/** The API accepts enumerations in upper and lower case. */
+function upperCaseValues(values: readonly unknown[]): fc.Arbitrary<unknown> {
   return fc.constantFrom(...values.map((value) => (typeof value === 'string' ? value.toUpperCase() : value)));
 }
 
@@ -158,6 +161,6 @@ function numbers(type: 'integer' | 'number', schema: Schema): fc.Arbitrary<numbe
   return fc.oneof(fc.double({ min, max, noNaN: true }), fc.integer({ min: Math.ceil(min), max: Math.floor(max) }));
 }
 
-function bounds(minItems = 0, maxItems = 3): { readonly minLength: number; readonly maxLength: number } {
+function lengthBounds(minItems = 0, maxItems = 3): { readonly minLength: number; readonly maxLength: number } {
   return { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, minItems + 3)) };
 }

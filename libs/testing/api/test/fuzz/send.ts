@@ -1,33 +1,35 @@
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 
-export interface Sent {
+export interface SentRequest {
   readonly method: string;
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
 
-export interface Received {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Without parameters; undefined where there is no body. */
+  /** Media type without parameters; undefined if there is no body. */
   readonly mediaType: string | undefined;
   readonly text: string;
-  /** Undefined where it is of another media type. */
+  /** Parsed body; undefined for other media types. */
   readonly json: unknown;
 }
 
-/** Sends requests over connections that stay open, as they are: Node's own, for `fetch` corrects what it is given. */
-export class Sender {
+/**
+ * Sends requests unchanged over persistent connections. Uses Node's HTTP client, because `fetch` corrects its input.
+ */
+export class RequestSender {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
   constructor(private readonly origin: string) {}
 
-  /** @throws where the connection ends without an answer */
-  send({ method, path, headers, body }: Sent): Promise<Received> {
-    const { promise, resolve, reject } = Promise.withResolvers<Received>();
+  /** @throws Error if the connection ends without a response */
+  send({ method, path, headers, body }: SentRequest): Promise<ReceivedResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
     const { hostname, port } = new URL(this.origin);
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const options = { agent: this.agent, hostname, port, method, path, headers: { ...headers, ...length } };
@@ -35,7 +37,7 @@ export class Sender {
       const { statusCode: status = 0, headers: received } = answer;
       const mediaType = received['content-type']?.split(';')[0]?.trim();
       const end = (text: string) =>
-        resolve({ status, headers: received, mediaType, text, json: jsonOf(mediaType, text) });
+        resolve({ status, headers: received, mediaType, text, json: parseJsonBody(mediaType, text) });
       if (mediaType === 'text/event-stream') {
         end('');
         sent.destroy();
@@ -56,6 +58,6 @@ export class Sender {
   }
 }
 
-function jsonOf(mediaType: string | undefined, text: string): unknown {
+function parseJsonBody(mediaType: string | undefined, text: string): unknown {
   return mediaType !== undefined && /json$/.test(mediaType) && text !== '' ? JSON.parse(text) : undefined;
 }

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, takeTime } from '@tracking/testing';
+import { eventually, simulateDelay } from '@tracking/testing';
 import { type RetryPolicy, requestRetry } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
@@ -216,7 +216,7 @@ describe('an attempt', () => {
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 3 });
     await stage.endpoint(webhooks, URL_B);
     const slowly: FakeBehaviour = async () => {
-      await takeTime(5);
+      await simulateDelay(5);
       return answer(200);
     };
     stage.receivers.respondWith(URL_A, slowly);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually, rounds, takeTime } from '@tracking/testing';
+import { eventually, propertyRounds, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 
 const after = async (ms: number, result: ReturnType<FakeBehaviour>) => {
-  await takeTime(ms);
+  await simulateDelay(ms);
   return result;
 };
 const count = async (statuses: readonly string[], endpoint_id?: string) => {
@@ -264,7 +264,7 @@ describe('a workspace with a large backlog', () => {
 
 describe('a large backlog', () => {
   test('waits on disk, and is delivered in order with little of it in memory', async () => {
-    const all = rounds(2_000);
+    const all = propertyRounds(2_000);
     webhooks = await stage.start({ policy: NEVER, maxWaiting: 100 });
     const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
     await webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
@@ -291,7 +291,7 @@ describe('a large backlog', () => {
   });
 
   test('of failures is delivered by retries, without loss or repetition', async () => {
-    const all = rounds(1_000);
+    const all = propertyRounds(1_000);
     webhooks = await stage.start({ policy: SOON, maxWaiting: 50 });
     await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;

@@ -5,7 +5,7 @@ import {
   type RawBehaviour,
   type RawReceiver,
   createAuthority,
-  endless,
+  endlessResponses,
   eventually,
   issueCertificate,
   receivers,
@@ -73,8 +73,12 @@ describe('a real HTTPS receiver', () => {
     ['hangs', receivers.hangs(), { error: { code: 'timeout' } }],
     ['hangs after its headers', receivers.hangsAfterHeaders(), { error: { code: 'timeout' } }],
     ['drips', receivers.drips(), { error: { code: 'timeout' } }],
-    ['informs without end', receivers.floods(endless.information103), { error: { code: 'invalid_response' } }],
-    ['extends a chunk without end', receivers.floods(endless.chunkExtension), { error: { code: 'invalid_response' } }],
+    ['informs without end', receivers.floods(endlessResponses.information103), { error: { code: 'invalid_response' } }],
+    [
+      'extends a chunk without end',
+      receivers.floods(endlessResponses.chunkExtension),
+      { error: { code: 'invalid_response' } },
+    ],
     // Twice, because a request dropped by a reused connection is sent once more.
     ['resets', receivers.resets(), { error: { code: 'connection_reset' } }, 2],
     ['lies about its length', receivers.claimsMore(), { error: { code: 'connection_reset' } }],

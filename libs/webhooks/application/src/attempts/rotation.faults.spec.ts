@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually, takeTime } from '@tracking/testing';
+import { eventually, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { type Arrived, answer } from '../../test/fake-receivers.ts';
@@ -90,7 +90,7 @@ function load(): void {
       const event = stage.event();
       await stage.publish(event);
       published.add(event.id);
-      await takeTime(2);
+      await simulateDelay(2);
     }
   })();
   endLoad = () => {

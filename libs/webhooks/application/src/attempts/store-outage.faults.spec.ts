@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, takeTime } from '@tracking/testing';
+import { eventually, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
@@ -31,7 +31,7 @@ describe('a document store that fails intermittently', () => {
     flaky.flaky = true;
     for (let batch = 0; batch < 10; batch += 1) {
       await stage.publish(...Array.from({ length: 5 }, () => stage.event()));
-      await takeTime(20);
+      await simulateDelay(20);
     }
     await eventually(
       () => expect(stage.receivers.deliveriesAt(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),

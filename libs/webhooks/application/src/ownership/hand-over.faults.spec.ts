@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, takeTime } from '@tracking/testing';
+import { eventually, simulateDelay } from '@tracking/testing';
 import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 const slowly: FakeBehaviour = async (request) => {
-  await takeTime(3);
+  await simulateDelay(3);
   return stage.receivers.answerOk(request);
 };
 
@@ -33,7 +33,7 @@ function publishing(atOnce = 1): () => Promise<number> {
     let events = 0;
     for (; isPublishing; events += atOnce) {
       await Promise.all(Array.from({ length: atOnce }, () => stage.publish(stage.event())));
-      await takeTime(2);
+      await simulateDelay(2);
     }
     return events;
   };

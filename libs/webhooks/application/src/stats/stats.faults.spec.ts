@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { eventually, rounds, takeTime } from '@tracking/testing';
+import { eventually, propertyRounds, simulateDelay } from '@tracking/testing';
 import { toCounts, countedLog } from '../../test/counted-log.ts';
 import { answer } from '../../test/fake-receivers.ts';
 import { MortalProcess } from '../../test/mortal-process.ts';
@@ -17,7 +17,7 @@ const SETTINGS = {
 /** Counts of the latest tenth of a second die with their owner. */
 const DYING = { ...SETTINGS, statsWriteMs: 100 };
 /** Owners that end in different ways, one after the other. */
-const REIGNS = rounds(60);
+const REIGNS = propertyRounds(60);
 
 type End = 'at a call' | 'kill' | 'stand still' | 'lose leases' | 'stop';
 const ENDS: readonly End[] = ['at a call', 'kill', 'at a call', 'stand still', 'at a call', 'lose leases', 'stop'];
@@ -35,7 +35,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
         await stage.publish(stage.event());
-        await takeTime(1);
+        await simulateDelay(1);
       }
     };
     const given: string[] = [];

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
-import { eventually, propertyRun, silentLogger, tempFolder } from '@tracking/testing';
+import { eventually, propertyOptions, silentLogger, tempFolder } from '@tracking/testing';
 import { markDiscarded, newDelivery, shardOf } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { toCounts, countedLog } from '../../test/counted-log.ts';
@@ -233,6 +233,6 @@ test('whichever process dies at any point, the counters match the log in the end
         await folder.remove();
       }
     }),
-    { ...propertyRun(100, 10), endOnFailure: true },
+    { ...propertyOptions(100, 10), endOnFailure: true },
   );
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { anyText } from './any-text.ts';
+import { anyText } from './arbitrary-values.ts';
 
 /** A part of a `multipart/form-data` body. */
 interface Part {
@@ -10,8 +10,8 @@ interface Part {
 }
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de', 'hex');
-/** Beginnings of files, as they are judged by them: allowed ones, forbidden ones, and two at once. */
-export const FILES: readonly Uint8Array[] = [
+/** Sample files by content type: allowed, forbidden, and two types at once. */
+export const SAMPLE_FILES: readonly Uint8Array[] = [
   Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n'),
   PNG,
   Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex'),
@@ -39,9 +39,14 @@ export interface Field {
   readonly values: fc.Arbitrary<unknown>;
 }
 
-/** Forms with these fields: whole, and with parts missing, repeated, unknown, in another order, or cut off in the middle. */
-export function formsOf(fields: readonly Field[]): fc.Arbitrary<{ readonly type: string; readonly body: Uint8Array }> {
-  const parts = fc.tuple(...fields.map(partOf));
+/**
+ * Generates forms with these fields: complete ones, and forms with missing, repeated, unknown or reordered parts, or
+ * cut off in the middle.
+ */
+export function generateForms(
+  fields: readonly Field[],
+): fc.Arbitrary<{ readonly type: string; readonly body: Uint8Array }> {
+  const parts = fc.tuple(...fields.map(generatePart));
   const other = fc.record({ name: anyText, content: anyText.map((text) => Buffer.from(text)) });
   const beside = fc.oneof(
     { weight: 4, arbitrary: parts },
@@ -58,18 +63,21 @@ export function formsOf(fields: readonly Field[]): fc.Arbitrary<{ readonly type:
     fc.constantFrom('multipart/form-data; x=', 'multipart/mixed; boundary='),
   );
   return fc.tuple(beside, boundary, cut, type).map(([given, mark, missing, kind]) => {
-    const whole = Buffer.concat([...given.map((part) => written(part, mark)), Buffer.from(`--${mark}--\r\n`)]);
+    const whole = Buffer.concat([...given.map((part) => encodePart(part, mark)), Buffer.from(`--${mark}--\r\n`)]);
     return { type: kind + mark, body: whole.subarray(0, Math.max(0, whole.length - missing)) };
   });
 }
 
-function partOf({ name, isFile, values }: Field): fc.Arbitrary<Part> {
+function generatePart({ name, isFile, values }: Field): fc.Arbitrary<Part> {
   if (!isFile) {
     return fc
       .oneof({ weight: 6, arbitrary: values }, anyText)
       .map((value) => ({ name, content: Buffer.from(String(value)) }));
   }
-  const content = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...FILES) }, fc.uint8Array({ maxLength: 500 }));
+  const content = fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...SAMPLE_FILES) },
+    fc.uint8Array({ maxLength: 500 }),
+  );
   return fc.record({
     name: fc.constant(name),
     fileName: fc.oneof(fc.constantFrom('bill.pdf', '../../etc/passwd', 'C:\\a.pdf'), anyText),
@@ -78,7 +86,7 @@ function partOf({ name, isFile, values }: Field): fc.Arbitrary<Part> {
   });
 }
 
-function written({ name, fileName, type, content }: Part, boundary: string): Uint8Array {
+function encodePart({ name, fileName, type, content }: Part, boundary: string): Uint8Array {
   const quoted = (text: string) =>
     `"${text.replace(/[\r\n"]/g, (mark) => `%${mark.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`;
   const disposition = `form-data; name=${quoted(name)}${fileName === undefined ? '' : `; filename=${quoted(fileName)}`}`;

@@ -4,15 +4,15 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { tempFolder, type TempFolder } from '@tracking/testing';
-import { keptPort, keptSecret } from './kept.ts';
+import { persistentPort, persistentSecret } from './persistent-values.ts';
 
 const run = promisify(execFile);
 
 /** As the next process gets them, which does not know which ports this one gave out. */
 async function portsOfTheNext(folder: string, names: readonly string[]): Promise<unknown> {
-  const kept = new URL('./kept.ts', import.meta.url).href;
-  const code = `import { keptPort } from '${kept}';
-    const ports = await Promise.all(${JSON.stringify(names)}.map((name) => keptPort('${folder}', name)));
+  const kept = new URL('./persistent-values.ts', import.meta.url).href;
+  const code = `import { persistentPort } from '${kept}';
+    const ports = await Promise.all(${JSON.stringify(names)}.map((name) => persistentPort('${folder}', name)));
     process.stdout.write(JSON.stringify(ports));`;
   const node = ['--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
   const { stdout } = await run(process.execPath, [...node, '--input-type=module', '--eval', code]);
@@ -28,13 +28,13 @@ describe('what a system keeps from start to start', () => {
 
   it('are its ports, each process its own', async () => {
     const names = ['gateway-1', 'gateway-1 management', 'kafka'];
-    const ports = await Promise.all(names.map((name) => keptPort(folder.path, name)));
+    const ports = await Promise.all(names.map((name) => persistentPort(folder.path, name)));
     expect(new Set(ports).size).toBe(3);
     expect(await portsOfTheNext(folder.path, names)).toEqual(ports);
   });
 
   it('is another port where something listens, and that one from then on', async () => {
-    const first = await keptPort(folder.path, 'kafka');
+    const first = await persistentPort(folder.path, 'kafka');
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(first, '127.0.0.1', resolve));
     expect((other.address() as AddressInfo).port).toBe(first);
@@ -45,11 +45,11 @@ describe('what a system keeps from start to start', () => {
   });
 
   it('are its secrets, for their owner alone', () => {
-    const secret = keptSecret(folder.path, 'administration.token', 'hex');
+    const secret = persistentSecret(folder.path, 'administration.token', 'hex');
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
-    expect(keptSecret(folder.path, 'administration.token', 'hex')).toBe(secret);
-    expect(keptSecret(folder.path, 'services.token', 'hex')).not.toBe(secret);
+    expect(persistentSecret(folder.path, 'administration.token', 'hex')).toBe(secret);
+    expect(persistentSecret(folder.path, 'services.token', 'hex')).not.toBe(secret);
     expect(statSync(join(folder.path, 'administration.token')).mode & 0o777).toBe(0o600);
-    expect(Buffer.from(keptSecret(folder.path, 'secrets.key', 'base64'), 'base64')).toHaveLength(32);
+    expect(Buffer.from(persistentSecret(folder.path, 'secrets.key', 'base64'), 'base64')).toHaveLength(32);
   });
 });

@@ -6,7 +6,7 @@ import formats from 'ajv-formats';
 import type { JsonObject } from '@tracking/contracts';
 
 /** A response of the API. */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -36,21 +36,21 @@ interface Description {
   readonly components: { readonly schemas: Record<string, Schema>; readonly headers: Record<string, DescribedHeader> };
 }
 
-const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
-const ID = 'https://api.example/openapi.json';
-/** Of answers in their own medium alone: an answer of another is no JSON. */
+const OPENAPI_FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
+const SCHEMA_ID = 'https://api.example/openapi.json';
+/** JSON media types. Responses of other types are not parsed. */
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/problem+json']);
 
-export const description = JSON.parse(readFileSync(FILE, 'utf8')) as Description;
+export const description = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as Description;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
-for (const schema of Object.values(description.components.schemas)) close(schema);
-ajv.addSchema(description, ID);
+for (const schema of Object.values(description.components.schemas)) forbidUnknownFields(schema);
+ajv.addSchema(description, SCHEMA_ID);
 
-/** What the description says of an object is all that an answer may hold. */
-function close(schema: Schema): void {
+/** Makes the schemas refuse fields that are not described. */
+function forbidUnknownFields(schema: Schema): void {
   for (const inner of Object.values(schema)) {
-    if (typeof inner === 'object' && inner !== null) close(inner as Schema);
+    if (typeof inner === 'object' && inner !== null) forbidUnknownFields(inner as Schema);
   }
   if (typeof schema['properties'] === 'object' && schema['type'] === 'object') schema['additionalProperties'] ??= false;
 }
@@ -59,11 +59,11 @@ const templates = Object.keys(description.paths).map((template) => ({
   template,
   form: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
-/** Those without parameters first. */
+/** Paths without parameters come first. */
 templates.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
-/** An answer is one that the description of its operation has: status, headers, and the body to the field. */
-export function expectDescribed(method: string, path: string, answer: Answer): void {
+/** Expects that the response matches the description of its operation: status, headers, and every field of the body. */
+export function expectDescribed(method: string, path: string, answer: ApiResponse): void {
   const place = path.split('?', 1)[0] ?? '';
   const template = templates.find(({ form }) => form.test(place))?.template;
   const responses = template && description.paths[template]?.[method.toLowerCase()]?.responses;
@@ -71,14 +71,14 @@ export function expectDescribed(method: string, path: string, answer: Answer): v
   const status = String(answer.status) in responses ? String(answer.status) : 'default';
   const response = responses[status];
   const faults = response
-    ? [...faultsOfHeaders(response, answer.headers), ...faultsOfBody([template, method, status], response, answer)]
+    ? [...headerErrors(response, answer.headers), ...bodyErrors([template, method, status], response, answer)]
     : ['the status is not described'];
   if (faults.length === 0) return;
   const about = `${method} ${path} was answered ${answer.status}, not as it is described`;
   throw new Error(`${about}:\n${faults.join('\n')}\n${answer.text.slice(0, 2_000)}`);
 }
 
-function faultsOfHeaders({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
+function headerErrors({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
   const faults = Object.entries(headers).flatMap(([name, header]) => {
     const { required, schema } = '$ref' in header ? (description.components.headers[name] as DescribedHeader) : header;
     const value = sent.get(name);
@@ -93,10 +93,10 @@ function faultsOfHeaders({ headers = {} }: DescribedResponse, sent: Headers): re
 
 const validators = new Map<string, ValidateFunction>();
 
-function faultsOfBody(
+function bodyErrors(
   [template, method, status]: readonly [string, string, string],
   { content = {} }: DescribedResponse,
-  { headers, text, body }: Answer,
+  { headers, text, body }: ApiResponse,
 ): readonly string[] {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
   if (text === '' && Object.keys(content).length === 0) return [];
@@ -104,11 +104,11 @@ function faultsOfBody(
   if (!JSON_TYPES.has(type)) return [];
   const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema'];
   const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
-  const $ref = `${ID}#/${escaped.join('/')}`;
-  return faultsOf($ref, body);
+  const $ref = `${SCHEMA_ID}#/${escaped.join('/')}`;
+  return schemaErrors($ref, body);
 }
 
-function faultsOf($ref: string, body: unknown): readonly string[] {
+function schemaErrors($ref: string, body: unknown): readonly string[] {
   const validate = validators.get($ref) ?? ajv.compile({ $ref });
   validators.set($ref, validate);
   if (validate(body)) return [];
@@ -117,9 +117,9 @@ function faultsOf($ref: string, body: unknown): readonly string[] {
   );
 }
 
-/** What is posted to an endpoint is what the description says of webhooks of its type. */
+/** Expects that the body of a webhook request matches the description of its event type. */
 export function expectDescribedEvent(type: string, body: unknown): void {
   const webhook = description.webhooks[type];
   const $ref = webhook?.post.requestBody.content['application/json'].schema.$ref ?? '';
-  expect({ type, faults: faultsOf(`${ID}${$ref}`, body) }).toEqual({ type, faults: [] });
+  expect({ type, faults: schemaErrors(`${SCHEMA_ID}${$ref}`, body) }).toEqual({ type, faults: [] });
 }

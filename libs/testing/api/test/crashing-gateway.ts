@@ -2,7 +2,7 @@ import { Unavailable } from '@tracking/ports';
 import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import type { ApiDependencies } from './features.ts';
 
-/** What changes something outside of it. */
+/** The methods that change stored data. */
 const WRITES = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'];
 const COMMANDS = {
   shipments: [
@@ -25,34 +25,34 @@ const COMMANDS = {
 } as const;
 
 /**
- * A gateway that can die, as by kill -9: from one instant on no call that it makes has an effect or an answer, so that
- * whatever it tells its clients from then on counts as never told.
+ * A gateway that can crash as by kill -9: from that moment on, no call of the gateway has an effect or a result, and
+ * its responses to clients count as not sent.
  */
-export class MortalGateway {
-  dead = false;
+export class CrashingGateway {
+  isDead = false;
   private steps = 0;
   private dieAt = Infinity;
   private before = true;
 
   /**
-   * It lives, until it is to die again.
-   * @param dieAt the number of the call from now on, from 1, at which it dies
-   * @param before whether it dies before that call has its effect, or after it but before its answer
+   * Restarts the gateway, and sets when it crashes next.
+   * @param dieAt number of the call, from 1, at which the gateway crashes
+   * @param before true to crash before the call has its effect, false to crash after the effect but before the result
    */
-  revive(dieAt: number, before: boolean): void {
+  restart(dieAt: number, before: boolean): void {
     Object.assign(this, { dead: false, steps: 0, dieAt, before });
   }
 
-  /** Where its claims are. */
-  store(store: DocumentStore): DocumentStore {
+  /** Returns the store for claims, whose calls fail after the crash. */
+  wrapStore(store: DocumentStore): DocumentStore {
     const collection = async (spec: CollectionSpec) => this.wrap(await store.collection(spec), WRITES);
     return new Proxy(store, {
       get: (of, name: keyof DocumentStore) => (name === 'collection' ? collection : of[name].bind(of)),
     });
   }
 
-  /** The features behind it. */
-  features({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
+  /** Returns the features of the gateway, whose calls fail after the crash. */
+  wrapFeatures({ shipments, objects, webhooks, identity }: ApiDependencies): Partial<ApiDependencies> {
     const { serviceAccounts, keys, users, links, userPasswords, sessions, auditLog } = identity;
     const mortal = {
       serviceAccounts: this.wrap(serviceAccounts, COMMANDS.serviceAccounts),
@@ -97,11 +97,11 @@ export class MortalGateway {
   private async call<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
     if (isStep) this.steps += 1;
     const isLast = isStep && this.steps === this.dieAt;
-    if (isLast && this.before) this.dead = true;
-    if (this.dead) throw new Unavailable('gateway', 'killed');
+    if (isLast && this.before) this.isDead = true;
+    if (this.isDead) throw new Unavailable('gateway', 'killed');
     const answer = await action();
-    if (isLast) this.dead = true;
-    if (this.dead) throw new Unavailable('gateway', 'killed');
+    if (isLast) this.isDead = true;
+    if (this.isDead) throw new Unavailable('gateway', 'killed');
     return answer;
   }
 }

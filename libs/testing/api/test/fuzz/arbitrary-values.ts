@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-/** Text that somewhere somebody did not think of. */
-const KNOWN_TROUBLE = [
+/** Texts that often cause errors. */
+const TROUBLESOME_TEXTS = [
   '',
   ' ',
   '\t\n',
@@ -44,20 +44,20 @@ const KNOWN_TROUBLE = [
   '*',
 ] as const;
 
-/** One of 16 bits each: halves of surrogate pairs too. */
+/** Text of arbitrary 16-bit code units, including halves of surrogate pairs. */
 const codeUnits = fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)), maxLength: 20 });
-const long = fc.tuple(
+const longText = fc.tuple(
   fc.constantFrom('x', 'é', '\u2028', '😀', '"', '\\'),
   fc.constantFrom(255, 256, 999, 1_000, 1_001, 20_000),
 );
 
-/** Text of every kind, mostly short. */
+/** Text of every kind, usually short. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom<string>(...KNOWN_TROUBLE) },
+  { weight: 6, arbitrary: fc.constantFrom<string>(...TROUBLESOME_TEXTS) },
   { weight: 3, arbitrary: fc.string({ unit: 'binary' }) },
   { weight: 2, arbitrary: codeUnits },
   { weight: 2, arbitrary: fc.string() },
-  { weight: 1, arbitrary: long.map(([unit, times]) => unit.repeat(times)) },
+  { weight: 1, arbitrary: longText.map(([unit, times]) => unit.repeat(times)) },
 );
 
 const anyNumber = fc.oneof(
@@ -66,14 +66,14 @@ const anyNumber = fc.oneof(
   fc.integer(),
 );
 
-/** Arrays or objects in each other, deeper than anything asks for. */
-const nested = fc.tuple(fc.constantFrom(20, 200, 2_000), fc.boolean()).map(([depth, isArray]) => {
+/** Nested arrays or objects, deeper than any request needs. */
+const deeplyNested = fc.tuple(fc.constantFrom(20, 200, 2_000), fc.boolean()).map(([depth, isArray]) => {
   let value: unknown = 1;
   for (let level = 0; level < depth; level += 1) value = isArray ? [value] : { a: value };
   return value;
 });
 
-/** Anything that JSON can tell. */
+/** Any value that JSON can represent. */
 export const anyValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -82,6 +82,6 @@ export const anyValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((ti
     anyNumber,
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(anyText, tie('value'), { maxKeys: 3 }),
-    nested,
+    deeplyNested,
   ),
 })).value;

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import type { Description } from './description.ts';
+
+const PATH_PARAMETER = /\{[^}]+\}/g;
+/**
+ * Maximum number of known values per kind. The newest are kept, because older resources are often deleted or in a final
+ * state.
+ */
+const MAX_KEPT_PER_KIND = 12;
+const PLACEHOLDER = /known-([a-z_-]*)-(\d+)-/g;
+
+/**
+ * Generates a placeholder for an id, cursor or token from an earlier response. The placeholder is replaced when the
+ * request is sent, so the generated request depends only on its seed.
+ * @param name name of the field, parameter or header
+ */
+export function placeholder(name: string): fc.Arbitrary<string> {
+  return fc.nat(1_000).map((which) => `known-${name.toLowerCase()}-${which}-`);
+}
+
+/** Existing resources, collected from responses, so that later requests address them. */
+export class KnownResources {
+  /** Known paths by path template. */
+  private readonly paths = new Map<string, string[]>();
+  private readonly patterns: ReadonlyMap<string, RegExp>;
+  private readonly texts = new Map<string, string[]>();
+
+  constructor(description: Description) {
+    const paths = [...description.operations.values()].map(({ path }) => path);
+    this.patterns = new Map(
+      [...paths, ...paths.flatMap(itemTemplatesOf)].map((path) => [path, templateToRegExp(path)]),
+    );
+  }
+
+  /** Returns known paths for a path template of the description. */
+  pathsOf(template: string): readonly string[] {
+    const item = itemTemplatesOf(template).at(-1) ?? template;
+    const reached = (this.paths.get(item) ?? []).map((path) => path + template.slice(item.length));
+    return item === template ? reached : [...reached, ...(this.paths.get(template) ?? [])];
+  }
+
+  /** Replaces each placeholder with a known value. */
+  fillPlaceholders(text: string): string {
+    return text.replace(PLACEHOLDER, (_, name: string, which: string) => {
+      const found = this.textsOf(name);
+      return found[Number(which) % found.length] ?? 'none';
+    });
+  }
+
+  /** Records the resources in a response: its own path, the items of a list, and nested lists. */
+  recordResponse(asked: string, headers: Readonly<Record<string, unknown>>, body: unknown): void {
+    const location = headers['location'];
+    const path = typeof location === 'string' ? stripOrigin(location) : asked.replace(/\?.*$/, '');
+    this.recordPath(path);
+    this.recordText('consistency-token', headers['consistency-token']);
+    this.recordText('if-match', headers['etag']);
+    if (!isObject(body)) return;
+    this.recordText('cursor', body['next_cursor']);
+    const user = body['user'] ?? body;
+    if (isObject(user)) this.recordText('email', user['email']);
+    for (const id of idsIn(body['data'])) this.recordPath(`${path}/${id}`);
+    for (const [name, list] of Object.entries(body))
+      for (const id of idsIn(list)) this.recordPath(`${path}/${name}/${id}`);
+    const link = body['invitation_url'] ?? body['reset_url'];
+    if (typeof link === 'string') this.recordPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
+    const upload = body['upload'];
+    if (isObject(upload) && typeof upload['url'] === 'string') this.recordPath(stripOrigin(upload['url']));
+  }
+
+  /** @param name as in {@link placeholder} */
+  recordText(name: string, text: unknown): void {
+    if (typeof text === 'string') appendNewest(this.texts, name, text);
+  }
+
+  private recordPath(path: string): void {
+    const [plain = path] = path.split('?');
+    for (const [template, pattern] of this.patterns) if (pattern.test(plain)) appendNewest(this.paths, template, path);
+  }
+
+  /** Known values for the name, or ids of all kinds if there are none. */
+  private textsOf(name: string): readonly string[] {
+    const texts = this.texts.get(name);
+    if (texts) return texts;
+    const kind = name.replace(/_id$/, '');
+    const suiting = [...this.paths].filter(([template]) => isTemplateOfKind(template, kind));
+    return (suiting.length === 0 ? [...this.paths] : suiting).flatMap(([template, paths]) =>
+      template.endsWith('}') ? paths.map((path) => path.slice(path.lastIndexOf('/') + 1)) : [],
+    );
+  }
+}
+
+/** Returns true if the template is of the kind: `/v1/webhook_endpoints/{id}` is for `endpoint`. */
+function isTemplateOfKind(template: string, kind: string): boolean {
+  const [one] = /[a-z_]+(?=s\/\{\w+\}$)/.exec(template) ?? [];
+  return one !== undefined && kind !== '' && (one.endsWith(kind) || kind.endsWith(one));
+}
+
+/** Returns the templates of the items in a path: `/a/{b}/c/{d}/e` → `/a/{b}`, `/a/{b}/c/{d}`. */
+function itemTemplatesOf(path: string): readonly string[] {
+  return [...path.matchAll(PATH_PARAMETER)].map((found) => path.slice(0, found.index + found[0].length));
+}
+
+function templateToRegExp(template: string): RegExp {
+  return new RegExp(`^${template.replaceAll('.', '\\.').replace(PATH_PARAMETER, '[^/]+')}$`);
+}
+
+function stripOrigin(address: string): string {
+  return address.replace(/^https?:\/\/[^/]+/, '');
+}
+
+function appendNewest(kept: Map<string, string[]>, name: string, text: string): void {
+  const others = (kept.get(name) ?? []).filter((other) => other !== text);
+  kept.set(name, [...others, text].slice(-MAX_KEPT_PER_KIND));
+}
+
+function idsIn(list: unknown): readonly string[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown) => {
+    const id = isObject(item) ? (item['id'] ?? item['number']) : undefined;
+    return typeof id === 'string' ? [encodeURIComponent(id)] : [];
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
