@@ -3,7 +3,8 @@ import { existsSync, realpathSync } from 'node:fs';
 
 /**
  * Finds the engines of distributed tests: in `ENGINES_DIR`, otherwise beside the checkout.
- * ¶ @returns {{folder: string, missing?: string}} the folder; empty if this machine cannot run the engines, with the
+ *
+ * @returns {{folder: string, missing?: string}} the folder; empty if this machine cannot run the engines, with the
  * reason
  */
 export function findEngines() {

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { normal } from './guide-outputs.mjs';
-import { answers, freePorts, start } from './processes.mjs';
+import { waitForResponse, freePorts, start } from './processes.mjs';
 
 /**
  * Runs the guides literally, each with its own server and shell, and compares the output of every command with the block
@@ -19,19 +19,19 @@ import { answers, freePorts, start } from './processes.mjs';
  */
 const write = process.argv.includes('--write');
 const FOLDER = 'docs/guides';
-const FIRST = 'first-integration.md';
-const PATIENCE_MS = write ? 3_000 : 20_000;
+const FIRST_GUIDE = 'first-integration.md';
+const OUTPUT_TIMEOUT_MS = write ? 3_000 : 20_000;
 /** Folder name in the guides for the folder in which they run. */
-const PLACE = '/home/ann/shipment-tracking';
-const DONE = '--done--';
+const EXAMPLE_FOLDER = '/home/ann/shipment-tracking';
+const DONE_MARKER = '--done--';
 
 const named = process.argv.slice(2).filter((argument) => argument !== '--write');
-const first = blocksOf(FIRST);
-const guides = readdirSync(FOLDER).filter((name) => name.endsWith('.md') && blocksOf(name).some(isRun));
+const first = readBlocks(FIRST_GUIDE);
+const guides = readdirSync(FOLDER).filter((name) => name.endsWith('.md') && readBlocks(name).some(isRun));
 for (const name of named.length > 0 ? named.map((path) => basename(path)) : guides) await run(name);
 
 /** A block is `{lines: [from, to], kind, text}`; the lines are those between the fences. */
-function blocksOf(name) {
+function readBlocks(name) {
   const found = [];
   let open;
   for (const [index, line] of readFileSync(join(FOLDER, name), 'utf8').split('\n').entries()) {
@@ -50,28 +50,30 @@ function isRun({ kind }) {
 }
 
 async function run(name) {
-  const blocks = blocksOf(name);
+  const blocks = readBlocks(name);
   const own = blocks.some(({ kind }) => kind === 'bash setup');
   const all = own ? blocks : [...first.filter(({ kind }) => kind === 'bash setup'), ...blocks];
   const ports = await freePorts(3);
   const work = mkdtempSync(join(tmpdir(), 'guide-'));
   const [api, receiver, management] = ports;
   const env = { ...process.env, PORT: api, MANAGEMENT_PORT: management, DATA_DIR: join(work, 'data') };
-  const here = (text) => text.replaceAll(':3000', `:${api}`).replaceAll(/(?<=:|PORT=)4000/g, receiver);
-  const asWritten = (text) =>
-    text.replaceAll(`:${api}`, ':3000').replaceAll(`:${receiver}`, ':4000').replaceAll(work, PLACE);
+  const insertPorts = (text) => text.replaceAll(':3000', `:${api}`).replaceAll(/(?<=:|PORT=)4000/g, receiver);
+  const restoreExample = (text) =>
+    text.replaceAll(`:${api}`, ':3000').replaceAll(`:${receiver}`, ':4000').replaceAll(work, EXAMPLE_FOLDER);
 
   const command = first.find(({ kind }) => kind === 'bash server').text.replace(/^npm ci$/m, '');
   const server = start('bash', ['--norc', '-euc', command], { env });
   const shell = startShell(env);
   const written = [];
   try {
-    await answers(`http://127.0.0.1:${api}/health/live`, server);
+    await waitForResponse(`http://127.0.0.1:${api}/health/live`, server);
     for (const [index, block] of all.entries()) {
       if (!isRun(block)) continue;
       const next = all[index + 1];
       const expected = next?.kind === 'json' || next?.kind === 'text' ? next : undefined;
-      const printed = await answerTo(block, expected, async () => asWritten(await shell.run(here(block.text))));
+      const printed = await runUntilExpected(block, expected, async () =>
+        restoreExample(await shell.run(insertPorts(block.text))),
+      );
       if (expected !== undefined) written.push({ ...expected, printed });
     }
   } catch (error) {
@@ -86,8 +88,8 @@ async function run(name) {
   if (process.exitCode !== 1) console.log(`${join(FOLDER, name)} works as written: ${written.length} outputs.`);
 }
 
-async function answerTo({ kind, text }, expected, run) {
-  const deadline = Date.now() + PATIENCE_MS;
+async function runUntilExpected({ kind, text }, expected, run) {
+  const deadline = Date.now() + OUTPUT_TIMEOUT_MS;
   for (;;) {
     const printed = await run();
     if (expected === undefined || isDeepStrictEqual(normal(printed), normal(expected.text))) return printed;
@@ -111,11 +113,11 @@ function startShell(env) {
   child.stdin.write('exec 2>&1\n');
   const run = async (text) => {
     const before = printed().length;
-    child.stdin.write(`${text}\necho "${DONE}"\n`);
+    child.stdin.write(`${text}\necho "${DONE_MARKER}"\n`);
     for (;;) {
-      const came = printed().slice(before);
-      if (came.endsWith(`${DONE}\n`)) return came.slice(0, -DONE.length - 1).trimEnd();
-      if (child.exitCode !== null) throw new Error(`\n${text}\nended the shell, having printed\n${came}`);
+      const output = printed().slice(before);
+      if (output.endsWith(`${DONE_MARKER}\n`)) return output.slice(0, -DONE_MARKER.length - 1).trimEnd();
+      if (child.exitCode !== null) throw new Error(`\n${text}\nended the shell, after printing\n${output}`);
       await pause(20);
     }
   };

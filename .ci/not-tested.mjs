@@ -1,12 +1,12 @@
 const { EVENTSTOREDB_URL, EVENTSTOREDB_START, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR } = process.env;
 
-const fromHere = ENGINES_DIR ? 'an engine from ENGINES_DIR, which is killed and hung too' : undefined;
+const localEngine = ENGINES_DIR ? 'an engine from ENGINES_DIR, which is killed and hung too' : undefined;
 const ENGINES = {
   EventStoreDB: EVENTSTOREDB_URL
     ? `the node of EVENTSTOREDB_URL${EVENTSTOREDB_START ? ', which is killed and hung too' : ''}`
     : 'the stand-in of this repository, which is killed and hung too',
-  Kafka: KAFKA_BROKERS ? 'the cluster of KAFKA_BROKERS' : fromHere,
-  MongoDB: MONGODB_URL ? 'the server of MONGODB_URL' : fromHere,
+  Kafka: KAFKA_BROKERS ? 'the cluster of KAFKA_BROKERS' : localEngine,
+  MongoDB: MONGODB_URL ? 'the server of MONGODB_URL' : localEngine,
 };
 
 /** A Jest reporter that prints at the end which engines were tested, and which tests were skipped and why. */

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const PATIENCE_MS = 20_000;
-const START_MS = 60_000;
+const END_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** The process and its children form one group, so that they can be ended together. */
 export function start(program, options, { env = process.env, cwd } = {}) {
@@ -18,14 +18,14 @@ export function start(program, options, { env = process.env, cwd } = {}) {
     } catch {
       // All of it has ended already.
     }
-    await Promise.race([gone, pause(PATIENCE_MS, undefined, { ref: false })]);
+    await Promise.race([gone, pause(END_TIMEOUT_MS, undefined, { ref: false })]);
   };
   return { child, end, printed: () => printed };
 }
 
 /** Waits for a response of any status from the URL. */
-export async function answers(url, { child, printed }) {
-  const deadline = Date.now() + START_MS;
+export async function waitForResponse(url, { child, printed }) {
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while ((await fetch(url).catch(() => undefined)) === undefined) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`no response from ${url}:\n${printed()}`);
     await pause(100);

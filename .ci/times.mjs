@@ -5,7 +5,7 @@ const SLOWEST_TESTS = 10;
  * Time without progress after which a run counts as hung. No test takes as long, and CI would otherwise wait until it
  * is killed.
  */
-const STANDS_STILL_MS = 12 * 60_000;
+const HUNG_AFTER_MS = 12 * 60_000;
 const seconds = (ms) => (ms / 1_000).toFixed(1).padStart(7);
 
 /**
@@ -17,31 +17,31 @@ export default class Times {
   #watch;
 
   onRunStart() {
-    this.#moved();
+    this.#resetWatch();
   }
 
   onTestFileStart({ path }) {
     this.#underWay.add(path);
-    this.#moved();
+    this.#resetWatch();
   }
 
   onTestCaseResult() {
-    this.#moved();
+    this.#resetWatch();
   }
 
   onTestFileResult({ path }) {
     this.#underWay.delete(path);
-    this.#moved();
+    this.#resetWatch();
   }
 
-  #moved() {
+  #resetWatch() {
     clearTimeout(this.#watch);
     this.#watch = setTimeout(() => {
       process.stderr.write(`\nHung: ${[...this.#underWay].join(', ')}\n`);
       // Ends the workers too: a busy worker does not notice that its parent has ended.
       spawnSync('pkill', ['-KILL', '-P', String(process.pid)]);
       process.exit(1);
-    }, STANDS_STILL_MS);
+    }, HUNG_AFTER_MS);
     this.#watch.unref();
   }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { answers, freePorts, start } from './processes.mjs';
+import { waitForResponse, freePorts, start } from './processes.mjs';
 
 /**
  * Tests the receivers of docs/guides/verification in each language that this machine has: first each receiver's own
@@ -26,26 +26,26 @@ const go = spawnSync('go', ['version']).status === 0 ? 'go' : '/usr/local/go/bin
 const RECEIVERS = {
   TypeScript: {
     folder: 'typescript',
-    here: [process.execPath, '--version'],
+    versionCommand: [process.execPath, '--version'],
     test: [process.execPath, '--test', 'signatures.test.ts'],
     receiver: [process.execPath, 'receiver.ts'],
   },
   Python: {
     folder: 'python',
-    here: ['python3', '--version'],
+    versionCommand: ['python3', '--version'],
     test: ['python3', '-B', '-m', 'unittest', '-q', 'test_receiver'],
     receiver: ['python3', '-B', 'receiver.py'],
   },
   Go: {
     folder: 'go',
-    here: [go, 'version'],
+    versionCommand: [go, 'version'],
     before: [go, 'build', '-o', join(work, 'go-receiver'), '.'],
     test: [go, 'test', './...'],
     receiver: [join(work, 'go-receiver')],
   },
   Java: {
     folder: 'java',
-    here: ['javac', '-version'],
+    versionCommand: ['javac', '-version'],
     before: [
       'javac',
       '-Xlint:all',
@@ -61,19 +61,19 @@ const RECEIVERS = {
   },
   'C#': {
     folder: 'csharp',
-    here: ['dotnet', '--version'],
+    versionCommand: ['dotnet', '--version'],
     before: ['dotnet', 'build', '--artifacts-path', join(work, 'csharp')],
     test: ['dotnet', 'run', '--artifacts-path', join(work, 'csharp'), '--', '../vectors.tsv'],
     receiver: ['dotnet', 'run', '--artifacts-path', join(work, 'csharp')],
   },
   'JavaScript with standardwebhooks': {
     folder: STANDARD,
-    here: [process.execPath, '--version'],
+    versionCommand: [process.execPath, '--version'],
     receiver: [process.execPath, 'receiver.mjs'],
   },
   'Python with standardwebhooks': {
     folder: STANDARD,
-    here: ['python3', '-m', 'pip', '--version'],
+    versionCommand: ['python3', '-m', 'pip', '--version'],
     fetch: [
       'python3',
       '-m',
@@ -90,14 +90,14 @@ const RECEIVERS = {
   },
   'Go with standardwebhooks': {
     folder: STANDARD,
-    here: [go, 'version'],
+    versionCommand: [go, 'version'],
     fetch: [go, 'mod', 'download'],
     before: [go, 'build', '-o', join(work, 'go-standard'), '.'],
     receiver: [join(work, 'go-standard')],
   },
   'Java with standardwebhooks': {
     folder: STANDARD,
-    here: ['mvn', '--version'],
+    versionCommand: ['mvn', '--version'],
     fetch: [
       'mvn',
       '--quiet',
@@ -116,30 +116,30 @@ const api = `http://127.0.0.1:${apiPort}`;
 const env = { ...process.env, PORT: apiPort, MANAGEMENT_PORT: management, DATA_DIR: join(work, 'data') };
 const server = start('npm', ['run', '--silent', 'dev'], { env });
 try {
-  await answers(`${api}/health/live`, server);
+  await waitForResponse(`${api}/health/live`, server);
   const made = spawnSync(
     'npm',
     'run --silent cli -- keys create --name ci --environment test --role developer'.split(' '),
     { env },
   );
   const key = made.stdout.toString().trim();
-  for (const [language, tools] of Object.entries(RECEIVERS)) await tryOut(language, tools, key);
+  for (const [language, tools] of Object.entries(RECEIVERS)) await testReceiver(language, tools, key);
 } finally {
   await server.end();
   rmSync(work, { recursive: true });
 }
 
-async function tryOut(language, { folder, here, fetch: get, before, test, env: own, receiver }, key) {
-  if (spawnSync(here[0], here.slice(1)).status !== 0) {
-    console.log(`${language}: not tested, ${here[0]} is not installed`);
+async function testReceiver(language, { folder, versionCommand, fetch: get, before, test, env: own, receiver }, key) {
+  if (spawnSync(versionCommand[0], versionCommand.slice(1)).status !== 0) {
+    console.log(`${language}: not tested, ${versionCommand[0]} is not installed`);
     return;
   }
   const cwd = join(FOLDER, folder);
   const run = ([program, ...options]) => spawnSync(program, options, { cwd, encoding: 'utf8', timeout: FETCH_MS });
   const fetched = get === undefined ? { status: 0 } : run(get);
   if (fetched.status !== 0) {
-    const [said] = `${fetched.stdout}${fetched.stderr}`.trim().split('\n');
-    console.log(`${language}: not tested, the package could not be fetched: ${said}`);
+    const [reason] = `${fetched.stdout}${fetched.stderr}`.trim().split('\n');
+    console.log(`${language}: not tested, the package could not be fetched: ${reason}`);
     return;
   }
   for (const command of [before, test].filter((each) => each !== undefined)) {
@@ -160,9 +160,9 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
     env: { ...process.env, ...own, PORT: port, WEBHOOK_SECRET: secret },
   });
   try {
-    await answers(url, receiver);
+    await waitForResponse(url, receiver);
     const { status, last_verification } = await ask('POST', `/v1/webhook_endpoints/${id}/verify`);
-    same(language, 'the challenge', [status, last_verification.error], ['verified', null]);
+    requireEqual(language, 'the challenge', [status, last_verification.error], ['verified', null]);
     await ask('POST', `/v1/webhook_endpoints/${id}/enable`);
     await ask('POST', '/v1/shipments', { external_id: language, house_bill: 'Göteborg 上海' });
     const first = await delivered(ask, id, 'shipment.created', 1);
@@ -181,7 +181,7 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
       `shipment.updated ${second.event_id} shipment_version 2`,
       `webhook_endpoint.failing ${third.event_id} shipment_version `,
     ];
-    same(language, 'its output', lines(), expected);
+    requireEqual(language, 'its output', lines(), expected);
     const now = Math.floor(Date.now() / 1000);
     const headers = {
       'Service-Signature': `t=${now},v1=${'0'.repeat(64)}`,
@@ -192,7 +192,7 @@ async function receive(language, { receiver: [program, ...options], cwd, own, as
     const body = '{"id":"evt_forged","type":"shipment.created","data":{}}';
     for (const sent of [headers, {}]) {
       const forged = await fetch(url, { method: 'POST', headers: sent, body });
-      same(language, 'a forged delivery', [forged.status, lines().length], [400, 3]);
+      requireEqual(language, 'a forged delivery', [forged.status, lines().length], [400, 3]);
     }
   } finally {
     await ask('DELETE', `/v1/webhook_endpoints/${id}`);
@@ -218,7 +218,7 @@ async function ask(key, method, path, body) {
   return response.json();
 }
 
-function same(language, what, came, expected) {
-  if (JSON.stringify(came) === JSON.stringify(expected)) return;
-  throw new Error(`${language}: ${what}: ${JSON.stringify(came)} instead of ${JSON.stringify(expected)}`);
+function requireEqual(language, what, actual, expected) {
+  if (JSON.stringify(actual) === JSON.stringify(expected)) return;
+  throw new Error(`${language}: ${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
 }

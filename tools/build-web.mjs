@@ -7,13 +7,13 @@ import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import { LARGEST_FIRST_LOAD, firstLoads } from './web-sizes.mjs';
+import { MAX_FIRST_LOAD_BYTES, computeFirstLoads } from './web-sizes.mjs';
 import { removeUnusedStyles } from './web-styles.mjs';
 
 const root = join(import.meta.dirname, '..');
 const project = join(root, 'apps/web');
 const [dist, draft, before] = ['dist', 'dist.draft', 'dist.before'].map((name) => join(project, name));
-const MADE_OF = [
+const SOURCE_PATTERNS = [
   'apps/web/{src,public}/**/*',
   'apps/web/*.{html,json,ts}',
   'libs/client/src/**/*.ts',
@@ -25,7 +25,7 @@ const COMPRESSED = /\.(css|html|js|svg)$/;
 /** Computes a hash of everything that the bundle is built from. */
 async function fingerprint() {
   const hash = createHash('sha256');
-  for (const entry of globSync(MADE_OF, { cwd: root, withFileTypes: true }).filter((each) => each.isFile())) {
+  for (const entry of globSync(SOURCE_PATTERNS, { cwd: root, withFileTypes: true }).filter((each) => each.isFile())) {
     const path = join(entry.parentPath, entry.name);
     hash.update(path).update(await readFile(path));
   }
@@ -43,22 +43,22 @@ async function compress(folder) {
   }
 }
 
-const made = await fingerprint();
-if ((await readFile(join(dist, '.made-of'), 'utf8').catch(() => '')) !== made) {
+const currentFingerprint = await fingerprint();
+if ((await readFile(join(dist, '.made-of'), 'utf8').catch(() => '')) !== currentFingerprint) {
   const { build } = await import('vite');
   await build({ root: project, logLevel: 'warn', build: { outDir: draft, emptyOutDir: true } });
   await removeUnusedStyles(draft);
   await compress(draft);
-  const tooLarge = (await firstLoads(draft)).filter(({ bytes }) => bytes > LARGEST_FIRST_LOAD);
+  const tooLarge = (await computeFirstLoads(draft)).filter(({ bytes }) => bytes > MAX_FIRST_LOAD_BYTES);
   if (tooLarge.length > 0) {
     const lines = tooLarge.map(({ page, bytes }) => `  ${page}: ${bytes}`);
     process.stderr.write(
-      `A page may load at most ${LARGEST_FIRST_LOAD} bytes (brotli) into an empty browser cache; these pages load more:\n${lines.join('\n')}\n` +
+      `A page may load at most ${MAX_FIRST_LOAD_BYTES} bytes (brotli) into an empty browser cache; these pages load more:\n${lines.join('\n')}\n` +
         'Load parts that are not shown initially on demand (React.lazy, import()), or remove them.\n',
     );
     process.exit(1);
   }
-  await writeFile(join(draft, '.made-of'), made);
+  await writeFile(join(draft, '.made-of'), currentFingerprint);
   await rm(before, { recursive: true, force: true });
   await rename(dist, before).catch(() => undefined);
   await rename(draft, dist);

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Maximum size of a page's first load, in bytes compressed by brotli. */
-export const LARGEST_FIRST_LOAD = 250_000;
+export const MAX_FIRST_LOAD_BYTES = 250_000;
 
 const ENTRY = 'index.html';
 
@@ -12,7 +12,7 @@ const ENTRY = 'index.html';
  * @param folder folder of the bundle, with its manifest, and each file beside its compressed form
  * @returns the largest first; pages by their module, in bytes compressed by brotli
  */
-export async function firstLoads(folder) {
+export async function computeFirstLoads(folder) {
   const manifest = JSON.parse(await readFile(join(folder, '.vite/manifest.json'), 'utf8'));
   const pages = (manifest[ENTRY].dynamicImports ?? []).filter((name) => /-(page|section)\.tsx$/.test(name));
   const loads = pages.map(async (page) => {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { firstLoads } from '../web-sizes.mjs';
+import { computeFirstLoads } from '../web-sizes.mjs';
 import { removeUnusedStyles } from '../web-styles.mjs';
 
 let folder: string;
@@ -58,7 +58,7 @@ describe('the first load of a page', () => {
         'assets/shipments.css': 2,
       },
     );
-    expect(await firstLoads(folder)).toEqual([
+    expect(await computeFirstLoads(folder)).toEqual([
       { page: 'src/shipments/shipment-list-page.tsx', bytes: 51_238 },
       { page: 'src/settings/keys/keys-page.tsx', bytes: 11_636 },
       { page: 'src/settings/settings-page.tsx', bytes: 11_231 },
