@@ -6,7 +6,7 @@ import { NARROW, Window, startBrowser, describeInBrowser } from './browser.ts';
 
 const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold', 'terminal_hold'] as const;
 
-describeInBrowser('the queue of exceptions', () => {
+describeInBrowser('the exceptions queue', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
@@ -35,7 +35,7 @@ describeInBrowser('the queue of exceptions', () => {
     made(`/v1/shipments/${shipment}/exceptions`, { type, ...fields });
   const get = async (id: string) => (await admin.api.get<Record<string, unknown>>(`/v1/exceptions/${id}`)).data;
 
-  it('several are assigned and resolved at once, and one that cannot be says why and is tried again', async () => {
+  it('assigns and resolves several exceptions at once, and retries a failed one', async () => {
     const ids = await Promise.all(TYPES.map((type) => opened(type, { title: `Bulk ${type}` })));
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
@@ -70,7 +70,7 @@ describeInBrowser('the queue of exceptions', () => {
     await window.close();
   });
 
-  it('is worked through by keys alone', async () => {
+  it('can be used with the keyboard only', async () => {
     const first = await opened('lost', { severity: 'critical', title: 'Keys first' });
     const second = await opened('shortage', { severity: 'critical', title: 'Keys second' });
     const window = await Window.open(browser, subject, admin);
@@ -100,7 +100,7 @@ describeInBrowser('the queue of exceptions', () => {
     await window.close();
   });
 
-  it('shows in place what others do, and counts what is new instead of moving rows', async () => {
+  it('updates rows in place, and counts new exceptions instead of moving rows', async () => {
     const id = await opened('lost', { severity: 'low', title: 'Live one' });
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
@@ -119,7 +119,7 @@ describeInBrowser('the queue of exceptions', () => {
     await window.close();
   });
 
-  it('still names the shipments of rows that were out of view for long', async () => {
+  it('still names the shipments of rows that were out of view for a long time', async () => {
     const shipments = Array.from({ length: 50 }, (_, n) => ({ external_id: `LONG-${n}`, mode: 'ocean' }));
     const { data } = await admin.api.post<{ data: { shipment: { id: string } }[] }>('/v1/shipments/bulk', {
       shipments,
@@ -154,7 +154,7 @@ describeInBrowser('the queue of exceptions', () => {
     await window.close();
   });
 
-  it('says that it may lack one that became graver while pages were read without the event stream', async () => {
+  it('reports that it may be outdated if severities changed without the event stream', async () => {
     const template = await get(await opened('lost', { severity: 'low', title: 'Template' }));
     const rows = Array.from({ length: 150 }, (_, n) => {
       const id = `exc_${[...String(n).padStart(26, '0')].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`;
@@ -189,7 +189,7 @@ describeInBrowser('the queue of exceptions', () => {
     await window.close();
   });
 
-  it('whoever may only read sees it, without what they may not do', async () => {
+  it('is read-only for users without write permission', async () => {
     await opened('lost', { title: 'To be read' });
     const email = emailOf('viewer');
     const { data } = await admin.api.post<{ invitation_url: string }>('/v1/users', { email, role: 'viewer' });

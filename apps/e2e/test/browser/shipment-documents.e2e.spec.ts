@@ -10,7 +10,7 @@ import { pdfSaying, picture } from './paper.ts';
 
 const HOUR = 3_600_000;
 
-/** Whether anything dark was drawn on the canvas of the page. */
+/** Script that returns true if the canvas of the page contains dark pixels. */
 const IS_INKED = `(() => {
   const canvas = document.querySelector('canvas');
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -21,7 +21,7 @@ function sectionLink(page: Page, name: string): Locator {
   return page.getByRole('navigation', { name: 'Shipment sections' }).getByRole('link', { name });
 }
 
-describeInBrowser('the papers of a shipment', () => {
+describeInBrowser('documents of a shipment', () => {
   let subject: Subject;
   let workspace: string;
   let browser: Browser;
@@ -46,7 +46,7 @@ describeInBrowser('the papers of a shipment', () => {
     await browser?.close();
   });
 
-  it('are uploaded, looked at, approved, rejected and replaced; what was wrong is resolved, and all of it is told', async () => {
+  it('are uploaded, previewed, approved, rejected and replaced, with exceptions and history', async () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/documents`);
@@ -130,7 +130,7 @@ describeInBrowser('the papers of a shipment', () => {
     await window.close();
   });
 
-  it('are sent as they stand when their turn comes, and no longer once the section is left', async () => {
+  it('are uploaded with their latest type, until the user leaves the section', async () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/documents`);
@@ -188,7 +188,7 @@ describeInBrowser('the papers of a shipment', () => {
     await window.close();
   });
 
-  it('and what is wrong come without a reload when others send them, and are opened and resolved by hand', async () => {
+  it('and exceptions of other users appear without a reload; a user opens and resolves an exception', async () => {
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/exceptions`);
@@ -221,7 +221,7 @@ describeInBrowser('the papers of a shipment', () => {
     await window.close();
   });
 
-  it('are shown to a viewer, who is told what they may not do', async () => {
+  it('are shown to a viewer, with the missing permissions', async () => {
     await send(admin.api, shipment.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
     const window = await Window.open(browser, subject, await newPerson(subject, workspace, 'viewer'));
     const { page } = window;

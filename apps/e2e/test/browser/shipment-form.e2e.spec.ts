@@ -6,7 +6,7 @@ import { newWorkspace } from '../tenant.ts';
 import { NARROW, Window, describeInBrowser, notFound, startBrowser } from './browser.ts';
 import { choose, portField } from './fields.ts';
 
-describeInBrowser('the form about a shipment', () => {
+describeInBrowser('the shipment form', () => {
   let subject: Subject;
   let browser: Browser;
   let ann: Person;
@@ -21,7 +21,7 @@ describeInBrowser('the form about a shipment', () => {
     await browser?.close();
   });
 
-  it('creates one: ports by name, container check digits, times of the place, errors at their fields', async () => {
+  it('creates a shipment with ports by name, local times and errors at the fields', async () => {
     const window = await Window.open(browser, subject, ann);
     const { page } = window;
     await window.goto('/shipments/new');
@@ -81,7 +81,7 @@ describeInBrowser('the form about a shipment', () => {
     await window.close();
   });
 
-  it('takes a typed port on Enter, and is not sent with text that names no port', async () => {
+  it('selects a typed port on Enter, and is not sent with an unknown port', async () => {
     const window = await Window.open(browser, subject, ann);
     const { page } = window;
     await window.goto('/shipments/new');
@@ -117,7 +117,7 @@ describeInBrowser('the form about a shipment', () => {
     await window.close();
   });
 
-  it('says that a reference is taken even if the other shipment cannot be read', async () => {
+  it('reports a taken reference even if the existing shipment cannot be read', async () => {
     expect((await ann.api.post('/v1/shipments', { external_id: 'PO-TAKEN', mode: 'ocean' })).status).toBe(201);
     const window = await Window.open(browser, subject, ann);
     const { page } = window;
@@ -133,7 +133,7 @@ describeInBrowser('the form about a shipment', () => {
     await window.close();
   });
 
-  it('shows two writers what the other changed, and lets the later one choose', async () => {
+  it('shows the changes of another user, and lets the later user choose values', async () => {
     const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
     const [one, other] = [await Window.open(browser, subject, ann), await Window.open(browser, subject, bob, NARROW)];
@@ -166,7 +166,7 @@ describeInBrowser('the form about a shipment', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('is not kept from saving by a milestone, and asks before it is left', async () => {
+  it('saves despite a new milestone, and asks before unsaved changes are discarded', async () => {
     const { data } = await ann.api.post<Shipment>('/v1/shipments', { external_id: 'PO-3', mode: 'ocean' });
     const window = await Window.open(browser, subject, ann);
     const { page } = window;

@@ -53,7 +53,7 @@ async function sail(api: AxiosInstance, external_id: string): Promise<string> {
   return data.id;
 }
 
-describeInBrowser('the page of a shipment', () => {
+describeInBrowser('the shipment page', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
@@ -67,7 +67,7 @@ describeInBrowser('the page of a shipment', () => {
     await browser?.close();
   });
 
-  it('shows a milestone that arrives by the API, without a reload', async () => {
+  it('shows a milestone from the API without a reload', async () => {
     const id = await sail(admin.api, 'PO-LIVE');
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
@@ -84,7 +84,7 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
-  it('shows what happened after it was read and before it was told', async () => {
+  it('shows changes between the first read and the first event', async () => {
     const id = await sail(admin.api, 'PO-BETWEEN');
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
@@ -105,7 +105,7 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
-  it('posts, corrects and retracts a milestone', async () => {
+  it('records, corrects and retracts a milestone', async () => {
     const id = await sail(admin.api, 'PO-WRITE');
     const of = async () =>
       (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones?include_retracted=true`)).data;
@@ -118,7 +118,7 @@ describeInBrowser('the page of a shipment', () => {
     await form.getByRole('combobox', { name: 'Milestone' }).click();
     await page.getByRole('option', { name: 'Discharged', exact: true }).click();
     await form.getByLabel('Location').fill('NLRTM');
-    // What is no time leaves all that was entered.
+    // An invalid time does not clear the other fields.
     await form.getByLabel(/^Time(?! zone)/).fill('20261-01-01T10:00');
     expect(await form.getByLabel('Location').inputValue()).toBe('NLRTM');
     await form.getByLabel(/^Time(?! zone)/).fill('2999-01-01T10:00');
@@ -137,7 +137,7 @@ describeInBrowser('the page of a shipment', () => {
     await drawer.getByRole('button', { name: 'Correct…' }).click();
     const correction = page.getByRole('dialog', { name: 'Correct milestone' });
     await correction.getByLabel('Vessel').fill('Marit Maersk');
-    // Somebody else is faster with another milestone: that is no conflict.
+    // Another user records another milestone first, which is no conflict.
     await admin.api.post(`/v1/shipments/${id}/milestones`, { code: 'gated_out', occurred_at: day(-0.5) });
     await correction.getByRole('button', { name: 'Save correction' }).click();
     await correction.waitFor({ state: 'detached' });
@@ -146,7 +146,7 @@ describeInBrowser('the page of a shipment', () => {
     const recorded = data.find(({ code }) => code === 'discharged');
     expect(recorded).toMatchObject({ vessel: 'Marit Maersk', location: 'NLRTM', revision: 2, source: 'manual' });
 
-    // Somebody corrects the same one: nothing is written until one of both is chosen.
+    // Another user corrects the same milestone: nothing is written until this user chooses.
     await drawer.getByRole('button', { name: 'Correct…' }).click();
     await correction.getByLabel('Note').fill('Confirmed by the agent');
     const url = `/v1/shipments/${id}/milestones/${recorded?.id}`;
@@ -170,7 +170,7 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
-  it('records a milestone with what was only typed into its choices', async () => {
+  it('records a milestone whose code was typed and not picked', async () => {
     const id = await sail(admin.api, 'PO-TYPED');
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
@@ -209,7 +209,7 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
-  it('shows why a milestone is refused for a field that the form does not have', async () => {
+  it('shows the error of a rejected milestone even if the form lacks the field', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-FIELD', mode: 'ocean' });
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
@@ -229,7 +229,7 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
-  it('copies without a clipboard, and says that nothing was copied if the browser refuses that too', async () => {
+  it('copies without the clipboard API, and reports if the browser refuses to copy', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-COPY' });
     const window = await Window.open(browser, subject, admin);
     const { page } = window;
@@ -255,7 +255,7 @@ describeInBrowser('the page of a shipment', () => {
     await window.close();
   });
 
-  it('says so where there is no such shipment', async () => {
+  it('reports an unknown shipment', async () => {
     const window = await Window.open(browser, subject, admin);
     await window.goto('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
     await window.page.getByText('Shipment not found').waitFor();

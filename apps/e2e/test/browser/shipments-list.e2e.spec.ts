@@ -9,7 +9,7 @@ import { Window, startBrowser, describeInBrowser } from './browser.ts';
 /** More than two pages of the API. */
 const COUNT = 250;
 
-describeInBrowser('the list of shipments', () => {
+describeInBrowser('the shipment list', () => {
   let subject: Subject;
   let browser: Browser;
   let admin: Person;
@@ -44,7 +44,7 @@ describeInBrowser('the list of shipments', () => {
   });
 
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
-  /** As a browser tells a page whose tab is left, or come back to. */
+  /** Simulates that the user leaves the tab or returns to it. */
   const turn = (where: 'out of sight' | 'into sight') =>
     page.evaluate(
       `Object.defineProperty(document, 'hidden', { value: ${where === 'out of sight'}, configurable: true });
@@ -57,7 +57,7 @@ describeInBrowser('the list of shipments', () => {
     return found;
   };
 
-  it('is moved through and opened by keys, to its end', async () => {
+  it('can be navigated and opened by keys, up to the last row', async () => {
     await window.goto('/shipments?sort=eta');
     await row('PO-1000').waitFor();
     await page.keyboard.press('j');
@@ -75,7 +75,7 @@ describeInBrowser('the list of shipments', () => {
     await page.getByRole('heading', { name: 'PO-1249' }).waitFor();
   });
 
-  it('shows what the API changes where it stands, and what is new once it is asked for', async () => {
+  it('updates changed rows in place, and adds new rows on request', async () => {
     await window.goto('/shipments?sort=eta');
     await row('PO-1003').getByText('Pending').waitFor();
     const { y: before } = (await row('PO-1003').boundingBox()) ?? {};
@@ -95,7 +95,7 @@ describeInBrowser('the list of shipments', () => {
     await show.waitFor({ state: 'detached' });
   });
 
-  it('gives its stream back out of sight, and catches up when it is seen again', async () => {
+  it('closes the event stream while hidden, and catches up when visible again', async () => {
     await window.goto('/shipments?sort=eta');
     await row('PO-1005').getByText('Pending').waitFor();
     const isGivenBack = page.waitForEvent('requestfailed', (request) => request.url().includes('/events/stream'));
@@ -110,7 +110,7 @@ describeInBrowser('the list of shipments', () => {
     expect(await page.getByText('connection was lost').count()).toBe(0);
   });
 
-  it('by exceptions tells of one that is opened for a shipment that it does not have', async () => {
+  it('of shipments with exceptions reports a new match after an exception opens', async () => {
     const opened = async (name: string) => {
       const { id } = await shipmentOf(name);
       const { status } = await admin.api.post(`/v1/shipments/${id}/exceptions`, { type: 'other', title: 'Ask them' });
@@ -124,7 +124,7 @@ describeInBrowser('the list of shipments', () => {
     await row('PO-1011').waitFor();
   });
 
-  it('searches as one types, narrows by a port found by its name, and keeps that as a view', async () => {
+  it('searches while the user types, filters by port name, and saves a view', async () => {
     await window.goto('/shipments');
     await page.keyboard.press('/');
     await page.keyboard.type('po-110');
@@ -148,7 +148,7 @@ describeInBrowser('the list of shipments', () => {
     await page.getByText('5 shipments').waitFor();
   });
 
-  it('has several selected: their file, exceptions of theirs, and their end', async () => {
+  it('exports, opens exceptions on and cancels several selected shipments', async () => {
     await window.goto('/shipments?q=po-120&sort=eta');
     await row('PO-1200').waitFor();
     await page.keyboard.press('j');
@@ -177,7 +177,7 @@ describeInBrowser('the list of shipments', () => {
     expect((await shipmentOf('PO-1200')).status).toBe('pending');
   });
 
-  it('is narrowed by a port that is typed, on Enter', async () => {
+  it('filters by a typed port on Enter', async () => {
     await window.goto('/shipments?sort=eta');
     await page.getByRole('button', { name: 'Filters', exact: true }).click();
     const to = page.getByRole('dialog').getByLabel('Destination', { exact: true });
@@ -189,7 +189,7 @@ describeInBrowser('the list of shipments', () => {
     await page.waitForURL(/destination_port=DEHAM/);
   });
 
-  it('and other lists are narrowed by days and times that are typed', async () => {
+  it('and other lists filter by typed dates and times', async () => {
     await window.goto('/shipments?q=po-10&sort=eta');
     await page.getByRole('button', { name: 'Filters', exact: true }).click();
     await page.getByRole('dialog').getByLabel('ETA until').focus();
@@ -213,7 +213,7 @@ describeInBrowser('the list of shipments', () => {
     expect(await page.getByLabel('From').inputValue()).toBe('2026-12-12T10:30');
   });
 
-  it('asks before something done to several is stopped, and tells what became of each', async () => {
+  it('asks before a bulk action is stopped, and reports the result of each item', async () => {
     await window.goto('/shipments?q=po-123&sort=eta');
     await row('PO-1230').waitFor();
     for (let n = 1230; n < 1236; n += 1) await page.getByLabel(`Select PO-${n}`).check();
@@ -243,7 +243,7 @@ describeInBrowser('the list of shipments', () => {
     await page.getByText('3 selected').waitFor();
   });
 
-  it('is exported whole while rows of it change', async () => {
+  it('exports all rows while some of them change', async () => {
     await window.goto('/shipments?sort=-updated_at');
     await page.getByText('100+ shipments').waitFor();
     const whole = await all<Shipment>(admin.api, '/v1/shipments', { sort: '-updated_at' });
@@ -268,7 +268,7 @@ describeInBrowser('the list of shipments', () => {
     expect(lines.map((line) => line.split(',')[0]).toSorted()).toEqual(whole.map(({ id }) => id).toSorted());
   });
 
-  it('of one environment is neither shown nor selected while that of the other loads', async () => {
+  it('shows and selects no rows of the previous environment while the other one loads', async () => {
     await window.goto('/shipments');
     const boxes = page.getByRole('checkbox', { name: /^Select PO-/ });
     await boxes.first().check();
@@ -291,7 +291,7 @@ describeInBrowser('the list of shipments', () => {
     expect(await boxes.first().isChecked()).toBe(false);
   });
 
-  it('gets no more of an import that is given up in another tab', async () => {
+  it('receives no further shipments of an import that was cancelled in another tab', async () => {
     await window.goto('/shipments/import');
     const buffer = Buffer.from(
       ['Order no,Mode', ...Array.from({ length: 250 }, (_, n) => `IMP-${n},ocean`)].join('\n'),

@@ -7,7 +7,7 @@ import { send } from '../uploads.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { pdfSaying } from './paper.ts';
 
-describeInBrowser('two persons at one shipment', () => {
+describeInBrowser('two users at one shipment', () => {
   let subject: Subject;
   let browser: Browser;
   let people: { readonly ann: Person; readonly kim: Person };
@@ -40,7 +40,7 @@ describeInBrowser('two persons at one shipment', () => {
     for (const window of windows) await window.close();
   }
 
-  it('one resolves what the other took over meanwhile: they are shown who did what, and choose', async () => {
+  it('resolving an exception that another user acknowledged shows the change and asks', async () => {
     await people.ann.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken' });
     await bothAt('exceptions', async (ann, kim) => {
       const [hers, theirs] = [ann, kim].map((page) => page.getByRole('article', { name: 'Seal broken' }));
@@ -65,7 +65,7 @@ describeInBrowser('two persons at one shipment', () => {
     });
   });
 
-  it('one rejects what the other approved meanwhile: theirs stays, and is said to', async () => {
+  it('rejecting a document that another user approved shows that it is no longer possible', async () => {
     await send(people.ann.api, shipment.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
     await bothAt('documents', async (ann, kim) => {
       await ann.getByRole('button', { name: 'Reject bill.pdf…' }).click();
@@ -94,7 +94,7 @@ describeInBrowser('two persons at one shipment', () => {
     await window.close();
   }
 
-  it('one cancels what the other changed meanwhile: they are shown what, and may cancel it then', async () => {
+  it('cancelling a shipment that another user changed shows the change and asks', async () => {
     await withoutEvents('', async (page) => {
       const choose = async (item: string) => {
         await page.getByRole('button', { name: 'More actions for the shipment' }).click();
@@ -123,7 +123,7 @@ describeInBrowser('two persons at one shipment', () => {
     });
   });
 
-  it('one retracts the milestone that the other corrected meanwhile: they are shown what, and choose', async () => {
+  it('retracting a milestone that another user corrected shows the change and asks', async () => {
     const milestones = `/v1/shipments/${shipment.id}/milestones`;
     const happened = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
     const { data } = await people.ann.api.post<{ id: string }>(milestones, happened);
@@ -141,7 +141,7 @@ describeInBrowser('two persons at one shipment', () => {
     });
   });
 
-  it('what one does not decide by holds up nobody: a milestone that came meanwhile is written past', async () => {
+  it('a new milestone does not block the resolution of an exception', async () => {
     await people.ann.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken' });
     await bothAt('exceptions', async (ann) => {
       await ann

@@ -1,5 +1,5 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
-import { buildShipment } from '../shipments/a-shipment.ts';
+import { buildShipment } from '../shipments/build-shipment.ts';
 import {
   listFilter,
   markListsOutdated,

@@ -25,7 +25,7 @@ import {
   shipmentTitle,
   useShipment,
 } from './shipment-queries.ts';
-import { type NextEvent, listNextEvents } from './what-comes-next.ts';
+import { type NextEvent, listNextEvents } from './next-events.ts';
 
 /** Page of a shipment: a summary, and below it the section that the URL names. */
 export function ShipmentPage() {

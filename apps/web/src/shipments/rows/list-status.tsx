@@ -6,7 +6,7 @@ import { useApi } from '../../session/session.ts';
 import { type ListAppearance, AppearanceMenu } from '../columns.tsx';
 import { type ListQuery, type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
 import { exportCsv } from '../several/export-csv.ts';
-import { formatListUpdates } from './list-news.ts';
+import { formatListUpdates } from './list-updates.ts';
 import classes from './list-status.module.css';
 import type { ShipmentList } from './use-shipment-list.ts';
 

@@ -12,7 +12,7 @@ import { reloadLists, shipmentUpdatesQuery } from '../../live/live-updates.ts';
 import { type Environment, api } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { findListUpdates } from './list-news.ts';
+import { findListUpdates } from './list-updates.ts';
 
 /** Returns the loaded rows of the list, and the changes that a refresh would show. */
 export function useShipmentList(query: ListQuery) {

@@ -1,4 +1,4 @@
-import { buildShipment } from '../a-shipment.ts';
+import { buildShipment } from '../build-shipment.ts';
 import { EMPTY_SELECTION, selectedShipments, toggleShipment, selectRange, deselect } from '../rows/selection.ts';
 import { CSV_HEADER, csvRow } from './export-csv.ts';
 

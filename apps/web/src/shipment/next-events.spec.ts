@@ -1,5 +1,5 @@
 import type { Milestone, Shipment } from '@tracking/client';
-import { listNextEvents } from './what-comes-next.ts';
+import { listNextEvents } from './next-events.ts';
 
 const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T08:00:00.000Z`;
 const NOW = Date.parse(day(15));

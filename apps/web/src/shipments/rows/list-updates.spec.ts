@@ -1,8 +1,8 @@
 import type { Shipment } from '@tracking/client';
 import { type ShipmentUpdates, mergeUpdates } from '../../live/live-updates.ts';
-import { buildShipment } from '../a-shipment.ts';
+import { buildShipment } from '../build-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { findListUpdates, matchesFilters, formatListUpdates, sortsBefore } from './list-news.ts';
+import { findListUpdates, matchesFilters, formatListUpdates, sortsBefore } from './list-updates.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;
