@@ -65,7 +65,7 @@ export class ActiveRows<R extends ReadModelRow> {
   }
 
   /** Time before which rows have expired, even if they are not deleted yet; undefined for models without retention. */
-  keptSince(): Timestamp | undefined {
+  retainedSince(): Timestamp | undefined {
     return this.parts.retainedSince?.();
   }
 
@@ -113,7 +113,7 @@ export class ActiveRows<R extends ReadModelRow> {
   }
 
   private async read(): Promise<GenerationsDocument> {
-    const pointer = await this.parts.generations.of(this.model);
+    const pointer = await this.parts.generations.pointerOf(this.model);
     this.refreshedAt = Date.now();
     this.pointer = pointer;
     await this.progress.setPointer(pointer.active, pointer.retiring);

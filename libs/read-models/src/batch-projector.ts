@@ -30,7 +30,7 @@ interface BatchProjectorOptions {
   readonly cache: LRUCache<string, ReadModelRow>;
   readonly scopes: StreamScopes;
   /** Returns the time before which rows have expired; undefined if rows do not expire. */
-  readonly keptSince?: () => Timestamp | undefined;
+  readonly retainedSince?: () => Timestamp | undefined;
 }
 
 interface DecodedEvent {
@@ -52,8 +52,8 @@ export class BatchProjector implements EventHandler {
     const { model } = this.parts;
     const failures = new Map<string, EventFailure>();
     const decoded = await this.decode(events, failures);
-    const keptSince = model.retainedFrom && this.parts.keptSince?.();
-    const isKept = (after: ReadModelRow) => keptSince === undefined || model.retainedFrom!(after) >= keptSince;
+    const retainedSince = model.retainedFrom && this.parts.retainedSince?.();
+    const isKept = (after: ReadModelRow) => retainedSince === undefined || model.retainedFrom!(after) >= retainedSince;
     const rows = new RowsInMemory(this.parts);
     for (const [index, { stored, projected, reads }] of decoded.entries()) {
       if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await setImmediate();
@@ -78,7 +78,7 @@ export class BatchProjector implements EventHandler {
     failures: Map<string, EventFailure>,
   ): Promise<readonly DecodedEvent[]> {
     const { model, scopes } = this.parts;
-    const scopeOf = model.scoped ? await scopes.of(events) : undefined;
+    const scopeOf = model.scoped ? await scopes.scopesOf(events) : undefined;
     const decoded: DecodedEvent[] = [];
     for (const stored of events) {
       if (failures.has(stored.stream)) continue;
@@ -181,7 +181,7 @@ export class StreamScopes {
    * streams whose first event has no scope.
    * @throws Unavailable
    */
-  async of(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
+  async scopesOf(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
     const scopes = new Map<string, Scope>();
     const unknown = new Set<string>();
     for (const { stream, revision, ...rest } of events) {

@@ -31,8 +31,8 @@ export interface DocumentRow extends ReadModelRow, Scope {
   readonly deleted_at?: Timestamp;
 }
 
-const CREATED = ['created_at', 'id'] as const;
-const DELETED = ['deleted_at', 'id'] as const;
+const CREATION_ORDER = ['created_at', 'id'] as const;
+const DELETION_ORDER = ['deleted_at', 'id'] as const;
 
 /** Documents in the form of the API, one row each. */
 export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
@@ -40,8 +40,8 @@ export const documentsModel: ReadModel<DocumentRow, 'documents'> = {
   version: 1,
   indexes: [
     // Fields after the id are filter fields, so that the index skips non-matching rows without reading them.
-    { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATED, 'status', 'type'] },
-    { name: 'by_deleted_at', fields: [...DELETED] },
+    { name: 'by_shipment', fields: [...SCOPE_FIELDS, 'shipment_id', ...CREATION_ORDER, 'status', 'type'] },
+    { name: 'by_deleted_at', fields: [...DELETION_ORDER] },
   ],
   scoped: true,
 
@@ -117,7 +117,7 @@ export class DocumentQueries {
         ...(statuses && { status: { in: statuses } }),
         ...(types && { type: { in: types } }),
       },
-      sort: { fields: CREATED, descending: true },
+      sort: { fields: CREATION_ORDER, descending: true },
       index: 'by_shipment',
       limit: limit + 1,
       ...(after && { after }),
@@ -126,7 +126,7 @@ export class DocumentQueries {
     const last = items[items.length - 1];
     return {
       items: items.map(({ document }) => document),
-      next: last && found.length > limit ? CREATED.map((field) => last[field]) : undefined,
+      next: last && found.length > limit ? CREATION_ORDER.map((field) => last[field]) : undefined,
     };
   }
 
@@ -143,7 +143,7 @@ export class DocumentQueries {
     const rows = await this.active.rows();
     const found = await rows.find({
       filter: { deleted_at: { gte: place?.deleted_at ?? '' } },
-      sort: { fields: DELETED },
+      sort: { fields: DELETION_ORDER },
       limit,
       ...(place && { after: [place.deleted_at, place.id] }),
     });

@@ -29,7 +29,7 @@ export class Generations {
   constructor(private readonly collections: Collections) {}
 
   /** @throws Unavailable */
-  async of(model: ReadModel): Promise<GenerationsDocument> {
+  async pointerOf(model: ReadModel): Promise<GenerationsDocument> {
     const pointers = await this.pointers();
     const known = await pointers.get(model.name);
     if (known) return known;
@@ -40,13 +40,13 @@ export class Generations {
     const active = Math.max(0, ...left.map((generation) => generation ?? 0)) + 1;
     const model_version = model.version;
     await pointers.insert({ id: model.name, active, building: null, retiring: null, model_version, version: 1 });
-    return (await pointers.get(model.name)) ?? this.of(model);
+    return (await pointers.get(model.name)) ?? this.pointerOf(model);
   }
 
   /** Starts the next generation, or returns the one being built. @throws Unavailable */
   async build(model: ReadModel): Promise<number> {
     for (;;) {
-      const now = await this.of(model);
+      const now = await this.pointerOf(model);
       if (now.building !== null) return now.building;
       const building = now.active + 1;
       if (await this.change(now, { building, model_version: model.version })) return building;

@@ -223,8 +223,8 @@ export class Lifecycle {
     const rows = await this.active.rowsOfGeneration(generation);
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
     const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
-    const keptSince = () => this.active.keptSince();
-    return new BatchProjector({ model, rows, cache, scopes, keptSince });
+    const retainedSince = () => this.active.retainedSince();
+    return new BatchProjector({ model, rows, cache, scopes, retainedSince });
   }
 
   private async stopProjecting(generation: number): Promise<void> {

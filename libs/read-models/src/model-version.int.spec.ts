@@ -56,7 +56,7 @@ describe('a changed version of a read model', () => {
       lifecycle,
       generations,
       by,
-      generation: () => generations.of(model(version)),
+      generation: () => generations.pointerOf(model(version)),
       rebuild: () => generations.build(model(version)),
     };
   }

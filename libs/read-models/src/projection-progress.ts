@@ -223,7 +223,7 @@ export class CheckpointPoller {
    * Returns the checkpoints of all generations of one read model. Concurrent calls share one read. @throws Unavailable
    */
   async checkpointsOf(readModel: string): Promise<readonly CheckpointDocument[]> {
-    this.looking ??= this.look().finally(() => (this.looking = undefined));
+    this.looking ??= this.readAllCheckpoints().finally(() => (this.looking = undefined));
     return (await this.looking).filter(({ subscriber }) => subscriber === readModel);
   }
 
@@ -232,7 +232,7 @@ export class CheckpointPoller {
     return (this.pausing ??= pause(POLL_INTERVAL_MS).finally(() => (this.pausing = undefined)));
   }
 
-  private async look(): Promise<readonly CheckpointDocument[]> {
+  private async readAllCheckpoints(): Promise<readonly CheckpointDocument[]> {
     const documents = await this.collections.open<CheckpointDocument>(CHECKPOINTS);
     return documents.find({ filter: { subscriber: { in: this.readModels } }, limit: MAX_CHECKPOINTS });
   }

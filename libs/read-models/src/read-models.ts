@@ -123,7 +123,7 @@ export class ReadModels {
     const checkpoints = new CheckpointPoller(collections, READ_MODEL_NAMES);
     const { clock, eventRetentionMs } = options;
     const retention = eventRetentionMs !== undefined && {
-      keptSince: () => new Date(clock().getTime() - eventRetentionMs).toISOString(),
+      retainedSince: () => new Date(clock().getTime() - eventRetentionMs).toISOString(),
     };
     const { rows, queries } = openReadModels({ ...shared, ...retention, checkpoints, maxWaiters });
 
@@ -164,7 +164,7 @@ export class ReadModels {
    * @throws UnknownReadModel, Unavailable
    */
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
-    const known = this.known(name);
+    const known = this.requireKnown(name);
     const generation = await this.generations.build(this.rows[known].model);
     this.lifecycles.get(known)?.wake();
     return { name: known, generation };
@@ -196,7 +196,7 @@ export class ReadModels {
 
   /** Computes a digest of the queried rows, to compare with that of a rebuild. @throws UnknownReadModel, Unavailable */
   async digest(name: string): Promise<RowDigest> {
-    const active = this.rows[this.known(name)];
+    const active = this.rows[this.requireKnown(name)];
     return digest(await active.rows(), active.progress.generation ?? 0);
   }
 
@@ -254,7 +254,7 @@ export class ReadModels {
     };
   }
 
-  private known(name: string): ReadModelName {
+  private requireKnown(name: string): ReadModelName {
     const known = READ_MODEL_NAMES.find((each) => each === name);
     if (!known) throw new UnknownReadModel(`unknown read model ${name}; use one of ${READ_MODEL_NAMES.join(', ')}`);
     return known;

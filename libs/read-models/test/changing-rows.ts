@@ -42,7 +42,7 @@ export class ChangingRows {
   ) {}
 
   async fill(count: number): Promise<void> {
-    const records = Array.from({ length: count }, () => this.another());
+    const records = Array.from({ length: count }, () => this.createRecord());
     await this.rows.writeMany(records.map((record) => ({ kind: 'upsert', document: rowOf(record) })));
     for (const record of records) this.records.set(record.id, record);
   }
@@ -91,24 +91,24 @@ export class ChangingRows {
     const { rows } = this;
     return {
       findWithin: (query, maxBytes) =>
-        this.look(
+        this.changeAfterRead(
           () => rows.findWithin(query, maxBytes),
           ({ documents }) => documents,
         ),
       count: (filter, options) =>
-        this.look(
+        this.changeAfterRead(
           () => rows.count(filter, options),
           () => [],
         ),
       scan: (query) =>
-        this.look(
+        this.changeAfterRead(
           () => rows.scan(query),
           ({ documents }) => documents,
         ),
     };
   }
 
-  private look<T>(at: () => Promise<T>, rowsIn: (found: T) => readonly ShipmentRow[]): Promise<T> {
+  private changeAfterRead<T>(at: () => Promise<T>, rowsIn: (found: T) => readonly ShipmentRow[]): Promise<T> {
     const looked = this.last.then(async () => {
       const found = await at();
       await this.write(rowsIn(found));
@@ -132,8 +132,8 @@ export class ChangingRows {
       const among = nearby.length > 0 && random() < 0.4 ? nearby : all;
       const record = among[Math.floor(random() * among.length)];
       const kind = random();
-      if (record === undefined || kind < 0.12) return this.putRow(this.another());
-      return kind < 0.24 ? this.remove(record) : this.putRow(this.changed(record));
+      if (record === undefined || kind < 0.12) return this.putRow(this.createRecord());
+      return kind < 0.24 ? this.remove(record) : this.putRow(this.changeRecord(record));
     });
     await this.rows.writeMany(writes);
   }
@@ -155,25 +155,25 @@ export class ChangingRows {
     this.written += 1;
   }
 
-  private another(): ShipmentRecord {
+  private createRecord(): ShipmentRecord {
     this.made += 1;
     return avoidRarePair(listedRecord(this.made, this.random), this.random);
   }
 
   /** Updates the row now: its status, its ETA by a day or two, or all of it. */
-  private changed(record: ShipmentRecord): ShipmentRecord {
+  private changeRecord(record: ShipmentRecord): ShipmentRecord {
     const { random } = this;
     const { id, external_id, created_at, eta } = record;
     const another = avoidRarePair(listedRecord(0, random), random);
     const updated_at = day(60 + this.written / 100);
     const what = random();
     if (what < 0.3) return { ...record, updated_at, status: another.status };
-    if (what < 0.6 && eta !== null) return { ...record, updated_at, eta: after(eta, Math.floor(random() * 4) - 1) };
+    if (what < 0.6 && eta !== null) return { ...record, updated_at, eta: addDays(eta, Math.floor(random() * 4) - 1) };
     return { ...another, id, external_id, created_at, updated_at };
   }
 }
 
-function after(time: string, days: number): string {
+function addDays(time: string, days: number): string {
   return new Date(Date.parse(time) + days * 86_400_000).toISOString();
 }
 

@@ -35,7 +35,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
   find(query: Query): Promise<readonly R[]> {
     const entries = this.entries(query);
     this.visits += entries.length;
-    const fits = matching(query.filter);
+    const fits = toPredicate(query.filter);
     const found = entries.filter((row) => fits(row) && isAfter(row, query));
     return Promise.resolve(found.slice(0, query.limit));
   }
@@ -49,7 +49,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
   count(filter: Filter, { atMost = Infinity, index }: CountOptions = {}): Promise<number> {
     const counted = this.entries({ filter, limit: 0, ...(index !== undefined && { index }) }).slice(0, atMost);
     const key = JSON.stringify(filter);
-    if (!this.told.has(key) && !counted.every(matching(filter))) {
+    if (!this.told.has(key) && !counted.every(toPredicate(filter))) {
       throw new Error('the index alone does not tell');
     }
     this.told.add(key);
@@ -59,13 +59,13 @@ export class VisitCountingRows<R extends Document> implements Pick<
 
   scan(query: Scan) {
     const { filter, sort, visit, limit, index, maxBytes = Infinity } = query;
-    const { fields } = this.indexNamed(index);
+    const { fields } = this.findIndex(index);
     const from = fields.indexOf(sort.fields[0] ?? '');
     const isInOrder = sort.fields.every((field, at) => fields[from + at] === field);
-    const isRange = fields.slice(0, from).every((field) => isOne(leading(filter[field])));
+    const isRange = fields.slice(0, from).every((field) => isScalar(leadingElement(filter[field])));
     if (from < 0 || !isInOrder || !isRange) throw new Error(`${index} does not hold this in order`);
     const rest = this.entries(query).filter((entry) => isAfter(entry, query));
-    const fits = matching(filter);
+    const fits = toPredicate(filter);
     const documents: R[] = [];
     let visited = 0;
     let isCut = false;
@@ -90,38 +90,39 @@ export class VisitCountingRows<R extends Document> implements Pick<
     if (index === undefined) throw new Error('a query of a list names its index');
     this.used.add(index);
     const range: Record<string, FilterCondition> = {};
-    for (const field of this.indexNamed(index).fields) {
-      const condition = leading(filter[field]);
+    for (const field of this.findIndex(index).fields) {
+      const condition = leadingElement(filter[field]);
       if (condition === undefined) break;
       range[field] = condition;
-      if (!isOne(condition)) break;
+      if (!isScalar(condition)) break;
     }
     const key = JSON.stringify([range, sort]);
-    const known = this.ranges.get(key) ?? sorted(this.rowsIn(range), sort);
+    const known = this.ranges.get(key) ?? sorted(this.rowsInRange(range), sort);
     this.ranges.set(key, known);
     return known;
   }
 
   /** Narrowed field by field, so that entries with the same beginning are searched once. */
-  private rowsIn(range: Filter): readonly R[] {
+  private rowsInRange(range: Filter): readonly R[] {
     const conditions = Object.entries(range);
     const last = conditions.pop();
     if (last === undefined) return this.rows;
     const key = JSON.stringify(range);
     const known =
-      this.ranges.get(key) ?? this.rowsIn(Object.fromEntries(conditions)).filter(matching({ [last[0]]: last[1] }));
+      this.ranges.get(key) ??
+      this.rowsInRange(Object.fromEntries(conditions)).filter(toPredicate({ [last[0]]: last[1] }));
     this.ranges.set(key, known);
     return known;
   }
 
-  private indexNamed(name: string): IndexSpec {
+  private findIndex(name: string): IndexSpec {
     const found = this.indexes.find((index) => index.name === name);
     if (found === undefined) throw new Error(`no index ${name}`);
     return found;
   }
 }
 
-function matching(filter: Filter): (row: Document) => boolean {
+function toPredicate(filter: Filter): (row: Document) => boolean {
   const conditions = Object.entries(filter);
   return (row) => conditions.every(([field, condition]) => matchesQuickly(valueOf(row, field), condition));
 }
@@ -142,11 +143,11 @@ function isList(value: StoredField | undefined): value is readonly Scalar[] {
 }
 
 /** The first of several elements selects the index range. */
-function leading(condition: FilterCondition | undefined): FilterCondition | undefined {
+function leadingElement(condition: FilterCondition | undefined): FilterCondition | undefined {
   return typeof condition === 'object' && condition !== null && 'all' in condition ? condition.all[0] : condition;
 }
 
-function isOne(condition: FilterCondition | undefined): boolean {
+function isScalar(condition: FilterCondition | undefined): boolean {
   return condition === null || (condition !== undefined && typeof condition !== 'object');
 }
 

@@ -62,10 +62,10 @@ export function milestoneListsSuite(open: () => DocumentStore): void {
 
   it.each(QUERIES.map((query) => [JSON.stringify(query), query] as const))('filtered by %s', async (_title, query) => {
     const asked = ROWS.filter((row) => matchesQuery(row, query)).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    expect(await readThrough(query)).toEqual(asked.map(({ id }) => id));
+    expect(await readAllPages(query)).toEqual(asked.map(({ id }) => id));
   });
 
-  async function readThrough(query: MilestoneFilter): Promise<readonly string[]> {
+  async function readAllPages(query: MilestoneFilter): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let after: SortValues | undefined; ;) {
       const { items, next } = await readMilestonePage(rows, ACME, SHIPMENT, { ...query, limit: 20, after });

@@ -26,11 +26,11 @@ const PAIRS = FILTERS.flatMap((one, at) =>
   FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** One configuration reads and sorts all rows, the other scans all. */
-const FEW_ROWS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
-const MANY_ROWS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
+const SORTING_BOUNDS = { few: 1_000, compared: 1_000, stretch: 1_000, stretches: 1, bytes: 60_000 };
+const SCANNING_BOUNDS = { few: 5, compared: 50, stretch: 30, stretches: 2, bytes: 60_000 };
 
 /** Lists read while rows change: by a sort index, a term, words, and a selective condition. */
-const IN_ONE_RANGE: readonly ShipmentListFilter[] = [
+const ONE_RANGE_FILTERS: readonly ShipmentListFilter[] = [
   {},
   { active: true },
   { carrier_scac: 'MAEU' },
@@ -41,21 +41,21 @@ const IN_ONE_RANGE: readonly ShipmentListFilter[] = [
   { eta_from: day(105), active: true },
 ];
 /** Lists over several ranges: in list order if sorted by creation, otherwise sorted in memory. */
-const IN_SEVERAL_RANGES: readonly ShipmentListFilter[] = [
+const SEVERAL_RANGES_FILTERS: readonly ShipmentListFilter[] = [
   { status: ['arrived', 'pending', 'cancelled'] },
   { active: false, has_open_exceptions: false },
   { status: ['arrived', 'pending', 'in_transit'], origin_port: 'CNSHA' },
   { status: ['arrived', 'pending', 'cancelled'], words: ['ma'] },
 ];
 /** Low limits, so that lists need many scans, and so that the plan changes while a list is read. */
-const SHORT_STRETCHES: readonly ListBounds[] = [
+const SHORT_SCAN_BOUNDS: readonly ListBounds[] = [
   { few: 5, compared: 1_000, stretch: 30, stretches: 2, bytes: 30_000 },
   { few: 45, compared: 60, stretch: 10, stretches: 3, bytes: 60_000 },
 ];
-const ALL_ARE_FEW: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
+const SORT_ALL_BOUNDS: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
 /** CI runs each filter in every order; local runs use two orders alternately. */
-const EVERY = ORDERS.length / propertyRounds(ORDERS.length);
+const ORDER_STEP = ORDERS.length / propertyRounds(ORDERS.length);
 
 /**
  * Tests that shipment lists of a store match the reference filters, for each filter and each pair of filters.
@@ -72,10 +72,10 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
     'filtered by %s',
     async (_filter, filter) => {
       const asked = RECORDS.filter((record) => matchesFilter(record, filter));
-      for (const order of ORDERS.filter((_order, at) => (at + FILTERS.indexOf(filter)) % EVERY === 0)) {
+      for (const order of ORDERS.filter((_order, at) => (at + FILTERS.indexOf(filter)) % ORDER_STEP === 0)) {
         const expected = inOrder(asked, order).map(({ id }) => id);
-        expect(await readAllPages(rows, { filter, order, limit: 30 }, FEW_ROWS)).toEqual(expected);
-        expect(await readAllPages(rows, { filter, order, limit: 30 }, MANY_ROWS)).toEqual(expected);
+        expect(await readAllPages(rows, { filter, order, limit: 30 }, SORTING_BOUNDS)).toEqual(expected);
+        expect(await readAllPages(rows, { filter, order, limit: 30 }, SCANNING_BOUNDS)).toEqual(expected);
       }
     },
   );
@@ -87,7 +87,7 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
       // Each filter in one order, because the in-memory suite covers all orders.
       const order = ORDERS[turn % ORDERS.length] as ShipmentOrder;
       const expected = inOrder(asked, order).map(({ id }) => id);
-      expect(await readAllPages(rows, { filter, order, limit: 60 }, MANY_ROWS)).toEqual(expected);
+      expect(await readAllPages(rows, { filter, order, limit: 60 }, SCANNING_BOUNDS)).toEqual(expected);
     }
   });
 
@@ -112,23 +112,23 @@ export function shipmentListsSuite(open: () => DocumentStore): void {
       expect(changes).toBeGreaterThan(50 * ways.length);
     }
 
-    it.each(IN_ONE_RANGE.map((filter, turn) => [titleOf(filter) || 'nothing', filter, turn] as const))(
+    it.each(ONE_RANGE_FILTERS.map((filter, turn) => [titleOf(filter) || 'nothing', filter, turn] as const))(
       'none that does not change is skipped or comes twice: %s',
       async (_title, filter, turn) => {
-        const ways = ORDERS.map((order, at) => [order, SHORT_STRETCHES[(turn + at) % 2] as ListBounds] as const);
+        const ways = ORDERS.map((order, at) => [order, SHORT_SCAN_BOUNDS[(turn + at) % 2] as ListBounds] as const);
         await expectWhole(
           filter,
-          ways.filter((_way, at) => (at + turn) % EVERY === 0),
+          ways.filter((_way, at) => (at + turn) % ORDER_STEP === 0),
         );
       },
     );
 
-    it.each(IN_SEVERAL_RANGES.map((filter) => [titleOf(filter), filter] as const))(
+    it.each(SEVERAL_RANGES_FILTERS.map((filter) => [titleOf(filter), filter] as const))(
       'none that does not change is skipped or comes twice: %s',
       async (_title, filter) => {
         const byCreation = ORDERS.filter(({ field }) => field === 'created_at');
-        const ways = byCreation.flatMap((order) => SHORT_STRETCHES.map((bounds) => [order, bounds] as const));
-        await expectWhole(filter, [...ways, [{ field: 'eta', descending: false }, ALL_ARE_FEW]]);
+        const ways = byCreation.flatMap((order) => SHORT_SCAN_BOUNDS.map((bounds) => [order, bounds] as const));
+        await expectWhole(filter, [...ways, [{ field: 'eta', descending: false }, SORT_ALL_BOUNDS]]);
       },
     );
   });

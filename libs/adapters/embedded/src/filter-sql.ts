@@ -46,7 +46,7 @@ export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Fil
     const array = arrayOf(layout, field, postings);
     if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
     else if (field === ID || layout.columns.includes(field)) addCondition(sql, `d.${column(field)}`, condition);
-    else addUnindexed(sql, field, condition);
+    else addJsonCondition(sql, field, condition);
   }
 }
 
@@ -122,7 +122,7 @@ function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: Filt
   else if ('in' in condition) addElement(sql, lookup, condition);
   else if ('ne' in condition) addElement(sql.add('NOT '), lookup, condition.ne);
   else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addIndexedArray(sql, lookup, one);
-  else addUnindexed(sql, arrayField, condition);
+  else addJsonCondition(sql, arrayField, condition);
 }
 
 function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
@@ -142,11 +142,11 @@ function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condit
  * Adds a condition on the JSON. Works for scalars and arrays, but reads every document that the other conditions
  * select.
  */
-function addUnindexed(sql: SqlBuilder, field: string, condition: FilterCondition): void {
+function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   const path = `'$.${field}'`;
   if (isScalar(condition)) addWithin(sql, path, condition);
   else if ('exists' in condition) sql.add(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
-  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addUnindexed(sql, field, one);
+  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addJsonCondition(sql, field, one);
   else if ('ne' in condition) addWithin(sql.add('NOT '), path, condition.ne);
   else addWithin(sql, path, condition);
 }

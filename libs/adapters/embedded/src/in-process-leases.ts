@@ -21,8 +21,8 @@ export class InProcessLeases implements Leases {
     this.closing.signal.throwIfAborted();
     const waiting = this.waiting.get(name);
     if (waiting === undefined) this.waiting.set(name, []);
-    else await this.turn(waiting, signal);
-    return this.give(name);
+    else await this.waitForTurn(waiting, signal);
+    return this.grantLease(name);
   }
 
   async close(): Promise<void> {
@@ -31,7 +31,7 @@ export class InProcessLeases implements Leases {
     for (const lease of this.given) await lease.release();
   }
 
-  private turn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
+  private waitForTurn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
     const impatience = AbortSignal.any([signal, this.closing.signal]);
     return new Promise((resolve, reject) => {
       const take = () => {
@@ -47,7 +47,7 @@ export class InProcessLeases implements Leases {
     });
   }
 
-  private give(name: string): Lease {
+  private grantLease(name: string): Lease {
     const released = new AbortController();
     this.epoch += 1;
     const lease: Lease = {

@@ -38,7 +38,7 @@ export class LiveTail<T> {
     this.head += entries.length;
     const { items, characters } = this.limits;
     // Drops many items at once, because each removal moves the remaining ones.
-    if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.shorten();
+    if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.dropOldest();
     this.signal.notify();
   }
 
@@ -67,7 +67,7 @@ export class LiveTail<T> {
     this.characters = 0;
   }
 
-  private shorten(): void {
+  private dropOldest(): void {
     const { items, characters } = this.limits;
     let dropped = 0;
     while (this.entries.length - dropped > items || this.characters > characters) {
@@ -88,15 +88,15 @@ export class ChangeSignal {
   changed!: Promise<void>;
 
   constructor() {
-    this.arm();
+    this.createSignal();
   }
 
   notify(): void {
     this.resolve();
-    this.arm();
+    this.createSignal();
   }
 
-  private arm(): void {
+  private createSignal(): void {
     this.changed = new Promise((resolve) => (this.resolve = resolve));
   }
 }

@@ -120,7 +120,7 @@ interface SplitFilter {
   readonly ofDocument: Filter;
 }
 
-function split(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter {
+function splitFilter(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter {
   const parts = { led: {}, ofPosting: {}, ofDocument: {} } satisfies Record<keyof SplitFilter, Filter>;
   const add = (part: Filter, field: string, condition: FilterCondition) => Object.assign(part, { [field]: condition });
   for (const [field, condition] of Object.entries(filter)) {
@@ -149,7 +149,7 @@ function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, 
     return addFilter(sql, layout, filter);
   }
   // Reads rows in the order of the array index and stops at the limit, however many documents have the element.
-  const { led, ofPosting, ofDocument } = split(filter, postings);
+  const { led, ofPosting, ofDocument } = splitFilter(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
   const documents = isEnough ? '' : ` CROSS JOIN ${quoteName(layout.table)} AS d ON d.id = a.id`;
   sql.add(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
@@ -179,7 +179,8 @@ export function scanSql(layout: CollectionLayout, scan: Scan): Sql {
   const alias = array === undefined ? 'd' : 'a';
   const key = (field: string) => `${alias}.${column(field)}`;
   const keys = scan.sort.fields.map(key);
-  const parts = array === undefined ? { led: scan.filter, ofPosting: {}, ofDocument: {} } : split(scan.filter, array);
+  const parts =
+    array === undefined ? { led: scan.filter, ofPosting: {}, ofDocument: {} } : splitFilter(scan.filter, array);
   const { pinned, others } = splitScanFilter(layout, scan, parts.led);
   const sql = new SqlBuilder();
   sql.add('SELECT CASE WHEN ');
@@ -229,7 +230,7 @@ function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filt
 function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
   const [first = ''] = sort.fields;
   const [key = ''] = keys;
-  const { from, to } = rangeOf(boundsOf(filter[first]));
+  const { from, to } = toRange(toBounds(filter[first]));
   const add = (bound: Bound | undefined) => {
     if (bound !== undefined) sql.add(` AND ${key} ${bound.text}`, ...bound.values);
   };
@@ -242,9 +243,9 @@ function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, afte
 /** A comparison operator and value, without the key. */
 type Bound = Sql;
 
-function rangeOf({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefined; readonly to?: Bound | undefined } {
-  const from = boundAt('>=', gte) ?? boundAt('>', gt);
-  const to = boundAt('<=', lte) ?? boundAt('<', lt);
+function toRange({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefined; readonly to?: Bound | undefined } {
+  const from = toBound('>=', gte) ?? toBound('>', gt);
+  const to = toBound('<=', lte) ?? toBound('<', lt);
   const [low, high] = [from?.values[0], to?.values[0]];
   return {
     from: from ?? (high === undefined ? undefined : boundOfType('>=', typeBounds(high).from)),
@@ -252,7 +253,7 @@ function rangeOf({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefi
   };
 }
 
-function boundAt(comparison: string, value: Scalar | undefined): Bound | undefined {
+function toBound(comparison: string, value: Scalar | undefined): Bound | undefined {
   return value === undefined ? undefined : { text: `${comparison} ?`, values: [encodeValue(value)] };
 }
 
@@ -260,7 +261,7 @@ function boundOfType(comparison: string, literal: string | undefined): Bound | u
   return literal === undefined ? undefined : { text: `${comparison} ${literal}`, values: [] };
 }
 
-function boundsOf(condition: Filter[string] | undefined): Bounds {
+function toBounds(condition: Filter[string] | undefined): Bounds {
   if (condition === undefined) return {};
   if (isScalar(condition)) return { gte: condition, lte: condition };
   return 'in' in condition || 'ne' in condition || 'exists' in condition || 'all' in condition ? {} : condition;

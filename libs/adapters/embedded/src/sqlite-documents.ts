@@ -57,7 +57,7 @@ export class SqliteDocuments {
     const { name } = table.layout.spec;
     const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
     if (stored !== undefined && hasSameIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
-    const duplicate = this.runAtomically(table, () => this.build(table, spec));
+    const duplicate = this.runAtomically(table, () => this.buildTables(table, spec));
     if (duplicate === null) this.tables.set(name, table);
     return { kind: 'done', duplicate };
   }
@@ -106,7 +106,7 @@ export class SqliteDocuments {
     return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
   }
 
-  private build(table: DocumentTable, spec: string): void {
+  private buildTables(table: DocumentTable, spec: string): void {
     const { name } = table.layout.spec;
     const before = this.tables.get(name);
     if (before !== undefined) {

@@ -283,7 +283,7 @@ class ConsumerGroup {
     const handleNext = async () => {
       handled = await this.handleNext(partition, handled ?? this.log.committed(partition), changes);
     };
-    const onFailure = (error: unknown, tries: number) => this.failed(partition, error, tries);
+    const onFailure = (error: unknown, tries: number) => this.reportFailure(partition, error, tries);
     while (!this.closing.signal.aborted) {
       // A new retry for each batch, so that pauses grow only if nothing is committed in between.
       const options = { signal: this.closing.signal, firstPauseMs: FIRST_PAUSE_MS, onFailure };
@@ -315,7 +315,7 @@ class ConsumerGroup {
     await handled.finally(() => member.inHand.delete(inHand));
   }
 
-  private failed(partition: number, error: unknown, tries: number): void {
+  private reportFailure(partition: number, error: unknown, tries: number): void {
     const { topic } = this;
     this.options.countRetry('handling messages');
     const about = { topic, partition, tries, reason: errorMessage(error) };

@@ -59,7 +59,7 @@ interface PendingWrite extends WaitingCaller {
   readonly commitClass: CommitClass;
 }
 /** Placeholder of a batch without operations. */
-const PROBE: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
+const PROBE_BATCH: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
 
 /** Group commit as the calling thread sees it: operations that arrive during a commit form the next one. */
 export class SqliteWriter {
@@ -95,7 +95,7 @@ export class SqliteWriter {
       [1, 3, 10, 30, 100, 300, 1_000, 3_000],
     );
     this.probing = setInterval(() => this.probe(), PROBE_INTERVAL_MS).unref();
-    worker.on('message', (answer: BatchAnswer) => this.answered(answer));
+    worker.on('message', (answer: BatchAnswer) => this.onAnswer(answer));
     worker.on('error', (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
@@ -203,7 +203,7 @@ export class SqliteWriter {
   private probe(): void {
     void this.state.measure();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
-    this.committing = PROBE;
+    this.committing = PROBE_BATCH;
     this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies CommitBatch);
   }
 
@@ -238,7 +238,7 @@ export class SqliteWriter {
     this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies CommitBatch);
   }
 
-  private answered(answer: BatchAnswer): void {
+  private onAnswer(answer: BatchAnswer): void {
     const batch = this.committing;
     if (answer.kind === 'fatal') return this.fail(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuse(answer.message);
@@ -246,7 +246,8 @@ export class SqliteWriter {
     // Starts the next commit first, so that the thread works while callers are notified.
     this.commitWaiting();
     if (answer.kind === 'committed') {
-      if (batch !== PROBE) this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
+      if (batch !== PROBE_BATCH)
+        this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
       answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));
     } else {
       if (answer.kind === 'failed')

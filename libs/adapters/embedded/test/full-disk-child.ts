@@ -21,17 +21,17 @@ const append = async (): Promise<string> => {
     return (error as Error).name;
   }
 };
-const say = (what: object) => console.log(JSON.stringify(what));
+const report = (what: object) => console.log(JSON.stringify(what));
 
 let error = '';
 while (error === '') error = await append();
 const later = await append();
 const { length } = await eventStore.read('s');
-say({ stored, read: length, error, later, failure: engine.failure });
+report({ stored, read: length, error, later, failure: engine.failure });
 
 await eventually(async () => {
   const refused = await append();
   if (refused !== '') throw new Error(refused);
 });
-say({ stored, failure: engine.failure });
+report({ stored, failure: engine.failure });
 await engine.close();

@@ -20,12 +20,12 @@ export const CHILD_COLLECTIONS = {
   views: { name: 'views', indexes, durability: 'derived' },
 } as const satisfies Record<string, CollectionSpec>;
 
-const nothing = () => undefined;
-const logger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const noop = () => undefined;
+const logger: Logger = { debug: noop, info: noop, warn: noop, error: noop };
 const metrics: Metrics = {
-  counter: () => ({ add: nothing }),
-  gauge: () => ({ set: nothing }),
-  histogram: () => ({ observe: nothing }),
+  counter: () => ({ add: noop }),
+  gauge: () => ({ set: noop }),
+  histogram: () => ({ observe: noop }),
 };
 /** Copied from the testing library, which processes outside Jest cannot load. */
 export const quiet = { logger, metrics };

@@ -175,7 +175,7 @@ export class EventFeed {
     this.readingUpTo = laterPosition(upTo, this.readingUpTo);
     const rows = await this.log.readRangeOfAllScopes({ after: this.deliveredUpTo, upTo, limit: ROWS_PER_READ });
     const followed = rows.flatMap((row) => {
-      const events = this.recent.of(row);
+      const events = this.recent.eventsOf(row);
       return events === undefined ? [] : [{ row, events }];
     });
     const made = await this.toFollowedEvents(followed.map(({ row }) => row));

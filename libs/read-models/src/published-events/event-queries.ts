@@ -64,7 +64,7 @@ export class EventQueries {
       const reached = await this.active.progress.currentHandledPosition();
       if (filter.upTo !== undefined && !(reached !== undefined && reached >= filter.upTo)) throw notReachedError();
       if (reached === undefined) return { items: [], next: undefined };
-      const since = laterTimestamp(filter.since, this.active.keptSince());
+      const since = laterTimestamp(filter.since, this.active.retainedSince());
       const bounded = { ...filter, since, reached };
       const range = await this.positionRange(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
@@ -106,7 +106,7 @@ export class EventQueries {
     { after, upTo, limit }: LogRange,
   ): Promise<readonly PublishedEventRow[]> {
     return this.readUpTo(upTo, (rows) => {
-      const since = this.active.keptSince();
+      const since = this.active.retainedSince();
       return readPage(rows, scope, { ...filter, since, position: { gt: after, lte: upTo }, limit });
     });
   }
@@ -114,7 +114,7 @@ export class EventQueries {
   /** Returns events of all scopes. @throws Unavailable, also if the rows have not reached `upTo`; Busy */
   readRangeOfAllScopes({ after, upTo, limit }: LogRange): Promise<readonly PublishedEventRow[]> {
     return this.readUpTo(upTo, (rows) => {
-      const filter = { position: { gt: after, lte: upTo }, ...createdAtFilter(this.active.keptSince(), undefined) };
+      const filter = { position: { gt: after, lte: upTo }, ...createdAtFilter(this.active.retainedSince(), undefined) };
       return rows.find({ filter, sort: { fields: ['position'] }, limit });
     });
   }
@@ -148,7 +148,7 @@ export class EventQueries {
   }
 
   private isRetained({ created_at }: PublishedEventRow): boolean {
-    return created_at >= (this.active.keptSince() ?? '');
+    return created_at >= (this.active.retainedSince() ?? '');
   }
 
   /** Returns the range of positions to read; undefined if it is empty. */

@@ -152,7 +152,7 @@ export class RecentEvents {
     return this.scopes.size;
   }
 
-  of(scope: Scope): ScopeEvents | undefined {
+  eventsOf(scope: Scope): ScopeEvents | undefined {
     return this.scopes.get(keyOf(scope));
   }
 

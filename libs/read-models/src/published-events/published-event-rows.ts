@@ -66,7 +66,7 @@ const PAUSE_FACTOR = 4;
 const DEFAULT_SWEEP_INTERVAL_MS = 1_800_000;
 
 interface EventSweeperOptions {
-  readonly active: Pick<ActiveRows<ReadModelRow>, 'rows' | 'keptSince'>;
+  readonly active: Pick<ActiveRows<ReadModelRow>, 'rows' | 'retainedSince'>;
   readonly sweepEveryMs?: number;
   readonly leases: Leases;
   readonly logger: Logger;
@@ -97,7 +97,7 @@ export class EventSweeper {
 
   private async sweep(ending: AbortSignal): Promise<void> {
     const rows = (await this.parts.active.rows()) as unknown as Collection<PublishedEventRow>;
-    const before = this.parts.active.keptSince() ?? '';
+    const before = this.parts.active.retainedSince() ?? '';
     for await (const workspace_id of findWorkspaces(rows)) {
       for (const environment of ENVIRONMENTS) {
         await this.sweepScope(rows, { workspace_id, environment, created_at: { lt: before } }, ending);

@@ -45,7 +45,7 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
     const record = evolveRecord(before?.record, event);
     return [
       {
-        ...listed(record),
+        ...listFields(record),
         terms: termsOf(record, before),
         ...pickScope(scope),
         id: shipmentIdOf(stream),
@@ -59,6 +59,6 @@ export const shipmentsModel: ReadModel<ShipmentRow, 'shipments'> = {
   weight: ({ record }) => weightOfRecord(record),
 };
 
-function listed({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
+function listFields({ created_at, updated_at, eta, status, open_exceptions_count }: ShipmentRecord) {
   return { created_at, updated_at, eta, status, has_open_exceptions: open_exceptions_count > 0 };
 }

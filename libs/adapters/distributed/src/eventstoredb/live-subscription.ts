@@ -15,7 +15,7 @@ import {
 
 const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 2_000 };
 /** Maximum size of the buffered events, in bytes of JSON. */
-const MAX_BYTES = 32 * 1_048_576;
+const MAX_BUFFER_BYTES = 32 * 1_048_576;
 
 interface LiveSubscriptionOptions extends RetryTelemetry {
   readonly node: NodeClient;
@@ -109,7 +109,7 @@ export class LiveEventBuffer {
   constructor(
     private start: Position,
     private readonly capacity: number,
-    private readonly maxBytes = MAX_BYTES,
+    private readonly maxBytes = MAX_BUFFER_BYTES,
   ) {
     this.end = start;
     this.notify();

@@ -36,7 +36,7 @@ import {
 
 /** Milliseconds before a call is repeated. If no replica is available, the call waits for one instead. */
 const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 500;
 /**
  * Status codes of calls whose connection was lost, depending on what the driver notices first. The outcome of such a
  * call is unknown.
@@ -167,7 +167,7 @@ export class GrpcServiceChannel {
       return firstValueFrom(calling);
     };
     const isTransient = (error: unknown) => LOST_CONNECTION_CODES.has((error as ServiceError).code);
-    const pauses = { firstPauseMs: FIRST_PAUSE_MS, maxPauseMs: LONGEST_PAUSE_MS };
+    const pauses = { firstPauseMs: FIRST_PAUSE_MS, maxPauseMs: MAX_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
       if (code === status.UNAUTHENTICATED)

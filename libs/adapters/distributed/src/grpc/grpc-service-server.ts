@@ -88,9 +88,9 @@ export class GrpcServiceServer {
     // Logs messages of the driver, which would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
     const bytes = messageBytes(this.limits);
-    const module = { module: OperationsModule, controllers: [controllerOf(this.loaded, this.operations)] };
+    const module = { module: OperationsModule, controllers: [createController(this.loaded, this.operations)] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
-      logger: nestLogger(logger),
+      logger: createNestLogger(logger),
       abortOnError: false,
       transport: Transport.GRPC,
       options: {
@@ -151,7 +151,7 @@ function serverCredentials({ ca, cert, key }: GrpcServerTls): ServerCredentials 
 }
 
 /** Writes messages of the framework to the service's log, except those about its start. */
-function nestLogger(logger: Logger): LoggerService {
+function createNestLogger(logger: Logger): LoggerService {
   return {
     log: () => undefined,
     warn: (message: unknown) => logger.warn({ source: 'nest' }, String(message)),
@@ -160,12 +160,12 @@ function nestLogger(logger: Logger): LoggerService {
 }
 
 /** Creates a controller class with a `@GrpcMethod` handler for each rpc. */
-function controllerOf({ parts }: LoadedProto, operations: OperationRegistry): Type {
+function createController({ parts }: LoadedProto, operations: OperationRegistry): Type {
   class OperationsController {}
   Controller()(OperationsController);
   for (const { service, rpcs } of parts) {
     for (const { method, name } of rpcs) {
-      const handler = { value: handlerOf(name, operations), configurable: true, enumerable: true, writable: true };
+      const handler = { value: createHandler(name, operations), configurable: true, enumerable: true, writable: true };
       Object.defineProperty(OperationsController.prototype, name, handler);
       GrpcMethod(service, method)(OperationsController.prototype, name, handler);
     }
@@ -173,7 +173,7 @@ function controllerOf({ parts }: LoadedProto, operations: OperationRegistry): Ty
   return OperationsController;
 }
 
-function handlerOf(name: string, operations: OperationRegistry) {
+function createHandler(name: string, operations: OperationRegistry) {
   return async (
     request: RequestMessage,
     metadata: Metadata,
@@ -242,7 +242,7 @@ class OperationRegistry {
       this.logger.info({ ...about, outcome, duration_ms }, 'call');
     };
     try {
-      const answer = toAnswerMessage(await this.operationNamed(name)(parseRequest(request)));
+      const answer = toAnswerMessage(await this.findOperation(name)(parseRequest(request)));
       if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
         throw new Error(`the response is larger than ${this.limits.maxAnswerBytes} bytes`);
       }
@@ -257,7 +257,7 @@ class OperationRegistry {
     }
   }
 
-  private operationNamed(name: string): Operation {
+  private findOperation(name: string): Operation {
     if (this.underWay.size >= this.limits.maxCalls) {
       throw new Busy(this.loaded.proto.name, 'too many calls are running; retry later');
     }

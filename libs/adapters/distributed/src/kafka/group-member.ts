@@ -25,7 +25,7 @@ const RETRY_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
 /** Maximum milliseconds until a resumed partition is fetched again. Heartbeats are sent as often. */
 const FETCH_WAIT_MS = 250;
 /** Maximum milliseconds for a LeaveGroup request. Without it, the group waits until the session times out. */
-const LEAVE_MS = 3_000;
+const LEAVE_TIMEOUT_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
 /** The error of a member that the group removed. */
 const UNKNOWN_MEMBER = 'UNKNOWN_MEMBER_ID';
@@ -156,7 +156,7 @@ export class GroupMember {
     }).finally(() => endWatch());
     await this.finish();
     identity.leaves = true;
-    await withTimeout(LEAVE_MS, consumer.disconnect()).catch(() => undefined);
+    await withTimeout(LEAVE_TIMEOUT_MS, consumer.disconnect()).catch(() => undefined);
   }
 
   private async start(consumer: Consumer): Promise<void> {
@@ -170,7 +170,7 @@ export class GroupMember {
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: CONCURRENT_PARTITIONS,
-      eachBatch: (payload) => this.take(consumer, payload),
+      eachBatch: (payload) => this.handleBatch(consumer, payload),
     });
   }
 
@@ -188,7 +188,7 @@ export class GroupMember {
     this.heard();
   }
 
-  private async take(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+  private async handleBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
     const { batch, pause: pausePartition, resolveOffset: resolve } = payload;
     const { partition } = batch;
     const { topic, clusterTopic, leaving, handler, maxBatch } = this.membership;

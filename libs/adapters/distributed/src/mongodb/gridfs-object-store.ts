@@ -83,7 +83,7 @@ export class GridfsObjectStore implements ObjectStore {
     const uploadDate = from === undefined ? { $lt: before } : { $gte: from, $lt: before };
     let after: FileRecord | undefined;
     do {
-      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: following(after) };
+      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: nextPage(after) };
       const page = await this.run(({ files }) =>
         files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(PAGE_SIZE).toArray(),
       );
@@ -176,7 +176,7 @@ export class GridfsObjectStore implements ObjectStore {
   }
 }
 
-function following({ uploadDate, _id }: FileRecord) {
+function nextPage({ uploadDate, _id }: FileRecord) {
   return [{ uploadDate: { $gt: uploadDate } }, { uploadDate, _id: { $gt: _id } }];
 }
 
