@@ -119,7 +119,7 @@ export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsPro
             {selection !== undefined && (
               <Table.Th w={40}>
                 <Checkbox
-                  aria-label="Select all deliveries shown"
+                  aria-label="Select all loaded deliveries"
                   checked={chosen === rows.length}
                   indeterminate={chosen > 0 && chosen < rows.length}
                   onChange={(event) =>
