@@ -64,7 +64,7 @@ export function useShipment(): Shipment {
 }
 
 /**
- * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `nameOf`, which never
+ * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `shipmentName`, which never
  * shows a container.
  */
 export function shipmentTitle({ external_id, house_bill, container_numbers, id }: Shipment): string {

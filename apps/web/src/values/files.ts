@@ -25,7 +25,7 @@ export async function writeCsv(headers: readonly string[], rows: readonly (reado
   return write([headers, ...rows]);
 }
 
-/** Removes the apostrophe that `csvWriter` adds to a cell. */
+/** Removes the apostrophe that `createCsvWriter` adds to a cell. */
 export function unescapeCell(cell: string): string {
   return cell.replace(ESCAPED_FORMULA_PATTERN, '');
 }
