@@ -74,7 +74,7 @@ export function expectDescribed(method: string, path: string, answer: ApiRespons
     ? [...headerErrors(response, answer.headers), ...bodyErrors([template, method, status], response, answer)]
     : ['the status is not described'];
   if (faults.length === 0) return;
-  const about = `${method} ${path} was answered ${answer.status}, not as it is described`;
+  const about = `${method} ${path} returned ${answer.status}, which differs from the description`;
   throw new Error(`${about}:\n${faults.join('\n')}\n${answer.text.slice(0, 2_000)}`);
 }
 
@@ -82,13 +82,13 @@ function headerErrors({ headers = {} }: DescribedResponse, sent: Headers): reado
   const faults = Object.entries(headers).flatMap(([name, header]) => {
     const { required, schema } = '$ref' in header ? (description.components.headers[name] as DescribedHeader) : header;
     const value = sent.get(name);
-    if (value === null) return required ? [`lacks the header ${name}`] : [];
+    if (value === null) return required ? [`the header ${name} is missing`] : [];
     return ajv.validate(schema, schema['type'] === 'integer' ? Number(value) : value)
       ? []
       : [`${name} is ${value}: ${ajv.errorsText()}`];
   });
   const more = Object.keys(description.components.headers).filter((name) => sent.has(name) && !(name in headers));
-  return [...faults, ...more.map((name) => `has the header ${name}`)];
+  return [...faults, ...more.map((name) => `the header ${name} is not described`)];
 }
 
 const validators = new Map<string, ValidateFunction>();
@@ -100,7 +100,7 @@ function bodyErrors(
 ): readonly string[] {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
   if (text === '' && Object.keys(content).length === 0) return [];
-  if (!(type in content)) return [`is ${type === '' ? 'empty' : type}`];
+  if (!(type in content)) return [type === '' ? 'the body is empty' : `a body of ${type} is not described`];
   if (!JSON_TYPES.has(type)) return [];
   const pointer = ['paths', template, method.toLowerCase(), 'responses', status, 'content', type, 'schema'];
   const escaped = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));

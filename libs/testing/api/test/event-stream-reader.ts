@@ -53,7 +53,7 @@ export class EventStreamReader {
   /** Waits for this many events and returns their ids. */
   async waitForEvents(count: number): Promise<string[]> {
     await eventually(() => {
-      if (this.events.length < count) throw new Error(`${this.events.length} of ${count} events have come`);
+      if (this.events.length < count) throw new Error(`${this.events.length} of ${count} expected events were received`);
     });
     return this.ids;
   }
@@ -61,7 +61,7 @@ export class EventStreamReader {
   /** Waits until the server ends the stream. */
   async waitForEnd(): Promise<void> {
     await eventually(() => {
-      if (!this.ended) throw new Error('the stream goes on');
+      if (!this.ended) throw new Error('the stream has not ended');
     });
   }
 

@@ -17,7 +17,7 @@ export class SecretTracker {
 
   /** Registers a secret that no later response may contain. @param name name of the secret in reports */
   track(name: string, secret: string): string {
-    if (secret.length < 8) throw new Error(`${name} is too short to be found`);
+    if (secret.length < 8) throw new Error(`${name} is too short for a reliable search`);
     this.secrets.set(name, secret);
     return secret;
   }
@@ -62,7 +62,7 @@ export function extractSecret({ body, headers }: ApiResponse): string {
   const session = /session=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1];
   const { key, secret, invitation_url, reset_url } = body as Readonly<Record<string, string | undefined>>;
   const found = session ?? key ?? secret ?? (invitation_url ?? reset_url)?.split('#')[1];
-  if (found === undefined) throw new Error(`shows no secret: ${JSON.stringify(body)}`);
+  if (found === undefined) throw new Error(`the response contains no secret: ${JSON.stringify(body)}`);
   return found;
 }
 

@@ -85,10 +85,10 @@ export class FuzzedApi {
     const received = await this.sender.send(sent);
     const { status } = received;
     const faults = [...this.answers.validate(operation, received)];
-    if (status >= 500) faults.push('it is a fault of the server');
+    if (status >= 500) faults.push('the server responded with an internal error');
     if (status >= 400 || operation.method === 'GET') faults.push(...(await this.unexpectedWrites(before, received)));
     const isOthers = operation.isSecured && workspaceOf(whose) !== workspaceOf(caller.scope);
-    if (status < 400 && isOthers && operation.path.includes('{')) faults.push('it is of another workspace');
+    if (status < 400 && isOthers && operation.path.includes('{')) faults.push('the resource belongs to another workspace');
     if (faults.length > 0) throw new Error(describeFailure(sent, received, faults));
     this.sendings += 1;
     if (status < 300) {
@@ -116,14 +116,14 @@ export class FuzzedApi {
       .collectionsChangedBy(String(headers['request-id']))
       .filter((name) => !BOOKKEEPING_COLLECTIONS.has(name));
     return [
-      ...((await this.api.head()) === before ? [] : ['events were stored']),
-      ...collections.map((name) => `something was written in ${name}`),
+      ...((await this.api.head()) === before ? [] : ['a GET or refused request stored events']),
+      ...collections.map((name) => `a GET or refused request wrote to the collection ${name}`),
     ];
   }
 
   private callerOf({ caller }: Pick<GeneratedRequest, 'caller'>): Caller {
     const found = this.callers[caller % this.callers.length];
-    if (!found) throw new Error('nobody asks');
+    if (!found) throw new Error('no caller with this index');
     return found;
   }
 
@@ -191,7 +191,7 @@ function describeFailure(
 ): string {
   const body = typeof sent.body === 'object' ? Buffer.from(sent.body).toString('latin1') : sent.body;
   const request = JSON.stringify({ ...sent, body }).slice(0, 5_000);
-  return `${faults.join('; ')}\nof the answer ${status} ${JSON.stringify(headers)}\n${text.slice(0, 3_000)}\nto ${request}`;
+  return `${faults.join('; ')}\nin the response ${status} ${JSON.stringify(headers)}\n${text.slice(0, 3_000)}\nto the request ${request}`;
 }
 
 function mapValues(

@@ -67,7 +67,7 @@ export class KnownResources {
     if (isObject(upload) && typeof upload['url'] === 'string') this.recordPath(stripOrigin(upload['url']));
   }
 
-  /** @param name as in {@link placeholder} */
+  /** @param name name of the field, parameter or header */
   recordText(name: string, text: unknown): void {
     if (typeof text === 'string') appendNewest(this.texts, name, text);
   }
