@@ -537,7 +537,7 @@ describe('errors', () => {
         return (answer.body['error'] as JsonObject)['message'];
       };
       const json = { external_id: 'A' };
-      expect(await message('POST', '/v1/shipments', json)).toContain('Whether the write took effect is not known');
+      expect(await message('POST', '/v1/shipments', json)).toContain('Whether the write took effect is unknown');
       expect(await message('GET', '/v1/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa')).toBe(
         'The event store does not respond; try again.',
       );
@@ -694,7 +694,7 @@ describe('documentation', () => {
     for (const [path, { get }] of Object.entries(paths)) {
       if (!get) continue;
       const answer = await api.call('GET', `${path}?nonsense=1`, { key: owned });
-      const told = / it has (.*)\.$/.exec(String((answer.body['error'] as JsonObject)['message']))?.[1];
+      const told = / Allowed: (.*)\.$/.exec(String((answer.body['error'] as JsonObject)['message']))?.[1];
       const query = (get.parameters ?? []).filter((parameter) => parameter.in === 'query').map(({ name }) => name);
       expect([path, told]).toEqual([path, query.join(', ') || 'none']);
     }
