@@ -228,7 +228,7 @@ export interface WebhookStats {
   readonly last_error: LastError | null;
 }
 
-/** A delivery as lists return it. */
+/** A delivery as the list operation returns it. */
 export interface WebhookDelivery {
   readonly id: string;
   readonly endpoint_id: string;

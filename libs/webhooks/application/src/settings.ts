@@ -49,7 +49,7 @@ export interface WebhookSettings {
   readonly statsWriteMs: number;
   /** Time without a count after which an hour of statistics is closed. An hour is also closed when it is over. */
   readonly statsIdleMs: number;
-  /** Delay before an hour that may have been counted wrongly is recounted. */
+  /** Delay before hourly statistics that may be wrong are recounted. */
   readonly statsSettleMs: number;
   /** Pauses between retries while a storage engine is unreachable: the first and the longest pause. */
   readonly enginePauses: { readonly firstPauseMs: number; readonly maxPauseMs: number };

@@ -79,7 +79,7 @@ export interface WebhookDeliveries {
   discard(command: DeliveryCommand): Promise<WebhookDelivery>;
 }
 
-/** Deliveries that became dead letters, many at once. */
+/** Operations on many dead letters at once. */
 export interface WebhookDeadLetters {
   /** Counts dead letters by reason, endpoint and event type, up to a limit. */
   summary(request: SummarizeDeadLetters): Promise<DeadLetterSummary>;

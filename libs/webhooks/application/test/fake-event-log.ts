@@ -8,7 +8,7 @@ export class FakeEventLog implements EventLog {
   /** Ids of events that cannot be rebuilt. */
   readonly broken = new Set<string>();
 
-  /** Hook called before events are rebuilt. */
+  /** Hook that runs before events are rebuilt. */
   making: () => Promise<void> = () => Promise.resolve();
   /** Number of events that the log shows, oldest first. */
   shown = Infinity;
@@ -18,7 +18,7 @@ export class FakeEventLog implements EventLog {
   }
 
   page(scope: Scope, { types, since, until, upTo, after, limit }: EventLogQuery) {
-    // On the stage, event store positions count the events.
+    // In tests, a position of the event store is the number of events.
     if (Number(upTo) > this.shown) return Promise.reject(new Unavailable('read models', 'test'));
     const rows = this.rows(scope).filter(
       ({ type, created_at, position }) =>

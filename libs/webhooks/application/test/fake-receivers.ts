@@ -67,7 +67,7 @@ export class FakeReceivers implements OutboundHttp {
     }
   }
 
-  /** Answers 200; a challenge with its token. */
+  /** Answers with 200, and answers a challenge with its token. */
   answerOk({ headers, body }: Arrived): FakeAnswer {
     if (headers['service-event-type'] !== 'endpoint.verification') return answer(200);
     return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);

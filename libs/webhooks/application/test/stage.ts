@@ -102,7 +102,7 @@ export class WebhooksTestStage {
   }
 
   async close(): Promise<void> {
-    // Dead processes too: after stopping, they set no timers.
+    // Stops dead processes too, so that they set no timers.
     for (const { stop } of this.running) await stop();
     await this.engine.close();
     await this.folder.remove();

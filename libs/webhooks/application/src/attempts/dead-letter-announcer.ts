@@ -27,7 +27,7 @@ import {
 } from '../store/delivery-document.ts';
 import type { EndpointEvents } from './endpoint-events.ts';
 
-/** Small, because each dead letter includes its event, which may be large. */
+/** Number of dead letters in one read. Small, because each includes its event, which may be large. */
 const DEAD_LETTERS_PER_READ = 50;
 /** Interval at which the job checks for dead letters of other processes. */
 const SWEEP_INTERVAL_MS = 5_000;
@@ -119,11 +119,11 @@ export class DeadLetterAnnouncer {
   }
 }
 
-/** Attempts in a message, besides the latest one. */
+/** Number of earlier attempts in a dead letter message, besides the latest attempt. */
 const EARLIER_ATTEMPTS_IN_MESSAGE = 2;
 /** Maximum number of characters of a receiver's answer in a message. */
 const MAX_ANSWER_CHARS = 1_000;
-/** Larger events are omitted and can be read by id, because a broker accepts 1 MiB by default. */
+/** Maximum size of the event in a message. Larger events are omitted, because a broker accepts 1 MiB by default. */
 const MAX_EVENT_CHARS = 256 * 1_024;
 
 interface DeadLetterMessagesParts {

@@ -96,7 +96,7 @@ export class FailingAlarm {
 const EVENT_ID_NAMESPACE = '4c1a7d0e-6f0b-4b52-9d0a-7b1f0c6a2e35';
 
 interface EventContent {
-  /** Identifies the occurrence. The same each time it is announced. */
+  /** Key of the occurrence, the same each time the occurrence is announced. */
   readonly key: string;
   readonly at: Timestamp;
   /** Data of the event, besides the endpoint. */

@@ -129,7 +129,7 @@ class EndpointReplay implements RunningReplay {
       this.isCurrent = this.rereads === rereads;
       if (!this.hasRoom(this.parts.clock().getTime())) return true;
     }
-    // Reset while this runs: after a failure, only the store knows the progress.
+    // Cleared until all steps succeed: after a failure, only the store knows the progress.
     this.isCurrent = false;
     const room = this.maxUnderWay - this.underWay.size;
     const { found, cursor, ended } = await this.source.next(this.owned.endpoint, room);

@@ -51,7 +51,7 @@ const DELIVERIES_PER_READ = 200;
 /** More than deliveries, because most events of a page were recorded. */
 const EVENTS_PER_READ = 500;
 
-/** An item that a replay finds: a stored delivery, or a missed event with its position. */
+/** An item found by a replay: a stored delivery, or a missed event with its log position. */
 export type FoundItem = TakenDelivery &
   (
     | { readonly delivery: DeliveryDocument; readonly event?: undefined }
@@ -113,7 +113,7 @@ export class ReplaySource {
     while (found.length < limit) {
       const [delivery] = this.deliveries.read;
       const [event] = this.events.read;
-      // The next item is unknown until both sides have been read.
+      // The next item is unknown until deliveries and events have both been read.
       if (!this.isNextKnown) break;
       if (delivery !== undefined && (event === undefined || delivery.at <= event.at)) {
         this.deliveries.read.shift();
@@ -215,7 +215,7 @@ export class ReplaySource {
     const { replay, events } = this;
     const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
-    // It is unknown if older events were recorded.
+    // Older events may have been recorded; the log no longer shows it.
     const before = await this.parts.watermark.read();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),

@@ -38,7 +38,7 @@ const NO_HOLDINGS: Readonly<Holdings> = { attempts: 0, unproven: 0 };
  */
 export class FairScheduler<E extends Schedulable> {
   private readonly total: Holdings = { ...NO_HOLDINGS };
-  /** Holdings of workspaces with an attempt in progress. */
+  /** Number of attempts of each workspace with an attempt in progress. */
   private readonly workspaces = new Map<string, Holdings>();
   private readonly proven = new RoundRobin<E>();
   /** Unproven endpoints without an attempt in progress. */

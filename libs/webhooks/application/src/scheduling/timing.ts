@@ -10,7 +10,7 @@ interface Delayed<T> {
 /** Calls `ring` once, after `ms` milliseconds. The returned function cancels the call. */
 export type SetTimer = (ring: () => void, ms: number) => () => void;
 
-/** Longest timer. A longer one would not notice that the clock was set or the machine slept. */
+/** Longest timer. A longer timer would not notice that the clock was set or the machine slept. */
 const MAX_TIMER_MS = 1_000;
 
 /** Wakes each item at the earliest time requested, with one timer for all items. Times are epoch milliseconds. */

@@ -138,7 +138,7 @@ export interface HourLogParts {
   readonly clock: Clock;
 }
 
-/** Counts hours from the log of deliveries and attempts. */
+/** Computes hourly statistics from the log of deliveries and attempts. */
 export class HourLog {
   private readonly pace = new DutyCycle({ share: MAX_RECOUNT_SHARE });
 
@@ -201,7 +201,7 @@ export class HourLog {
     const byDelivery = Map.groupBy(await this.readEarlier(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
     return deliveries.map((delivery) => {
       const { id, attempts_count, latest_attempt } = delivery;
-      // If moving an attempt was interrupted, it is in both places.
+      // If moving an attempt was interrupted, the attempt is in both collections.
       const kept = (byDelivery.get(id) ?? []).filter(({ number }) => number < attempts_count);
       const all: LoggedAttempt[] = latest_attempt === undefined ? kept : [...kept, latest_attempt];
       return [delivery, all.toSorted((one, other) => one.number - other.number)] as const;

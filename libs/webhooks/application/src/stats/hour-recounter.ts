@@ -22,7 +22,7 @@ interface HourRecounterParts {
   readonly settleMs: number;
 }
 
-/** Access to the hours that this process counts. */
+/** Hourly statistics that this process counts. */
 interface HourAccess {
   /** Returns the hour, which stays open until `storing` is decremented. */
   use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
@@ -148,7 +148,7 @@ export class OpenHour {
     readonly hour: Timestamp,
   ) {}
 
-  /** Continues from the stored counts. */
+  /** Continues counting from the stored counts. */
   continueFrom(stored: HourDocument): void {
     this.counter = new HourCounter(stored);
     this.isIncomplete = stored.is_incomplete ?? false;

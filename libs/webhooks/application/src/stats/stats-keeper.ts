@@ -143,7 +143,7 @@ export class StatsKeeper {
     }
   }
 
-  /** Finds hours that former owners of newly acquired shards left open. */
+  /** Finds hourly statistics that former owners of newly acquired shards left open. */
   private async findOpenHours(): Promise<void> {
     const acquired = [...this.parts.shards.leases].filter(([shard, { epoch }]) => this.searched.get(shard) !== epoch);
     const epochs = new Map(acquired.map(([shard, { epoch }]) => [shard, epoch]));

@@ -59,7 +59,7 @@ export class DeliveryQueries {
       this.payloads.get(delivery.payload_id),
       this.attempts.getMany(attemptIds(id, delivery.attempts_count)),
     ]);
-    // If moving an attempt was interrupted, it is in both places.
+    // If moving an attempt was interrupted, the attempt is in both collections.
     const { attempts_count: count } = delivery;
     const earlier: StoredAttempt[] = attempts.filter(({ number }) => number < count && isAttemptShown(number, count));
     const all = delivery.latest_attempt === undefined ? earlier : [...earlier, delivery.latest_attempt];
