@@ -9,7 +9,7 @@ import { eventually } from '@tracking/testing';
 import { runCommand } from '../test/run.ts';
 import { type CliConfig, loadConfig } from './config.ts';
 
-const NONE = 'none in workspace default\n';
+const NONE = 'no items in workspace default\n';
 
 describe('finding and starting the service', () => {
   let dataDir: string;

@@ -137,7 +137,7 @@ describe('the command line tool', () => {
       expect(data.map(({ name }) => name)).toEqual(['default', 'Acme Logistics']);
       expect(await json('keys', 'list', '--workspace', 'acme logistics')).toEqual({ data: [] });
       expect((await cli('keys', 'list', '--workspace', 'Acme Logistics')).out).toBe(
-        'none in workspace Acme Logistics\n',
+        'no items in workspace Acme Logistics\n',
       );
     });
 
@@ -187,7 +187,7 @@ describe('the command line tool', () => {
     it('lists the events of a workspace that has none', async () => {
       expect(await json('events', 'list')).toEqual({ data: [] });
       const { out } = await cli('events', 'list', '--workspace', 'Acme Logistics', '--since', '2026-01-01T00:00:00Z');
-      expect(out).toBe('none in workspace Acme Logistics\n');
+      expect(out).toBe('no items in workspace Acme Logistics\n');
     });
 
     it('rebuilds all read models, and waits until queries use them', async () => {

@@ -83,7 +83,7 @@ describe('dead letters', () => {
     expect(JSON.parse((await cli('summary', '--all-workspaces', '--json')).out)).toEqual(SUMMARY);
     expect(service.requests[1]?.query).toEqual({});
     answers = { 'GET /dead_letters/summary': NONE };
-    expect((await cli('summary')).out).toBe('none in workspace default\n');
+    expect((await cli('summary')).out).toBe('no items in workspace default\n');
   });
 
   it.each(['replay', 'discard'])('are processed by %s after a summary, if they match', async (how) => {
@@ -144,7 +144,7 @@ describe('dead letters', () => {
 
   it('are not processed if there are none', async () => {
     answers = { 'GET /dead_letters/summary': NONE };
-    expect(await cli('replay')).toMatchObject({ code: 0, out: 'none in workspace default\n' });
+    expect(await cli('replay')).toMatchObject({ code: 0, out: 'no items in workspace default\n' });
     expect(JSON.parse((await cli('discard', '--all', '--json')).out)).toEqual({
       data: [],
       refused: [],
@@ -160,7 +160,7 @@ describe('dead letters', () => {
     answers['POST /dead_letters/replay'] = { ...begun(replay('running')), refused };
     const { code, out, err } = await cli('replay', '--all-workspaces');
     expect([code, out]).toEqual([1, expect.stringMatching(/^rpl_1 /m)]);
-    expect(err).toContain('whe_b of Acme: Enable it first.\nerror: not started for 1 endpoints\n');
+    expect(err).toContain('whe_b of Acme: Enable it first.\nerror: the job was not started for 1 endpoints\n');
     const json = await cli('replay', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ data: [{ id: 'rpl_1' }], refused });
     expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'endpoint_not_enabled' } });

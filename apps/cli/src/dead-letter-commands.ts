@@ -141,7 +141,8 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
   printBulkResult(invocation, { ...result, data });
   if (isWaiting) requireCompleted(data);
   const { refused } = result;
-  if (refused[0] !== undefined) throw new CliError(`not started for ${refused.length} endpoints`, refused[0].code);
+  if (refused[0] !== undefined)
+    throw new CliError(`the job was not started for ${refused.length} endpoints`, refused[0].code);
 }
 
 async function requireConfirmation({ options, confirm }: Invocation, question: string): Promise<void> {

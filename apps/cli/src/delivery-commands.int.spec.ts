@@ -115,9 +115,11 @@ describe('deliveries and dead letters', () => {
 
   it('name the searched workspaces if none matches', async () => {
     answers = { 'GET /deliveries': { data: [], workspaces: ['default'], next_cursor: null } };
-    expect((await cli('dead-letters', 'list')).out).toBe('none in workspace default\n');
+    expect((await cli('dead-letters', 'list')).out).toBe('no items in workspace default\n');
     answers = { 'GET /deliveries': { data: [], workspaces: ['default', 'Acme'], next_cursor: null } };
-    expect((await cli('deliveries', 'list', '--all-workspaces')).out).toBe('none in the workspaces default, Acme\n');
+    expect((await cli('deliveries', 'list', '--all-workspaces')).out).toBe(
+      'no items in the workspaces default, Acme\n',
+    );
     const { out } = await cli('deliveries', 'list', '--all-workspaces', '--json');
     expect(JSON.parse(out)).toEqual({ data: [], workspaces: ['default', 'Acme'] });
   });

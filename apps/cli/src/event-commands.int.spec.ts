@@ -214,7 +214,7 @@ describe('events', () => {
 
     it('names the workspace if it has no events', async () => {
       routes['GET /published_events'] = () => ({ data: [], next_cursor: null });
-      expect((await cli(['events', 'list', '--workspace', 'Acme'])).out).toBe('none in workspace Acme\n');
+      expect((await cli(['events', 'list', '--workspace', 'Acme'])).out).toBe('no items in workspace Acme\n');
       expect(JSON.parse((await cli(['events', 'list', '--json'])).out)).toEqual({ data: [] });
     });
   });

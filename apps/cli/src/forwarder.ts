@@ -38,7 +38,7 @@ export function parseForwardAddress(text: string): string {
 
 export function parseSigningSecret(text: string): string {
   if (/^whsec_[\w+/-]{16,}={0,2}$/.test(text)) return text;
-  throw new InvalidArgumentError('Expected whsec_ and at least 16 characters of base64.');
+  throw new InvalidArgumentError('Expected a secret: whsec_ and at least 16 base64 characters.');
 }
 
 /** Forwards deliveries with unchanged bodies and headers. */

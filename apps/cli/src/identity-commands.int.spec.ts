@@ -72,7 +72,7 @@ describe('users and their keys', () => {
     expect(service.requests.map(({ query }) => query)).toEqual([{ workspace: 'default' }]);
     expect(JSON.parse((await cli('users list --json')).out)).toEqual({ data: [user] });
     answers = { 'GET /users': { data: [] } };
-    expect((await cli('users list --workspace Acme')).out).toBe('none in workspace Acme\n');
+    expect((await cli('users list --workspace Acme')).out).toBe('no items in workspace Acme\n');
   });
 
   it.each([

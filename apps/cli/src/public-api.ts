@@ -75,7 +75,7 @@ export function addResendCommand(resend: Command, run: LocalRunner, apiKey: stri
     .description(
       'send an event again immediately, to every running listen or to one endpoint; the API key selects the workspace',
     )
-    .option('--endpoint <id>', 'only only to this endpoint, whe_…')
+    .option('--endpoint <id>', 'only to this endpoint, whe_…')
     .action(
       run(async (invocation) => {
         const { operand, options, print, signal } = invocation;

@@ -76,9 +76,7 @@ type ParkedItem = ParkedShipment | ParkedMessage;
 export function addParkedCommands(parked: Command, run: Runner): void {
   parked
     .command('list')
-    .description(
-      'list shipments that wait for an event that could not be applied, and invalid messages, of all workspaces',
-    )
+    .description('list shipments and messages of all workspaces that could not be processed')
     .action(
       run(async ({ client, print }) => {
         print.list((await client.get<{ data: ParkedItem[] }>('/parked')).data, PARKED_COLUMNS);

@@ -45,7 +45,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .argument('<endpoint>', 'ID of the endpoint, whe_…')
     .description('send failed or missed events to an endpoint again, oldest first')
     .addOption(
-      new Option('--status <statuses>', `some of ${REPLAYABLE_STATUSES.join(', ')}, separated by commas`)
+      new Option('--status <statuses>', `statuses among ${REPLAYABLE_STATUSES.join(', ')}, separated by commas`)
         .default([REPLAYABLE_STATUSES[0], REPLAYABLE_STATUSES[3]], 'dead_lettered,missed')
         .argParser(parseStatuses),
     )

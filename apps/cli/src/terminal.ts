@@ -67,7 +67,7 @@ function replaceControlCharacters(text: string): string {
 
 /** The text for an empty list, with the searched workspaces. */
 export function describeEmptyList(workspaces: readonly string[]): string {
-  return `none in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
+  return `no items in ${workspaces.length === 1 ? 'workspace' : 'the workspaces'} ${workspaces.join(', ')}`;
 }
 
 interface Prompt {
