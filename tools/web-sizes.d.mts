@@ -1,2 +1,2 @@
-export const LARGEST_FIRST_LOAD: number;
-export function firstLoads(folder: string): Promise<{ page: string; bytes: number }[]>;
+export const MAX_FIRST_LOAD_BYTES: number;
+export function computeFirstLoads(folder: string): Promise<{ page: string; bytes: number }[]>;
