@@ -23,7 +23,7 @@ const SelectionBar = onDemand(
   ({ selected }) => selected.length > 0,
 );
 
-const KeysHelp = onDemand(
+const ShortcutsHelp = onDemand(
   async () => (await import('./rows/keys-help.tsx')).ShortcutsHelp,
   ({ opened }) => opened,
 );
@@ -76,7 +76,7 @@ export function ShipmentsPage() {
         </Alert>
       )}
       <SelectionBar selected={selected} onSelect={setSelection} />
-      <KeysHelp opened={isHelped} onClose={help.close} />
+      <ShortcutsHelp opened={isHelped} onClose={help.close} />
     </div>
   );
 }

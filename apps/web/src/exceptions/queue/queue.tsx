@@ -20,7 +20,7 @@ import { QueueRows } from './queue-rows.tsx';
 import { type QueueSearch, hasFilters } from './queue-search.ts';
 import classes from './queue.module.css';
 
-const ActDialog = onDemand(async () => (await import('./act-dialog.tsx')).ExceptionActionDialog);
+const ExceptionActionDialog = onDemand(async () => (await import('./act-dialog.tsx')).ExceptionActionDialog);
 
 interface Props {
   readonly search: QueueSearch;
@@ -127,7 +127,7 @@ export function ExceptionQueue({ search, me }: Props) {
         </QueryView>
       </div>
       {act !== undefined && (
-        <ActDialog
+        <ExceptionActionDialog
           {...act}
           me={me}
           known={[...new Set(rows.flatMap(({ assignee }) => assignee ?? []))]}

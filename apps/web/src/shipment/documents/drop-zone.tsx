@@ -180,11 +180,6 @@ function UploadRow({
   );
 }
 
-interface UseUploadsAbout {
-  readonly type?: DocumentType;
-  readonly replaces?: string;
-}
-
 /** The upload queue of the shipment shown when the section is opened. Leaving the section stops it. */
 function useUploads() {
   const [client, { id }, touches, queries] = [useApi(), useShipment(), useShipmentQueryKeys(), useQueryClient()];
@@ -206,7 +201,7 @@ function useUploads() {
   return {
     queue,
     uploads: useSyncExternalStore(queue.subscribe, queue.state),
-    choose: (files: readonly File[], { type, replaces }: UseUploadsAbout = {}) =>
+    choose: (files: readonly File[], { type, replaces }: UploadDefaults = {}) =>
       queue.choose(
         files.map((file) => ({ file, type: type ?? guessType(file.name), replaces, error: findFileError(file) })),
       ),

@@ -32,7 +32,7 @@ const OpenException = onDemand(
   ({ opened }) => opened,
 );
 
-const DealDialog = onDemand(async () => (await import('./exception-dialogs.tsx')).ExceptionActionDialog);
+const ExceptionActionDialog = onDemand(async () => (await import('./exception-dialogs.tsx')).ExceptionActionDialog);
 
 const ConflictDialog = onDemand(
   async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<ShipmentException>,
@@ -122,7 +122,7 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Versi
         resolved by users.
       </Text>
       {under !== undefined && dealing.conflict === undefined && (
-        <DealDialog
+        <ExceptionActionDialog
           exception={under.seen.thing}
           kind={under.kind}
           known={all.flatMap(({ assignee }) => assignee ?? [])}
