@@ -53,7 +53,8 @@ export class EventStreamReader {
   /** Waits for this many events and returns their ids. */
   async waitForEvents(count: number): Promise<string[]> {
     await eventually(() => {
-      if (this.events.length < count) throw new Error(`${this.events.length} of ${count} expected events were received`);
+      if (this.events.length < count)
+        throw new Error(`${this.events.length} of ${count} expected events were received`);
     });
     return this.ids;
   }

@@ -88,7 +88,8 @@ export class FuzzedApi {
     if (status >= 500) faults.push('the server responded with an internal error');
     if (status >= 400 || operation.method === 'GET') faults.push(...(await this.unexpectedWrites(before, received)));
     const isOthers = operation.isSecured && workspaceOf(whose) !== workspaceOf(caller.scope);
-    if (status < 400 && isOthers && operation.path.includes('{')) faults.push('the resource belongs to another workspace');
+    if (status < 400 && isOthers && operation.path.includes('{'))
+      faults.push('the resource belongs to another workspace');
     if (faults.length > 0) throw new Error(describeFailure(sent, received, faults));
     this.sendings += 1;
     if (status < 300) {
