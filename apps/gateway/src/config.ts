@@ -5,6 +5,8 @@ import {
   type EnvironmentVariables,
   type FirstAdminConfig,
   type SecretsKeySettings,
+  type ConnectionConfig,
+  readConnectionConfig,
 } from '@tracking/runtime';
 import {
   readClientTls,
@@ -31,6 +33,7 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   /** Token for operators on the management port. */
   readonly administrationToken: string;
   readonly rateLimitPerMinute: number;
+  readonly connections: ConnectionConfig;
   /** Milliseconds for which published events are returned; the same as in the projections service. */
   readonly eventRetentionMs: number;
   readonly trustedProxies: readonly string[];
@@ -63,6 +66,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
     administrationToken: read.required('ADMINISTRATION_TOKEN'),
     ...readSecretsKeySettings(read),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    connections: readConnectionConfig(read),
     eventRetentionMs: read.get('RETENTION_EVENTS'),
     trustedProxies: read.get('TRUSTED_PROXIES'),
     placesFile: read.get('PLACES_FILE'),

@@ -136,6 +136,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
         appUrl,
         webAppFolder: WEB_APP_FOLDER,
         rateLimitPerMinute,
+        connections: config.connections,
         trustedProxies,
         cursorSecret: deriveKey(config.secretsKey, 'cursors'),
         writeResponseWaitMs: READ_YOUR_WRITES_TIMEOUT_MS,

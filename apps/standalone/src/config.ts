@@ -9,6 +9,8 @@ import {
   type LogLevel,
   type MisspelledVariable,
   type WebhookConfig,
+  type ConnectionConfig,
+  readConnectionConfig,
 } from '@tracking/runtime';
 
 /** Settings of the standalone server; docs/reference/settings.md lists them. */
@@ -24,6 +26,7 @@ export interface StandaloneConfig {
   /** ID of a lost key, which this key replaces. */
   readonly lostSecretsKey: string | undefined;
   readonly rateLimitPerMinute: number;
+  readonly connections: ConnectionConfig;
   /** Retention of published events in milliseconds. */
   readonly eventRetentionMs: number;
   readonly managementHost: string;
@@ -50,6 +53,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     secretsKey: read.get('SECRETS_KEY'),
     lostSecretsKey: read.get('SECRETS_KEY_LOST'),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    connections: readConnectionConfig(read),
     eventRetentionMs: read.get('RETENTION_EVENTS'),
     managementHost: read.get('MANAGEMENT_HOST'),
     managementPort: read.get('MANAGEMENT_PORT'),

@@ -97,6 +97,7 @@ export async function startStandalone(
         ...addresses,
         webAppFolder: WEB_APP_FOLDER,
         rateLimitPerMinute: config.rateLimitPerMinute,
+        connections: config.connections,
         trustedProxies: config.trustedProxies,
         cursorSecret: deriveKey(secrets.secretsKey, 'cursors'),
       },

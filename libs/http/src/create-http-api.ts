@@ -69,7 +69,13 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   });
   const observation = new Observation(logger, metrics);
 
-  const adapter = createFastifyAdapter({ errors, clock, trustedProxies, baseUrl });
+  const adapter = createFastifyAdapter({
+    errors,
+    clock,
+    trustedProxies,
+    baseUrl,
+    connections: { metrics, ...settings.connections },
+  });
   const fastify: FastifyInstance = adapter.getInstance();
   routes.watch(fastify);
   announceDeprecations(fastify, deprecations);

@@ -2,7 +2,7 @@ import type { DynamicModule, INestApplicationContext, Type } from '@nestjs/commo
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode, FieldErrorCode, PublicAddresses, WarningCode } from '@tracking/contracts';
 import type { Clock, Logger, Metrics, Quota } from '@tracking/ports';
-import type { HealthReport } from '@tracking/runtime';
+import type { ConnectionLimits, HealthReport } from '@tracking/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { AuthenticateKey, AuthenticateSession } from './authentication/authenticators.ts';
 import type { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
@@ -39,6 +39,8 @@ export interface HttpSettings {
   readonly rateLimitPerMinute: number;
   /** CIDRs or addresses whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
+  /** Bounds of client connections; see `CONNECTION_LIMITS` for the defaults. */
+  readonly connections?: Partial<ConnectionLimits>;
   /** Secret that signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
   readonly cursorSecret: Uint8Array;
   /** Time that a list waits to include the client's own last write, in milliseconds; 5,000 by default. */

@@ -5,3 +5,4 @@ export * from './management-server.ts';
 export * from './logging.ts';
 export * from './settings.ts';
 export * from './shutdown.ts';
+export * from './connection-guard.ts';

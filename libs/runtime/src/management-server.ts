@@ -1,9 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '@tracking/ports';
+import { ConnectionGuard, oneAtATime } from './connection-guard.ts';
 
 /** Handles other paths of the management port. Returns false for unknown paths. */
 export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Enough for the probes and scrapers of a cluster. */
+const CONNECTIONS = { maxConnections: 256, maxPerNetwork: 64 };
 
 /** Serves `/metrics` and the health checks of this process on its management port. */
 export async function startManagementServer(
@@ -12,7 +16,7 @@ export async function startManagementServer(
   health: () => HealthReport,
   handleOther: ManagementHandler = () => false,
 ): Promise<{ port: number; close(): Promise<void> }> {
-  const server: Server = createServer((request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.split('?')[0];
     if (path === '/metrics') {
       void metrics.text().then(
@@ -31,7 +35,9 @@ export async function startManagementServer(
     } else if (!handleOther(request, response)) {
       answer(404, { error: 'not found' });
     }
-  });
+  };
+  const server: Server = createServer(oneAtATime(handle));
+  new ConnectionGuard({ ...CONNECTIONS, networkOf: (address) => address }).watch(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);

@@ -1,3 +1,4 @@
+import { CONNECTION_LIMITS } from './connection-guard.ts';
 import { LOG_LEVELS } from './logging.ts';
 import {
   boolean,
@@ -141,6 +142,18 @@ export const SETTINGS = {
     programs: ['compose'],
     default: '9464',
     for: 'ports on this machine for the management ports of gateways',
+  },
+  MAX_CONNECTIONS: {
+    type: integer(10, 1_000_000),
+    programs: ['standalone', 'gateway'],
+    default: String(CONNECTION_LIMITS.maxConnections),
+    for: 'open client connections of one process; [further ones](http.md#limits-of-a-process) replace those of the largest network',
+  },
+  MAX_CONNECTIONS_PER_NETWORK: {
+    type: integer(1, 1_000_000),
+    programs: ['standalone', 'gateway'],
+    default: String(CONNECTION_LIMITS.maxPerNetwork),
+    for: 'open connections of one IPv4 address or IPv6 /64; trusted proxies have no limit of their own',
   },
   MONGODB_URL: {
     type: text,

@@ -119,3 +119,17 @@ export function readWebhookConfig(read: ConfigReader): WebhookConfig {
     },
   };
 }
+
+/** Bounds of client connections of one process. */
+export interface ConnectionConfig {
+  readonly maxConnections: number;
+  readonly maxPerNetwork: number;
+}
+
+/** @throws ConfigError */
+export function readConnectionConfig(read: ConfigReader): ConnectionConfig {
+  return {
+    maxConnections: read.get('MAX_CONNECTIONS'),
+    maxPerNetwork: read.get('MAX_CONNECTIONS_PER_NETWORK'),
+  };
+}

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import fastifyStatic from '@fastify/static';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -14,7 +14,11 @@ import { API_TITLE } from './openapi.ts';
  * The files of Swagger UI that the documentation page needs. Other files of its folder, such as its own page, are not
  * served.
  */
-const ASSETS = new Set(['/swagger-ui.css', '/swagger-ui-bundle.js', '/favicon-32x32.png']);
+const ASSETS = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
 
 interface ServeDocsOptions {
   readonly describe: () => OpenAPIObject;
@@ -40,9 +44,10 @@ export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }
     return prefers(request.headers.accept, 'text/html') ? reply.redirect(home) : reply.send(where);
   });
   // Created on the first request, because creating the document takes 10% of the start-up time.
-  let json: string | undefined;
+  // One buffer for all responses, because a text would be copied for each connection.
+  let json: Buffer | undefined;
   fastify.get('/openapi.json', (_request, reply) => {
-    json ??= JSON.stringify(describe());
+    json ??= Buffer.from(JSON.stringify(describe()));
     return reply.type('application/json; charset=utf-8').send(json);
   });
   void fastify.register(servePages, { docs, settings });
@@ -60,25 +65,25 @@ async function servePages(
   // URLs in the page are relative to /docs.
   pages.get('/docs/', (_request, reply) => reply.redirect('../docs', 301));
   for (const [name, write] of Object.entries({ ...docs.pages, errors: () => errorsPage(docs) } as ApiDocs['pages'])) {
-    let html: string | undefined;
+    let html: Buffer | undefined;
     pages.get(`/docs/${name}`, { config: { answers: 'page' } }, (_request, reply) =>
-      page(reply, (html ??= write(settings))),
+      page(reply, (html ??= Buffer.from(write(settings)))),
     );
   }
   pages.get('/docs/nav.css', (_request, reply) => style(reply, NAV_STYLE));
   pages.get('/docs/pages.css', (_request, reply) => style(reply, PAGE_STYLE));
   pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
   const { resolve } = createRequire(import.meta.url);
-  await pages.register(fastifyStatic, {
-    root: dirname(resolve('swagger-ui-dist/package.json')),
-    prefix: '/docs/assets/',
-    allowedPath: (path) => ASSETS.has(path),
-    index: false,
-    maxAge: '1h',
-  });
+  const folder = dirname(resolve('swagger-ui-dist/package.json'));
+  for (const [name, type] of Object.entries(ASSETS)) {
+    const content = await readFile(join(folder, name));
+    pages.get(`/docs/assets/${name}`, (_request, reply) =>
+      reply.type(type).header('Cache-Control', 'public, max-age=3600').send(content),
+    );
+  }
 }
 
-function page(reply: FastifyReply, html: string): FastifyReply {
+function page(reply: FastifyReply, html: string | Buffer): FastifyReply {
   return reply.type('text/html; charset=utf-8').send(html);
 }
 

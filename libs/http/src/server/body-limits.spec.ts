@@ -134,24 +134,43 @@ afterEach(async () => {
   await timedServer.close();
 });
 
-/** Sends the head of a request that declares two bytes, and the given number of bytes. */
-function beginSlowly(path: string, sent: string): Socket {
+/** Sends the head of a request that declares this length, and the beginning of its body. */
+function beginSlowly(path: string, sent: string, length = 2): Socket {
   const { port } = timedServer.server.address() as AddressInfo;
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
-  const head = [`POST ${path} HTTP/1.1`, 'Host: a', 'Content-Type: application/json', 'Content-Length: 2'];
+  const head = [`POST ${path} HTTP/1.1`, 'Host: a', 'Content-Type: application/json', `Content-Length: ${length}`];
   socket.write(`${head.join('\r\n')}\r\n\r\n${sent}`);
   return socket;
 }
 
-it('waits at most one minute for a body', async () => {
+it('ends a body after 15 s without a byte', async () => {
   const coming = came();
   const socket = beginSlowly('/coming', '{');
   await coming;
-  jest.advanceTimersByTime(59_000);
+  jest.advanceTimersByTime(14_000);
   expect(lateOnes).toBe(0);
   const closed = once(socket, 'close');
   jest.advanceTimersByTime(2_000);
+  await closed;
+  expect(lateOnes).toBe(1);
+});
+
+it('ends a body after a minute, although bytes keep arriving', async () => {
+  const connected = once(timedServer.server, 'connection') as Promise<[Socket]>;
+  const coming = came();
+  const socket = beginSlowly('/coming', '{', 100);
+  await coming;
+  const [received] = await connected;
+  const closed = once(socket, 'close');
+  for (let seconds = 0; seconds < 50; seconds += 10) {
+    const before = received.bytesRead;
+    socket.write(' ');
+    while (received.bytesRead === before) await new Promise(setImmediate);
+    jest.advanceTimersByTime(10_000);
+  }
+  expect(lateOnes).toBe(0);
+  jest.advanceTimersByTime(11_000);
   await closed;
   expect(lateOnes).toBe(1);
 });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -63,6 +64,8 @@ function isStreamed({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boo
 
 /** Time limit of a body that is read as a whole, so that a slow client cannot occupy a connection longer. */
 const BODY_TIMEOUT_MS = 60_000;
+/** Maximum time between two pieces of such a body. */
+const IDLE_BODY_TIMEOUT_MS = 15_000;
 /** Interval of the checks for late bodies. */
 const CHECK_INTERVAL_MS = 1_000;
 /**
@@ -80,10 +83,16 @@ export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
  * @param respondTimeout responds on the bare socket and closes it
  */
 export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket: Duplex) => void): void {
-  const pendingBodies = new Map<IncomingMessage, { readonly until: number; readonly reply: ServerResponse }>();
+  const pendingBodies = new Map<IncomingMessage, PendingBody>();
   fastify.addHook('onRequest', ({ raw, headers, routeOptions }, reply, done) => {
     if (hasBody(headers) && routeOptions.config?.body?.kind.streams !== true) {
-      pendingBodies.set(raw, { until: performance.now() + BODY_TIMEOUT_MS, reply: reply.raw });
+      const now = performance.now();
+      pendingBodies.set(raw, {
+        until: now + BODY_TIMEOUT_MS,
+        reply: reply.raw,
+        bytesRead: raw.socket.bytesRead,
+        progressAt: now,
+      });
     }
     done();
   });
@@ -91,14 +100,16 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     pendingBodies.delete(raw);
     done();
   });
+  const discards = new Discards();
   // One timer for all bodies: a timer and a listener for each took 2% of a request's time.
   const checkTimer = setInterval(() => {
-    for (const [raw, { until, reply }] of pendingBodies) {
+    const now = performance.now();
+    for (const [raw, body] of pendingBodies) {
       const isOver = raw.complete || raw.destroyed;
-      if (!isOver && until > performance.now()) continue;
+      if (!isOver && !isLate(body, raw, now)) continue;
       pendingBodies.delete(raw);
       if (isOver) continue;
-      if (reply.headersSent) raw.destroy();
+      if (body.reply.headersSent) raw.destroy();
       else respondTimeout(raw.socket);
     }
   }, CHECK_INTERVAL_MS).unref();
@@ -113,13 +124,65 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
   });
   fastify.addHook('onResponse', ({ raw, routeOptions }, reply, done) => {
     if (reply.statusCode === REQUEST_TIMEOUT) raw.socket.destroySoon();
-    else if (routeOptions.config?.body?.kind.streams === true && !raw.destroyed) {
+    else if (!raw.complete && !raw.destroyed) {
+      pendingBodies.delete(raw);
       const timer = setTimeout(() => !raw.complete && raw.destroy(), DISCARD_MS).unref();
       raw.once('close', () => clearTimeout(timer));
-      // A client that paused may still read the response.
-      raw.removeAllListeners('readable');
-      setImmediate(() => raw.resume());
+      if (routeOptions.config?.body?.kind.streams === true) raw.removeAllListeners('readable');
+      // After Node resumed the request itself.
+      setImmediate(() => discards.discard(raw));
     }
     done();
   });
+}
+
+/** A body that is read as a whole and is not complete yet. Times are those of `performance.now()`. */
+interface PendingBody {
+  readonly until: number;
+  readonly reply: ServerResponse;
+  /** Bytes that the connection had received when the body last made progress. */
+  bytesRead: number;
+  progressAt: number;
+}
+
+function isLate(body: PendingBody, { socket }: IncomingMessage, now: number): boolean {
+  if (socket.bytesRead !== body.bytesRead) {
+    body.bytesRead = socket.bytesRead;
+    body.progressAt = now;
+  }
+  return now >= body.until || now - body.progressAt >= IDLE_BODY_TIMEOUT_MS;
+}
+
+/** Bodies whose rest is discarded at the same time. Each takes a buffer for every piece that it sends. */
+const MAX_DISCARDING = 32;
+
+/** Discards the rest of bodies after their responses, a few at a time; the others are paused meanwhile. */
+class Discards {
+  private readonly waiting = new Set<IncomingMessage>();
+  private discarding = 0;
+
+  discard(raw: IncomingMessage): void {
+    // Requests that are injected have no socket.
+    if (raw.complete || raw.destroyed || !(raw.socket instanceof Socket)) return;
+    if (this.discarding < MAX_DISCARDING) {
+      this.begin(raw);
+      return;
+    }
+    raw.socket.pause();
+    this.waiting.add(raw);
+    raw.once('close', () => this.waiting.delete(raw));
+  }
+
+  private begin(raw: IncomingMessage): void {
+    this.discarding += 1;
+    raw.once('close', () => {
+      this.discarding -= 1;
+      const [next] = this.waiting;
+      if (next === undefined) return;
+      this.waiting.delete(next);
+      next.socket.resume();
+      this.begin(next);
+    });
+    raw.resume();
+  }
 }

@@ -1,10 +1,11 @@
-import { maxHeaderSize, STATUS_CODES } from 'node:http';
-import { isIPv6 } from 'node:net';
+import { createServer, maxHeaderSize, type RequestListener, type ServerOptions, STATUS_CODES } from 'node:http';
+import { BlockList, isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { LoggerService } from '@nestjs/common';
+import { type LoggerService, NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { ErrorCode } from '@tracking/contracts';
-import type { Clock, Logger } from '@tracking/ports';
+import type { Clock, Logger, Metrics } from '@tracking/ports';
+import { ConnectionGuard, type ConnectionLimits, oneAtATime } from '@tracking/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody, type ErrorFilter, statusOf } from '../errors/error-response.ts';
 import { notFound, RequestError } from '../errors/request-error.ts';
@@ -14,6 +15,7 @@ import { JSON_KIND, JSON_LIMIT, MERGE_PATCH_KIND } from './json-body.ts';
 import { assignCommandIdentity, newRequestId, traceparentOf } from './request.ts';
 import { type Headers, responseHeaders } from './response-headers.ts';
 import { hasBody, readRouteBodies } from './route-bodies.ts';
+import { networkOf } from './quota.ts';
 import { FILE_KIND, FORM_KIND } from './streamed-bodies.ts';
 
 interface AdapterOptions {
@@ -22,6 +24,8 @@ interface AdapterOptions {
   /** URL of the server for its clients; empty for a socket. */
   readonly baseUrl: string;
   readonly trustedProxies?: readonly string[];
+  /** Bounds the connections; without it, as on a socket of the operator, there are no bounds. */
+  readonly connections?: Partial<ConnectionLimits> & { readonly metrics: Metrics };
 }
 
 /** Creates Fastify for this API: bodies as routes declare them, our own request ids, and one error format. */
@@ -29,6 +33,14 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   const { errors, clock, trustedProxies = [] } = options;
   const headers = responseHeaders(options.baseUrl);
   const bare = new BareResponses(headers.api);
+  const isProxy = addressMatcher(trustedProxies);
+  const guard =
+    options.connections &&
+    new ConnectionGuard({
+      ...options.connections,
+      networkOf: (address) => (isProxy(address) ? undefined : networkOf(address)),
+      refuse: (socket) => bare.full(socket),
+    });
   const adapter = new FastifyAdapter({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: JSON_LIMIT,
@@ -45,6 +57,12 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     clientErrorHandler: (error, socket) => bare.unreadable(error, socket),
     // Otherwise Node would respond in its own format: see `refuseUnclear`. Upgrade requests are handled like others.
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
+    serverFactory: (handle: RequestListener, settings: unknown) => {
+      const { http, keepAliveTimeout, requestTimeout } = settings as ServerSettings;
+      const server = createServer({ ...http, keepAliveTimeout, requestTimeout }, oneAtATime(handle));
+      guard?.watch(server);
+      return server;
+    },
     // There is no Nest middleware, and the dispatcher for it would run for every request.
     skipMiddie: true,
     // There are no Fastify schemas, and loading their compilers takes 10% of the start-up time.
@@ -70,6 +88,11 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     assignCommandIdentity(request, clock);
     done();
   });
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    // Before the body is read.
+    if (request.is404) throw new NotFoundException();
+    done();
+  });
   readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
   limitBodyTimes(fastify, (socket) => bare.late(socket));
   endConnectionsWhenClosing(fastify);
@@ -77,6 +100,25 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
   fastify.server.on('connect', (_request, socket) => bare.connect(socket));
   return adapter;
+}
+
+/** Settings of the server that Fastify passes on. */
+interface ServerSettings {
+  readonly http: ServerOptions;
+  readonly keepAliveTimeout: number;
+  readonly requestTimeout: number;
+}
+
+/** Returns a test for addresses within these CIDRs or single addresses. */
+function addressMatcher(cidrs: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address = '', prefix] = cidr.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 function refuseSchemas(): never {
@@ -139,6 +181,13 @@ export class BareResponses {
   /** Stops waiting for the rest of the request. */
   late(socket: Duplex): void {
     this.answer(socket, 'request_timeout', 'The request did not arrive in time.');
+  }
+
+  /** Refuses a connection that exceeds a limit. */
+  full(socket: Duplex): void {
+    this.answer(socket, 'busy', 'Too many connections are open; close some, or try again later.', {
+      'Retry-After': '5',
+    });
   }
 
   /** Refuses CONNECT, because this server is not a proxy. */

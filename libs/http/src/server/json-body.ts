@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import jsonc from 'jsonc-parser';
 import { RequestError } from '../errors/request-error.ts';
 import { type BodyKind, MIB, refusedEncoding, type RouteBody } from './route-bodies.ts';
+import { readWhole } from './whole-bodies.ts';
 
 /** Default limit of a JSON body, in bytes. */
 export const JSON_LIMIT = MIB;
@@ -19,17 +20,19 @@ function jsonKind(mediaType: string): BodyKind {
     addParser(fastify: FastifyInstance): void {
       // Keys such as `__proto__` are harmless, because only declared fields are read.
       const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
-      fastify.addContentTypeParser<Buffer>(mediaType, { parseAs: 'buffer' }, (request, body, done) => {
-        const refused = unreadable(request, body);
-        if (refused) {
-          done(refused);
-          return;
-        }
-        const text = body.toString();
-        void parse(request, text, (error, value) => {
-          // Replaces the parser's message, which quotes the body and has the position of only some faults.
-          if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
-          else done(null, value);
+      fastify.addContentTypeParser(mediaType, (request, payload, done) => {
+        readWhole(request, payload, (failure, body = Buffer.alloc(0)) => {
+          const refused = failure ?? unreadable(request, body);
+          if (refused) {
+            done(refused);
+            return;
+          }
+          const text = body.toString();
+          void parse(request, text, (error, value) => {
+            // Replaces the parser's message, which quotes the body and has the position of only some faults.
+            if (error) done(new RequestError('malformed_json', `The body is not a JSON document${firstFault(text)}.`));
+            else done(null, value);
+          });
         });
       });
     },

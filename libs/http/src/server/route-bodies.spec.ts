@@ -39,9 +39,9 @@ describe('a route', () => {
 
   it('has its own size limit', async () => {
     const text = JSON.stringify('x'.repeat(2 * MIB));
-    expect(await post('/small', 'application/json', text)).toEqual([413, 'FST_ERR_CTP_BODY_TOO_LARGE']);
+    expect(await post('/small', 'application/json', text)).toEqual([400, 'The body is larger than 1 MiB.']);
     expect(await post('/bulk', 'application/json', text)).toEqual([200, `{"length":${text.length}}`]);
-    expect((await post('/bulk', 'application/json', text.repeat(6)))[0]).toBe(413);
+    expect((await post('/bulk', 'application/json', text.repeat(6)))[1]).toBe('The body is larger than 10 MiB.');
   });
 
   it('accepts the kind of body that it declares, even if another route accepts another kind', async () => {

@@ -1,9 +1,14 @@
-import fastifyStatic from '@fastify/static';
-import type { FastifyInstance } from 'fastify';
 import { join } from 'node:path';
+import fastifyStatic, { type SendOptions } from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** First path segments of the web application's pages. The application reads the rest of the path. */
 const PAGES = ['start', 'shipments', 'exceptions', 'settings', 'sign-in', 'invitation'] as const;
+
+type Caching = Pick<SendOptions, 'cacheControl' | 'immutable' | 'maxAge'>;
+
+/** Bytes of a file that are read ahead for a client. Thousands of clients may read nothing of what they requested. */
+const FILE_PIECE_BYTES = 16_384;
 
 /**
  * Serves the files of the web application: the same page at each of its URLs, and its assets. They are open to
@@ -20,28 +25,25 @@ export function serveWebApp(fastify: FastifyInstance, folder: string): void {
       reply.header('Vary', 'Accept-Encoding');
       done();
     });
-    const files = { preCompressed: true, index: false } as const;
-    await pages.register(fastifyStatic, {
-      ...files,
-      root: join(folder, 'assets'),
-      prefix: '/assets/',
-      immutable: true,
-      maxAge: '365d',
+    await pages.register(fastifyStatic, { root: folder, serve: false, preCompressed: true, index: false });
+    const send = (reply: FastifyReply, path: string, caching: Caching, root = folder) =>
+      reply.sendFile(path, root, { ...caching, highWaterMark: FILE_PIECE_BYTES } as Caching);
+    pages.get<{ Params: { '*': string } }>('/assets/*', ({ params: { '*': name } }, reply) => {
+      if (name.includes('..')) return reply.callNotFound();
+      return send(reply, name, { immutable: true, maxAge: '365d' }, join(folder, 'assets'));
     });
-    await pages.register(fastifyStatic, { ...files, root: folder, serve: false, decorateReply: false });
-    const options = { cacheControl: false };
     pages.get('/assets/index.css', (_request, reply) => {
       // The icon is the only asset whose name does not change with its content.
       reply.header('Cache-Control', 'no-cache');
-      return reply.sendFile('assets/index.css', folder, options);
+      return send(reply, 'assets/index.css', { cacheControl: false });
     });
-    pages.get('/favicon.svg', (_request, reply) => reply.sendFile('favicon.svg', folder, { maxAge: '1d' }));
+    pages.get('/favicon.svg', (_request, reply) => send(reply, 'favicon.svg', { maxAge: '1d' }));
     for (const page of PAGES) {
       for (const path of [`/${page}`, `/${page}/*`]) {
         pages.get(path, (_request, reply) => {
           // Revalidated for each request, mostly with 304, because the page names the assets of the running version.
           reply.header('Cache-Control', 'no-cache');
-          return reply.sendFile('index.html', folder, options);
+          return send(reply, 'index.html', { cacheControl: false });
         });
       }
     }

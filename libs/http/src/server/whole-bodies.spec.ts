@@ -1,0 +1,91 @@
+import { PassThrough } from 'node:stream';
+import { Busy } from '@tracking/ports';
+import type { FastifyRequest } from 'fastify';
+import { readWhole, UnfinishedBodies } from './whole-bodies.ts';
+
+/** A body of this owner, with the error that it was refused with. */
+function bodyOf(owner: string) {
+  const body = {
+    owner,
+    bytes: 0,
+    refused: undefined as Error | undefined,
+    refuse: (error: Error) => void (body.refused = error),
+  };
+  return body;
+}
+
+describe('incomplete bodies', () => {
+  it('of one owner may hold half of the bytes', () => {
+    const bodies = new UnfinishedBodies(100);
+    const [first, second] = [bodyOf('a'), bodyOf('a')];
+    bodies.add(first, 50);
+    expect(first.refused).toBeUndefined();
+    bodies.add(second, 1);
+    expect([first.refused, second.refused]).toEqual([undefined, expect.any(Busy)]);
+  });
+
+  it('are refused at the owner that holds the most, the latest first', () => {
+    const bodies = new UnfinishedBodies(100);
+    const [early, late, other, newcomer] = [bodyOf('large'), bodyOf('large'), bodyOf('b'), bodyOf('c')];
+    bodies.add(early, 30);
+    bodies.add(late, 20);
+    bodies.add(other, 40);
+    bodies.add(newcomer, 20);
+    expect([early, late, other, newcomer].map(({ refused }) => refused !== undefined)).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('no longer count when they are complete or refused', () => {
+    const bodies = new UnfinishedBodies(100);
+    for (let n = 0; n < 10; n += 1) {
+      const body = bodyOf('a');
+      bodies.add(body, 50);
+      bodies.remove(body);
+      expect(body.refused).toBeUndefined();
+    }
+  });
+});
+
+describe('a body that is read as a whole', () => {
+  const read = (payload: PassThrough, headers: object = {}) =>
+    new Promise<string>((resolve) => {
+      const request = { headers, routeOptions: { bodyLimit: 5 }, principal: null, ip: '10.0.0.1' };
+      readWhole(request as unknown as FastifyRequest, payload, (error, body) =>
+        resolve(error?.message ?? String(body)),
+      );
+    });
+
+  it('is passed on when all of it has arrived', async () => {
+    const payload = new PassThrough();
+    const result = read(payload);
+    payload.write('ab');
+    payload.end('cde');
+    expect(await result).toBe('abcde');
+  });
+
+  it('is refused by its declared length, before any of it is read', async () => {
+    const payload = new PassThrough();
+    expect(await read(payload, { 'content-length': '6' })).toBe('The body is larger than 5 bytes.');
+    expect(payload.listenerCount('data')).toBe(0);
+  });
+
+  it('is refused when it exceeds the limit, and the rest is not read', async () => {
+    const payload = new PassThrough();
+    const result = read(payload);
+    payload.write('abc');
+    payload.write('def');
+    expect(await result).toBe('The body is larger than 5 bytes.');
+    expect([payload.isPaused(), payload.listenerCount('data')]).toEqual([true, 0]);
+  });
+
+  it('reports the error of a connection that breaks off', async () => {
+    const payload = new PassThrough();
+    const result = read(payload);
+    payload.destroy(new Error('aborted'));
+    expect(await result).toBe('aborted');
+  });
+});

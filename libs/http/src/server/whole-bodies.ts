@@ -1,0 +1,107 @@
+import type { Readable } from 'node:stream';
+import { Busy } from '@tracking/ports';
+import type { FastifyRequest } from 'fastify';
+import { RequestError } from '../errors/request-error.ts';
+import { networkOf } from './quota.ts';
+import { MIB, sizeOf } from './route-bodies.ts';
+
+/** Bytes that this process holds of bodies that are not complete yet. */
+const MAX_UNFINISHED_BYTES = 48 * MIB;
+/** The part of these bytes that one workspace, or one network without credentials, may hold. */
+const SHARE = 1 / 2;
+
+interface UnfinishedBody {
+  /** The workspace of the client, or its network if it has no credentials. */
+  readonly owner: string;
+  bytes: number;
+  /** Ends the reading of this body. */
+  readonly refuse: (error: Error) => void;
+}
+
+/**
+ * Bounds the bytes of incomplete bodies, in total and per owner. When the total is exceeded, the owner that holds the most
+ * loses its latest body, so that one client cannot keep others from sending theirs.
+ */
+export class UnfinishedBodies {
+  private readonly bodies = new Set<UnfinishedBody>();
+  private readonly bytesByOwner = new Map<string, number>();
+  private total = 0;
+
+  constructor(private readonly maxBytes = MAX_UNFINISHED_BYTES) {}
+
+  /** Counts bytes that were received of this body. May refuse this body or another one. */
+  add(body: UnfinishedBody, bytes: number): void {
+    this.bodies.add(body);
+    body.bytes += bytes;
+    this.count(body.owner, bytes);
+    if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * SHARE) this.refuse(body);
+    while (this.total > this.maxBytes) this.refuse(this.latestOfLargest());
+  }
+
+  /** Call when the body is complete, refused or aborted. */
+  remove(body: UnfinishedBody): void {
+    if (this.bodies.delete(body)) this.count(body.owner, -body.bytes);
+  }
+
+  private refuse(body: UnfinishedBody): void {
+    this.remove(body);
+    body.refuse(new Busy('gateway', 'too many request bodies are incomplete'));
+  }
+
+  private latestOfLargest(): UnfinishedBody {
+    const [owner] = [...this.bytesByOwner].reduce((a, b) => (b[1] > a[1] ? b : a));
+    return [...this.bodies].findLast((body) => body.owner === owner) as UnfinishedBody;
+  }
+
+  private count(owner: string, bytes: number): void {
+    this.total += bytes;
+    const left = (this.bytesByOwner.get(owner) ?? 0) + bytes;
+    if (left === 0) this.bytesByOwner.delete(owner);
+    else this.bytesByOwner.set(owner, left);
+  }
+}
+
+/** The incomplete bodies of all servers of this process. */
+const unfinishedBodies = new UnfinishedBodies();
+
+/**
+ * Reads a body as a whole, up to the limit of its route.
+ * @param done called once, with the bytes or with a RequestError `body_too_large`, a Busy, or the connection's error
+ */
+export function readWhole(
+  request: FastifyRequest,
+  payload: Readable,
+  done: (error: Error | null, body?: Buffer) => void,
+): void {
+  const limit = request.routeOptions.bodyLimit ?? 0;
+  const tooLarge = () => new RequestError('body_too_large', `The body is larger than ${sizeOf(limit)}.`);
+  if (Number(request.headers['content-length'] ?? 0) > limit) {
+    done(tooLarge());
+    return;
+  }
+  const pieces: Buffer[] = [];
+  const end = (error: Error | null) => {
+    unfinishedBodies.remove(body);
+    payload.off('data', add).off('end', complete).off('error', end);
+    if (error === null) {
+      done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
+    } else {
+      // The rest of the body is discarded after the response: see `limitBodyTimes`.
+      payload.on('error', () => undefined).pause();
+      done(error);
+    }
+  };
+  const body: UnfinishedBody = {
+    owner: request.principal?.workspace_id ?? networkOf(request.ip),
+    bytes: 0,
+    refuse: end,
+  };
+  const add = (piece: Buffer) => {
+    // A piece is a part of a buffer of 64 KiB, which would stay in memory as long as the piece.
+    pieces.push(piece.length < piece.buffer.byteLength ? Buffer.from(piece) : piece);
+    if (body.bytes + piece.length > limit) end(tooLarge());
+    else unfinishedBodies.add(body, piece.length);
+  };
+  const complete = () => end(null);
+  payload.on('data', add).on('end', complete).on('error', end);
+}

@@ -1,0 +1,170 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Counter, Metrics } from '@tracking/ports';
+
+export interface ConnectionLimits {
+  /** Maximum number of open connections of this process. */
+  readonly maxConnections: number;
+  /** Maximum number of open connections of one network. */
+  readonly maxPerNetwork: number;
+  /** Time after which a client that neither sends nor reads is disconnected, in milliseconds. */
+  readonly stalledMs: number;
+}
+
+/**
+ * Defaults for a process with 1 GiB. An idle connection costs about 10 KB, one whose body is incomplete up to 128 KB; see
+ * `hostile-connections.faults.spec.ts`.
+ */
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  maxConnections: 8_000,
+  maxPerNetwork: 1_000,
+  stalledMs: 30_000,
+};
+
+/** Requests that one connection may send while an earlier one has no complete response (HTTP pipelining). */
+const MAX_PIPELINED = 100;
+
+interface Connection {
+  readonly network: string | undefined;
+  /** The response in progress, if any. */
+  response: ServerResponse | undefined;
+}
+
+interface GuardOptions extends Partial<ConnectionLimits> {
+  /** Where open and closed connections are counted, if anywhere. */
+  readonly metrics?: Metrics;
+  /** Returns the network that the connections of an address count for; undefined for a proxy, which has no limit of its own. */
+  readonly networkOf: (address: string) => string | undefined;
+  /** Responds to a refused connection and ends it. By default it is closed without a response. */
+  readonly refuse?: (socket: Socket) => void;
+}
+
+/**
+ * Bounds the connections of an HTTP server, in total and per network, and disconnects clients that do not read their
+ * responses. When the server is full, the network with the most connections loses its oldest one, an idle one if possible,
+ * so that one network cannot keep out the others.
+ */
+export class ConnectionGuard {
+  private readonly limits: ConnectionLimits;
+  private readonly open = new Map<Socket, Connection>();
+  private readonly byNetwork = new Map<string, Set<Socket>>();
+  private readonly closed: Counter | undefined;
+
+  constructor(private readonly options: GuardOptions) {
+    this.limits = { ...CONNECTION_LIMITS, ...options };
+    const { metrics } = options;
+    metrics?.gauge('http_connections_open', 'Open client connections.', [], () => this.open.size);
+    this.closed = metrics?.counter('http_connections_closed_total', 'Connections closed by a limit.', ['reason']);
+  }
+
+  /** Guards the connections of this server until it closes. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => this.admit(socket));
+    server.on('request', (_request: IncomingMessage, response: ServerResponse) => this.began(response));
+    // Node measures the time without progress. Between requests, its time limit for idle connections applies instead.
+    server.timeout = this.limits.stalledMs;
+    server.on('timeout', (socket: Socket) => this.timedOut(socket));
+  }
+
+  private admit(socket: Socket): void {
+    const network = socket.remoteAddress === undefined ? undefined : this.options.networkOf(socket.remoteAddress);
+    const own = network === undefined ? 0 : (this.byNetwork.get(network)?.size ?? 0);
+    if (own >= this.limits.maxPerNetwork) return this.refuse(socket, 'network_limit');
+    if (this.open.size >= this.limits.maxConnections && !this.makeRoom(own)) return this.refuse(socket, 'total_limit');
+    this.add(socket, network);
+  }
+
+  private add(socket: Socket, network: string | undefined): void {
+    this.open.set(socket, { network, response: undefined });
+    if (network !== undefined) {
+      const sockets = this.byNetwork.get(network) ?? new Set();
+      this.byNetwork.set(network, sockets.add(socket));
+    }
+    socket.once('close', () => this.remove(socket));
+  }
+
+  private remove(socket: Socket): void {
+    const network = this.open.get(socket)?.network;
+    this.open.delete(socket);
+    if (network === undefined) return;
+    const sockets = this.byNetwork.get(network);
+    sockets?.delete(socket);
+    if (sockets?.size === 0) this.byNetwork.delete(network);
+  }
+
+  /** Closes a connection of the largest network. Returns false if that is no larger than the newcomer's would be. */
+  private makeRoom(own: number): boolean {
+    let largest = new Set<Socket>();
+    for (const sockets of this.byNetwork.values()) if (sockets.size > largest.size) largest = sockets;
+    if (largest.size <= own + 1) return false;
+    const [oldest] = largest;
+    const idle = [...largest].find((socket) => this.open.get(socket)?.response === undefined);
+    this.end(idle ?? oldest, 'total_limit');
+    return true;
+  }
+
+  private began(response: ServerResponse): void {
+    const connection = response.socket === null ? undefined : this.open.get(response.socket);
+    if (connection === undefined) return;
+    connection.response = response;
+    response.once('close', () => {
+      if (connection.response === response) connection.response = undefined;
+    });
+  }
+
+  private timedOut(socket: Socket): void {
+    const isAnswering = this.open.get(socket)?.response !== undefined;
+    // The response is not ready yet, or the body is not complete: these have their own time limits.
+    if (isAnswering && socket.writableLength === 0) return;
+    this.end(socket, isAnswering ? 'stalled' : 'idle');
+  }
+
+  private end(socket: Socket | undefined, reason: string): void {
+    if (socket === undefined) return;
+    this.closed?.add(1, { reason });
+    this.remove(socket);
+    socket.destroy();
+  }
+
+  private refuse(socket: Socket, reason: string): void {
+    this.closed?.add(1, { reason });
+    socket.pause();
+    if (this.options.refuse === undefined) socket.destroy();
+    else this.options.refuse(socket);
+  }
+}
+
+/**
+ * Passes the requests of one connection on one after another: the next one begins when the response to the last one is
+ * sent. Node begins all that arrive together, so that one connection could make a server prepare hundreds of responses. A
+ * connection with more than 100 waiting requests is closed.
+ */
+export function oneAtATime(handle: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    response.once('close', () => {
+      const queue = waiting.get(socket);
+      const next = socket.destroyed ? undefined : queue?.shift();
+      if (next === undefined) {
+        waiting.delete(socket);
+        return;
+      }
+      if (queue?.length === 0) socket.resume();
+      begin(...next);
+    });
+    handle(request, response);
+  };
+  return (request, response) => {
+    const queue = waiting.get(request.socket);
+    if (queue === undefined) {
+      waiting.set(request.socket, []);
+      begin(request, response);
+    } else if (queue.length >= MAX_PIPELINED) {
+      request.socket.destroy();
+    } else {
+      queue.push([request, response]);
+      request.socket.pause();
+    }
+  };
+}
