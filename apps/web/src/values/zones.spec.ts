@@ -32,7 +32,7 @@ describe('zones', () => {
           reader,
           `[toWallClock('${berlin}', 'Asia/Shanghai'), toInstant('2026-03-29T02:00', 'Asia/Shanghai'),
           toWallClock('${newYork}', 'Asia/Shanghai'), toInstant('2026-03-08T02:00', 'Asia/Shanghai'),
-          zoneLabel('Asia/Shanghai', '${berlin}')]`,
+          formatZone('Asia/Shanghai', '${berlin}')]`,
         ),
       ).toEqual(['2026-03-29T02:00', berlin, '2026-03-08T02:00', newYork, 'Shanghai, UTC+8']);
     });
@@ -83,7 +83,7 @@ describe('zones', () => {
   /** Runs the expression in a process with this time zone, which a process cannot change later. */
   function readBy(zone: string, expression: string): unknown {
     const zones = JSON.stringify(new URL('zones.ts', import.meta.url).href);
-    const program = `const { toWallClock, toInstant, zoneLabel } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
+    const program = `const { toWallClock, toInstant, formatZone } = await import(${zones}); console.log(JSON.stringify(${expression}))`;
     const options = { encoding: 'utf8', env: { ...process.env, TZ: zone } } as const;
     return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--eval', program], options));
   }
