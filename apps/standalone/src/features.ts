@@ -66,7 +66,7 @@ export async function startFeatures(
   shutdown.add('identity sweeper', () => sweeper.stop());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
-  const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, gatherMs: BATCH_DELAY_MS };
+  const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.start({ ...jobDependencies, eventRetentionMs: config.eventRetentionMs });
   shutdown.add('read models', () => readModels.stop());

@@ -22,7 +22,7 @@ export interface LifecycleOptions {
   /** Milliseconds for which a replaced generation is still projected. */
   readonly graceMs: number;
   readonly checkpointIntervalMs?: number;
-  readonly gatherMs?: number;
+  readonly batchingDelayMs?: number;
 }
 
 /** Milliseconds between steps. A request of another process is noticed within this time. */

@@ -77,7 +77,7 @@ describe('rows of milestones', () => {
   });
 
   it('an event whose milestone is missing is refused', () => {
-    expect(() => fold(second)).toThrow('not there');
+    expect(() => fold(second)).toThrow('does not exist');
     expect(() => fold({ ...first, scope: undefined })).toThrow('does not begin with a shipment');
   });
 

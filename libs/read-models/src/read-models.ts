@@ -60,7 +60,7 @@ export interface ReadModelsOptions {
    */
   readonly checkpointIntervalMs?: number;
   /** Milliseconds to wait for more events while many arrive; 0 by default. */
-  readonly gatherMs?: number;
+  readonly batchingDelayMs?: number;
   /** Rows cached by each read model over all partitions. Defaults to 10,000. */
   readonly cachedRows?: number;
   /** Maximum number of reads that wait for each read model; further reads throw `Busy`. Defaults to 10,000. */

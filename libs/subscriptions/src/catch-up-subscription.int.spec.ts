@@ -78,11 +78,11 @@ describe('a subscriber', () => {
         await new Promise(setImmediate);
       }
     };
-    const gatherMs = 3_600_000;
+    const batchingDelayMs = 3_600_000;
     const subscription = start({
       createHandler: () => Promise.resolve({ handle }),
       eventStore: storeThat({ catchUp }),
-      batchingDelayMs: gatherMs,
+      batchingDelayMs,
     });
     await eventually(() => expect(handled.length).toBeGreaterThanOrEqual(goesOn ? 3 : 1), DEADLINE);
     await subscription.stop();

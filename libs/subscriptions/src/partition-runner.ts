@@ -238,7 +238,7 @@ export class PartitionRunner {
       const read = () => this.parts.eventStore.read(document.stream, range);
       const stored = await retry(read, { signal: ending, onFailure, isTransient });
       const leftOut = stored.filter(({ position }) => position <= (checkpoint.position ?? ''));
-      const events = leftOut.map((event) => ({ ...event, place: checkpoint.nextLatePosition() }));
+      const events = leftOut.map((event) => ({ ...event, handledPosition: checkpoint.nextLatePosition() }));
       const isLast = events.length < PARKED_EVENTS_PER_READ;
       const attempt = async () => {
         const failure = await this.handleSkippedEvents(events, held);

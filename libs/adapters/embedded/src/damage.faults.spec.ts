@@ -85,7 +85,7 @@ describe('the folder of a killed process', () => {
     const refusal = await open(dataDir).catch((error: unknown) => String(error));
     expect(refusal).toMatch(
       new RegExp(
-        `^DataFolderDamaged: the data folder ${dataDir} is damaged: storage.db and its log hold only \\d+ of the 4\\d\\d ` +
+        `^DataFolderDamaged: the data folder ${dataDir} is damaged: storage.db and its log contain only \\d+ of the 4\\d\\d ` +
           `acknowledged commits. Restore a backup; or, to continue with the remaining data, .* delete ${dataDir}/commits$`,
       ),
     );

@@ -56,7 +56,7 @@ describe('the data folder', () => {
     const refusal = await open().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(DataFolderTooNew);
     expect(String(refusal)).toMatch(
-      /^DataFolderTooNew: the data folder .*data was written by a later version \(schema 99,/,
+      /^DataFolderTooNew: the data folder .*data was written by a later version \(schema 99;/,
     );
     expect(readFileSync(file).equals(before)).toBe(true);
     // The folder is not left locked.

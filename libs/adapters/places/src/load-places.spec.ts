@@ -142,8 +142,8 @@ describe('places', () => {
         `${LIST}\r\n,,"DE","BER","Berlin",,,,,,,`,
         'line 8 has no country code in its second column',
       ],
-      ['nothing in it', '', 'contains no location'],
-      ['only headings', ',"AD",,".ANDORRA",,,,,,,,\r\n', 'contains no location'],
+      ['nothing in it', '', 'contains no location; use a UN/LOCODE list as CSV'],
+      ['only headings', ',"AD",,".ANDORRA",,,,,,,,\r\n', 'contains no location; use a UN/LOCODE list as CSV'],
     ])('refuses a file with %s in one line that names the file and the position', async (_, content, message) => {
       const file = await stored(content);
       const refused = loadPlaces({ file });

@@ -47,7 +47,7 @@ describe('event queries with an event that was handled long after it was stored'
   }
   /** A generation that has reached the late position. */
   const queries = (place: string) => {
-    const progress = { place: () => place, currentPlace: () => Promise.resolve(place) };
+    const progress = { handledPosition: () => place, currentHandledPosition: () => Promise.resolve(place) };
     const active = { rows: () => Promise.resolve(rows), retainedSince: () => undefined, progress };
     return new EventQueries(active as unknown as ActiveRows<PublishedEventRow>);
   };

@@ -59,7 +59,9 @@ describe('rows of shipments', () => {
 
   it('a missing event is refused', () => {
     const [before] = apply(created);
-    expect(() => apply(event(2, delivered.event.type, delivered.event.data), before)).toThrow('revision 2 where 1');
+    expect(() => apply(event(2, delivered.event.type, delivered.event.data), before)).toThrow(
+      'expected revision 1 of the stream, got 2',
+    );
     expect(() => apply(delivered)).toThrow('revision 1 where 0');
   });
 });

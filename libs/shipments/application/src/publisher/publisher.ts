@@ -51,7 +51,7 @@ export interface PublisherOptions {
   /** Milliseconds between two writes of the checkpoint; none by default. */
   readonly checkpointIntervalMs?: number;
   /** Milliseconds to wait for more events while events arrive quickly; none by default. */
-  readonly gatherMs?: number;
+  readonly batchingDelayMs?: number;
   /** Number of ordinary shipments in memory, over all partitions; 10,000 by default. */
   readonly cachedShipments?: number;
   /** Milliseconds between two checks that the broker still has all published events; 10,000 by default. */
