@@ -73,7 +73,7 @@ async function deadLetter(workspace = 'default', environment: Environment = 'liv
 }
 
 describe('deliveries, for operators', () => {
-  it('are those of the workspace, in both environments, each with whose it is', async () => {
+  it('lists those of the workspace in both environments, with their endpoints', async () => {
     const live = await deadLetter('one');
     const test = await deadLetter('one', 'test');
     await deadLetter('two');
@@ -83,7 +83,7 @@ describe('deliveries, for operators', () => {
     expect(idsOf(await get('deliveries?workspace=one&environment=test'))).toEqual([test['id']]);
   });
 
-  it('are those of all workspaces where none is named, the newest first, in pages', async () => {
+  it('lists those of all workspaces if none is named, newest first, in pages', async () => {
     const made = [await deadLetter('three'), await deadLetter('four', 'test'), await deadLetter('three', 'test')];
     const first = await get('deliveries?limit=2');
     expect(idsOf(first)).toEqual([made[2]?.['id'], made[1]?.['id']]);
@@ -102,7 +102,7 @@ describe('deliveries, for operators', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('are found by endpoint, event, type, status and time', async () => {
+  it('filters by endpoint, event, type, status and time', async () => {
     const letter = await deadLetter('five');
     const mine = `workspace=five&endpoint_id=${String(letter['endpoint_id'])}`;
     const later = new Date(Date.now() + 60_000).toISOString();
@@ -119,7 +119,7 @@ describe('deliveries, for operators', () => {
     }
   });
 
-  it('are shown with their attempts, and retried', async () => {
+  it('returns one with its attempts, and retries it', async () => {
     const letter = await deadLetter('six');
     const path = `deliveries/${String(letter['id'])}`;
     const shown = await get(`${path}?workspace=six`);
@@ -145,7 +145,7 @@ describe('deliveries, for operators', () => {
     await eventually(async () => expect((await get(path)).body['attempts']).toHaveLength(2));
   });
 
-  it('of another workspace are not there', async () => {
+  it('does not find those of another workspace', async () => {
     const letter = await deadLetter('seven');
     await api.key('viewer', 'live', 'eight');
     const path = `deliveries/${String(letter['id'])}`;
@@ -177,7 +177,7 @@ describe('dead letters, for operators', () => {
     return { status, ...(body as { data: JsonObject[]; refused: JsonObject[]; workspaces: string[] }) };
   };
 
-  it('are counted over the workspaces, each endpoint with whose it is', async () => {
+  it('counts them over all workspaces, by endpoint with its workspace', async () => {
     const one = await deadLetter('nine');
     await deadLetter('ten', 'test');
     const { body } = await get('dead_letters/summary?workspace=nine&reason=unexpected_status');
@@ -212,7 +212,7 @@ describe('dead letters, for operators', () => {
     expect((await get('dead_letters/summary?workspace=nine&reason=timeout')).body).toMatchObject({ count: 0 });
   });
 
-  it('are delivered again where their endpoint is enabled, by what they are or by their ids', async () => {
+  it('replays them to enabled endpoints, by filter or id', async () => {
     const letters = [await deadLetter('nine'), await deadLetter('nine'), await deadLetter('nine')];
     const [first, second, third] = letters;
     const key = await api.key('developer', 'live', 'nine');
@@ -240,7 +240,7 @@ describe('dead letters, for operators', () => {
     expect((await post('dead_letters/replay', { endpoint_id: third?.['endpoint_id'] })).status).toBe(409);
   });
 
-  it('are given up, those of other workspaces too where none is named', async () => {
+  it('discards them, in all workspaces if none is named', async () => {
     const letters = [await deadLetter('ten'), await deadLetter('eleven', 'test')];
     const { data, refused } = await settled('discard', { delivery_ids: letters.map(({ id }) => id) });
     expect([data.map(({ workspace }) => workspace), refused]).toEqual([['ten', 'eleven'], []]);
@@ -255,7 +255,7 @@ describe('dead letters, for operators', () => {
     }
   });
 
-  it('of another workspace are not there', async () => {
+  it('does not find those of another workspace', async () => {
     const { id, endpoint_id } = await deadLetter('eleven');
     for (const how of ['replay', 'discard']) {
       for (const which of [{ delivery_ids: [id] }, { endpoint_id }]) {
@@ -270,7 +270,7 @@ describe('dead letters, for operators', () => {
   });
 });
 
-describe('the audit log of what operators settle', () => {
+describe('the audit log of replays and discards by operators', () => {
   const entriesOf = async (workspace: string): Promise<JsonObject[]> => {
     const key = await api.key('admin', 'live', workspace);
     const answer = await api.call('GET', '/v1/audit_log?actor=administration', { key });
@@ -278,7 +278,7 @@ describe('the audit log of what operators settle', () => {
   };
   const to = (value: unknown) => ({ from: null, to: value });
 
-  it('has an entry in each workspace that had such, and in no other', async () => {
+  it('has an entry only in each affected workspace', async () => {
     const letters = [await deadLetter('twelve'), await deadLetter('twelve', 'test'), await deadLetter('thirteen')];
     await api.key('viewer', 'live', 'fourteen');
     const { body } = await post('dead_letters/discard', { reasons: ['unexpected_status'] });
@@ -310,7 +310,7 @@ describe('the audit log of what operators settle', () => {
     expect(letters).toHaveLength(3);
   });
 
-  it('has the replays that they began, canceled and resumed', async () => {
+  it('records started, canceled and resumed replays', async () => {
     const { endpoint_id } = await deadLetter('fifteen', 'test');
     const path = `webhook_endpoints/${String(endpoint_id)}/replay`;
     expect((await post(path)).status).toBe(409);
@@ -327,8 +327,8 @@ describe('the audit log of what operators settle', () => {
   });
 });
 
-describe('messages that webhooks could not take for events', () => {
-  it('are parked, seen and tried again', async () => {
+describe('messages that are not valid events', () => {
+  it('are parked, listed and retried', async () => {
     const { name } = SHIPMENT_EVENTS_TOPIC;
     await api.publish({ broken: 'SECRET' } as never);
     const listed = await eventually(async () => {
@@ -355,14 +355,14 @@ describe('messages that webhooks could not take for events', () => {
   });
 });
 
-describe('faulty requests of operators', () => {
+describe('invalid requests of operators', () => {
   it.each([
     ['deliveries?limit=0&status=x&since=x&until=x&endpoint_id=x&event_id=x&event_type=x&environment=x&workspace=', 9],
     ['deliveries?cursor=x', 1],
     ['deliveries?colour=red', 1],
     ['deliveries/x?environment=prod', 1],
     ['dead_letters/summary?reason=luck&event_type=x&since=x&endpoint_id=x', 4],
-  ])('GET %s names %i parameters', async (path, count) => {
+  ])('GET %s names %i invalid parameters', async (path, count) => {
     const { status, body } = await get(path);
     expect([status, (body['error'] as JsonObject)['details']]).toEqual([400, expect.any(Array)]);
     expect((body['error'] as { details: unknown[] }).details).toHaveLength(count);
@@ -376,12 +376,12 @@ describe('faulty requests of operators', () => {
     [{ reasons: ['bad luck'] }],
     [{ event_types: [] }],
     [{ since: '2026-11-22T00:00:00Z', until: '2026-11-21T00:00:00Z' }],
-  ])('dead letters of %j are refused', async (json) => {
+  ])('refuses dead letters of %j', async (json) => {
     expect((await post('dead_letters/replay', json)).status).toBe(400);
     expect((await post('dead_letters/discard', json)).status).toBe(400);
   });
 
-  it('none was answered 500', () => {
+  it('no response has status 500', () => {
     const parked = 'webhooks: a message was parked';
     expect(api.lines.filter(({ level, message }) => level === 'error' && message !== parked)).toEqual([]);
     expect(JSON.stringify(api.lines)).not.toContain('SECRET');

@@ -44,45 +44,48 @@ async function account(role: Role): Promise<string> {
   return String((await api.call('POST', '/v1/service_accounts', { key: await api.key('admin'), json })).body['id']);
 }
 
-describe('a key of one’s own', () => {
-  it.each(['viewer', 'operator', 'feed', 'developer', 'admin'] as const)('is made by a key of a %s', async (role) => {
-    const { id, key } = await person(role);
-    const made = await create(key, { environment: 'test', expires_at: '2999-01-01T00:00:00+01:00' });
-    expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
-    expect(made.headers.get('location')).toBe(`https://api.example${KEYS}/${String(made.body['id'])}`);
-    const { key: secret, warnings, ...shown } = made.body;
-    expect(secret).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
-    expect(warnings).toEqual([]);
-    expect(shown).toEqual({
-      id: expect.stringMatching(/^key_/),
-      workspace_id: await api.workspace(),
-      name: 'TMS',
-      environment: 'test',
-      prefix: String(secret).slice(0, 12),
-      last_four: String(secret).slice(-4),
-      owner: { type: 'user', id },
-      role,
-      created_by: { type: 'user', id },
-      created_at: expect.any(String),
-      expires_at: '2998-12-31T23:00:00.000Z',
-      last_used_at: null,
-      revoked_at: null,
-      rotated_to: null,
-      version: 1,
-    });
-    expect(await status(secret)).toBe(200);
-    const got = await get(key, shown['id']);
-    expect([got.headers.get('etag'), { ...got.body, last_used_at: null }]).toEqual(['"1"', shown]);
-  });
+describe('a personal key', () => {
+  it.each(['viewer', 'operator', 'feed', 'developer', 'admin'] as const)(
+    'is created with a key of a %s',
+    async (role) => {
+      const { id, key } = await person(role);
+      const made = await create(key, { environment: 'test', expires_at: '2999-01-01T00:00:00+01:00' });
+      expect([made.status, made.headers.get('etag')]).toEqual([201, '"1"']);
+      expect(made.headers.get('location')).toBe(`https://api.example${KEYS}/${String(made.body['id'])}`);
+      const { key: secret, warnings, ...shown } = made.body;
+      expect(secret).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
+      expect(warnings).toEqual([]);
+      expect(shown).toEqual({
+        id: expect.stringMatching(/^key_/),
+        workspace_id: await api.workspace(),
+        name: 'TMS',
+        environment: 'test',
+        prefix: String(secret).slice(0, 12),
+        last_four: String(secret).slice(-4),
+        owner: { type: 'user', id },
+        role,
+        created_by: { type: 'user', id },
+        created_at: expect.any(String),
+        expires_at: '2998-12-31T23:00:00.000Z',
+        last_used_at: null,
+        revoked_at: null,
+        rotated_to: null,
+        version: 1,
+      });
+      expect(await status(secret)).toBe(200);
+      const got = await get(key, shown['id']);
+      expect([got.headers.get('etag'), { ...got.body, last_used_at: null }]).toEqual(['"1"', shown]);
+    },
+  );
 
-  it('is not for systems, which have none', async () => {
+  it('cannot belong to a service account', async () => {
     expect((await create(await api.key('developer'))).body['error']).toMatchObject({
       code: 'validation_failed',
       param: 'service_account_id',
     });
   });
 
-  it('is all that viewers, operators and feeds see', async () => {
+  it('is the only kind that viewers, operators and feeds see', async () => {
     await api.key('admin');
     for (const role of ['viewer', 'operator', 'feed'] as const) {
       const { id, key } = await person(role);
@@ -93,7 +96,7 @@ describe('a key of one’s own', () => {
 });
 
 describe('keys of service accounts', () => {
-  it('are made, seen and ended by developers, but for admins', async () => {
+  it('are created, listed and revoked by developers, except for admins', async () => {
     const { key } = await person('developer');
     const made = await create(key, { service_account_id: await account('feed') });
     expect(made.body).toMatchObject({ role: 'feed', owner: { type: 'service_account' } });
@@ -117,7 +120,7 @@ describe('keys of service accounts', () => {
     ]);
   });
 
-  it.each(['viewer', 'operator', 'feed'] as const)('are beyond a %s', async (role) => {
+  it.each(['viewer', 'operator', 'feed'] as const)('are not available to a %s', async (role) => {
     const { key } = await person(role);
     const id = await account('viewer');
     const theirs = (await create((await person('admin')).key, { service_account_id: id })).body['id'];
@@ -127,7 +130,7 @@ describe('keys of service accounts', () => {
     expect(errorOf(await post(key, theirs, 'revoke'))).toEqual([404, 'not_found']);
   });
 
-  it('are not made for one that is deactivated, nor for one that is not there', async () => {
+  it('are not created for a deactivated or missing service account', async () => {
     const { key } = await person('admin');
     const id = await account('feed');
     await api.call('POST', `/v1/service_accounts/${id}/deactivate`, { key });
@@ -136,8 +139,8 @@ describe('keys of service accounts', () => {
   });
 });
 
-describe('keys of others', () => {
-  it('are seen and revoked by admins, and rotated by nobody else', async () => {
+describe('keys of other users', () => {
+  it('are listed and revoked by admins, and rotated only by their users', async () => {
     const [admin, ann] = [await person('admin'), await person('viewer')];
     const { id, key } = (await create(ann.key)).body;
     expect(await listed(admin.key)).toContainEqual(expect.objectContaining({ id }));
@@ -147,7 +150,7 @@ describe('keys of others', () => {
     expect(await status(key)).toBe(401);
   });
 
-  it('do not exist for anybody else, nor for another workspace', async () => {
+  it('are not found by other users or other workspaces', async () => {
     const ann = await person('operator');
     const { id } = (await create(ann.key)).body;
     const others = [(await person('developer')).key, (await person('operator')).key, await api.key('developer')];
@@ -160,8 +163,8 @@ describe('keys of others', () => {
   });
 });
 
-describe('a key for tests', () => {
-  it('leads to no key for real data', async () => {
+describe('a test key', () => {
+  it('cannot create a live key', async () => {
     const ann = await person('admin', 'test');
     expect(errorOf(await create(ann.key))).toEqual([403, 'permission_denied']);
     const made = await create(ann.key, { environment: 'test' });
@@ -174,7 +177,7 @@ describe('a key for tests', () => {
 });
 
 describe('rotation', () => {
-  it('answers the new key once; the old one goes on until its grace ends', async () => {
+  it('returns the new key once, and keeps the old key valid during the grace period', async () => {
     const { key } = await person('operator');
     const old = (await create(key)).body;
     const rotated = await post(key, old['id'], 'rotate', { grace_seconds: 604_800 });
@@ -190,28 +193,28 @@ describe('rotation', () => {
     expect(JSON.stringify(await listed(key))).not.toContain(String(rotated.body['key']).slice(12, -4));
   });
 
-  it('without a grace ends the old key', async () => {
+  it('ends the old key immediately without a grace period', async () => {
     const { key } = await person('operator');
     const old = (await create(key)).body;
     const rotated = await post(key, old['id'], 'rotate');
     expect([await status(old['key']), await status(rotated.body['key'])]).toEqual([401, 200]);
   });
 
-  it('takes null for no grace', async () => {
+  it('accepts null for no grace period', async () => {
     const { key } = await person('operator');
     const old = (await create(key)).body;
     const rotated = await post(key, old['id'], 'rotate', { grace_seconds: null });
     expect([rotated.status, await status(old['key'])]).toEqual([201, 401]);
   });
 
-  it.each([-1, 604_801, 0.5, '60'])('refuses a grace of %j', async (grace_seconds) => {
+  it.each([-1, 604_801, 0.5, '60'])('refuses a grace period of %j', async (grace_seconds) => {
     const { key } = await person('operator');
     const { id } = (await create(key)).body;
     const answer = await post(key, id, 'rotate', { grace_seconds } as object);
     expect(answer.body['error']).toMatchObject({ code: 'validation_failed', param: 'grace_seconds' });
   });
 
-  it('is refused where the key is not as If-Match says', async () => {
+  it('is refused if If-Match does not match', async () => {
     const { key } = await person('operator');
     const { id } = (await create(key)).body;
     const rotate = (etag: string) =>
@@ -223,7 +226,7 @@ describe('rotation', () => {
 });
 
 describe('revocation', () => {
-  it('ends a key for good, and answers the same again', async () => {
+  it('ends a key permanently, and returns the same result again', async () => {
     const { key } = await person('operator');
     const made = (await create(key)).body;
     const [first, again] = [await post(key, made['id'], 'revoke'), await post(key, made['id'], 'revoke')];
@@ -233,7 +236,7 @@ describe('revocation', () => {
     expect(errorOf(await post(key, made['id'], 'rotate'))).toEqual([409, 'key_not_active']);
   });
 
-  it('may be of the very key that asks for it', async () => {
+  it('can revoke the key of the request itself', async () => {
     const { key } = await person('viewer');
     const [own] = await listed(key);
     expect((await post(key, own?.['id'], 'revoke')).status).toBe(200);
@@ -273,7 +276,7 @@ it('every change of a key is in the audit log, without the key', async () => {
   for (const { key } of [old, next]) expect(text).not.toContain(String(key).slice(12, -4));
 });
 
-it('a key whose user has another role has their rights of now', async () => {
+it('a key has the current permissions of its user', async () => {
   const { id, key } = await person('viewer');
   const command = { id: randomUUID(), at: new Date().toISOString(), actor: { type: 'system', id: 'test' } as const };
   const workspace_id = await api.workspace();

@@ -59,7 +59,7 @@ const about = async (id: unknown): Promise<readonly JsonObject[]> =>
   (await log('?limit=200')).filter(({ target }) => (target as JsonObject)['id'] === id);
 
 describe('GET /v1/audit_log', () => {
-  it('tells every change of an endpoint, by whom and from where, and never a secret', async () => {
+  it('records every change of an endpoint with actor and address, and never a secret', async () => {
     const created = await api.call('POST', ENDPOINTS, { key: admin, json: fields('TMS') });
     const path = `${ENDPOINTS}/${String(created.body['id'])}`;
     await api.call('PATCH', path, { key: admin, json: { description: 'ERP' } });
@@ -120,7 +120,7 @@ describe('GET /v1/audit_log', () => {
     }
   });
 
-  it('has no entry of what was refused', async () => {
+  it('has no entry for a refused request', async () => {
     const { body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('refused') });
     const before = await log('?limit=200');
     const path = `${ENDPOINTS}/${String(body['id'])}`;
@@ -139,7 +139,7 @@ describe('GET /v1/audit_log', () => {
     expect(await log('?limit=200')).toEqual(before);
   });
 
-  it('has no entry of what found too many passwords waiting to be hashed', async () => {
+  it('has no entry for a request that found the password queue full', async () => {
     const { clock, logger } = api.dependencies;
     const { documentStore } = api.storage;
     const secret = new Uint8Array(32);
@@ -156,7 +156,7 @@ describe('GET /v1/audit_log', () => {
     await identity.close();
   });
 
-  it('has the entry while the change is being made, so that nothing ends the process between the two', async () => {
+  it('stores the entry before the change', async () => {
     let go: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (go = resolve));
     making = async (make) => {
@@ -174,7 +174,7 @@ describe('GET /v1/audit_log', () => {
     expect(await about(body['id'])).toEqual([expect.objectContaining({ id: entry?.['id'], outcome: 'done' })]);
   });
 
-  it('says unknown where nobody knows whether the change was made', async () => {
+  it('reports the outcome unknown if the result of the change is unknown', async () => {
     making = async (make) => {
       await make();
       throw new Unavailable('document store', 'gone');
@@ -185,7 +185,7 @@ describe('GET /v1/audit_log', () => {
     expect(await log('?limit=1')).toEqual([expect.objectContaining({ outcome: 'unknown', request_id: requestId })]);
   });
 
-  it('says unknown when a later step of the change finds a full queue, and so does the answer', async () => {
+  it('reports the outcome unknown, also in the response, if a later step finds a full queue', async () => {
     making = async (make) => {
       await make();
       throw new Busy('document store', 'too many operations are waiting; retry later');
@@ -224,7 +224,7 @@ describe('GET /v1/audit_log', () => {
     expect([unknown.status, unknown.text]).toEqual([400, expect.stringContaining('api_key.revoked')]);
   });
 
-  it('is of one workspace, for its admins', async () => {
+  it('contains one workspace, and is visible only to its admins', async () => {
     const foreign = await api.key('admin', 'live', 'elsewhere');
     expect(await log('', foreign)).toEqual([]);
     for (const role of ['viewer', 'operator', 'feed', 'developer'] as const) {

@@ -52,7 +52,7 @@ const comparable = ({ status, body }: ItemAnswer) => ({
 });
 
 describe('POST /v1/shipments/bulk', () => {
-  it('answers each item as the single call does, whatever is wrong with it', async () => {
+  it('returns the same result for each item as the single call', async () => {
     const [one, other] = await keys();
     const large = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`name ${n}`, 'x'.repeat(900)]));
     const kinds: readonly ((n: number) => unknown)[] = [
@@ -89,7 +89,7 @@ describe('POST /v1/shipments/bulk', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201, 400]));
   });
 
-  it('is strict where that is asked for, with each item', async () => {
+  it('applies strict handling to each item on request', async () => {
     const [key] = await keys();
     const items = [{ external_id: 'A', colour: 'red' }, { external_id: 'B' }];
     const answer = await bulk(key, 'shipments', items, { prefer: 'handling=strict' });
@@ -99,7 +99,7 @@ describe('POST /v1/shipments/bulk', () => {
     ]);
   });
 
-  it('applies those of one external_id in their order', async () => {
+  it('applies items with the same external_id in order', async () => {
     const [key] = await keys();
     const count = propertyRounds(300);
     const items = Array.from({ length: count }, (_, n) => ({ external_id: `S-${n % 3}`, house_bill: `HB-${n}` }));
@@ -114,14 +114,14 @@ describe('POST /v1/shipments/bulk', () => {
     );
   });
 
-  it('warns of each other', async () => {
+  it('warns about duplicates among the items', async () => {
     const [key] = await keys();
     const items = ['A', 'B'].map((external_id) => ({ external_id, container_numbers: [A] }));
     const answers = itemsOf(await bulk(key, 'shipments', items));
     for (const { body } of answers) expect(body['warnings']).toMatchObject([{ code: 'possible_duplicate' }]);
   });
 
-  it('warns once of another shipment with however many of its containers', async () => {
+  it('warns once about another shipment with several of its containers', async () => {
     const [key] = await keys();
     const numbers = Array.from({ length: 200 }, (_, n) => `ABCU${1_000_000 + n}`);
     const items = ['A', 'B'].map((external_id) => ({ external_id, house_bill: 'HB', container_numbers: numbers }));
@@ -134,7 +134,7 @@ describe('POST /v1/shipments/bulk', () => {
     ]);
   });
 
-  it('takes 1 to 500, and tells what else the body holds', async () => {
+  it('accepts 1 to 500 items, and reports unknown fields of the body', async () => {
     const [key] = await keys();
     const refused = async (json: unknown) => {
       const { status, body } = await api.call('POST', '/v1/shipments/bulk', { key, json });
@@ -154,7 +154,7 @@ describe('POST /v1/shipments/bulk', () => {
     ]);
   });
 
-  it('takes 10 MiB, an item no more than the single call, and insists on no version', async () => {
+  it('accepts 10 MiB, with the limit of the single call per item, and no If-Match', async () => {
     const [key] = await keys();
     const large = (external_id: string, size: number) => ({ external_id, colour: 'x'.repeat(size) });
     const items = [large('A', 900_000), large('B', 1_100_000), { external_id: 'C' }];
@@ -183,7 +183,7 @@ describe('POST /v1/shipments/bulk', () => {
     ]);
   });
 
-  it('is one request of the key’s quota, and its writes are seen', async () => {
+  it('counts as one request for the rate limit, and its writes are read back', async () => {
     const [key] = await keys();
     const remaining = ({ headers }: ApiResponse) => Number(headers.get('x-ratelimit-remaining'));
     const before = remaining(await api.call('GET', '/v1/shipments', { key }));
@@ -216,7 +216,7 @@ describe('POST /v1/milestones/bulk', () => {
     return String(first?.body['id']);
   }
 
-  it('answers each item as the single call does, whatever is wrong with it', async () => {
+  it('returns the same result for each item as the single call', async () => {
     const [one, other] = await keys();
     const [id, otherId] = [await prepare(one), await prepare(other)];
     const kinds: readonly ((n: number) => JsonObject)[] = [
@@ -245,7 +245,7 @@ describe('POST /v1/milestones/bulk', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201, 400, 403]));
   });
 
-  it('finds the shipment by any one reference, also one that was written just before', async () => {
+  it('finds the shipment by any one reference, including one that was just written', async () => {
     const [key] = await keys();
     const id = await prepare(key);
     const by = (reference: JsonObject, n: number) => ({
@@ -274,7 +274,7 @@ describe('POST /v1/milestones/bulk', () => {
     }
   });
 
-  it('refuses what names no shipment, several ways to name it, and what several shipments have', async () => {
+  it('refuses items without a shipment, with several references, or with an ambiguous one', async () => {
     const [key] = await keys();
     const id = await prepare(key);
     const milestone = { code: 'gated_in', occurred_at };
@@ -318,7 +318,7 @@ describe('POST /v1/milestones/bulk', () => {
     expect(JSON.stringify(itemsOf(answer)[2])).not.toContain('milestone_external_id');
   });
 
-  it('takes the milestone’s own reference, and applies those of one shipment in their order', async () => {
+  it('accepts an external_id, and applies milestones of one shipment in order', async () => {
     const [key] = await keys('feed');
     const id = await prepare(key);
     const items = Array.from({ length: 60 }, (_, n) => ({
@@ -337,7 +337,7 @@ describe('POST /v1/milestones/bulk', () => {
     expect(JSON.stringify(faulty.body)).toContain('"param":"milestone_external_id"');
   });
 
-  it('looks each reference up once, however many items have it', async () => {
+  it('looks each reference up once, even if several items have it', async () => {
     const asked: (readonly string[])[] = [];
     const { readModels } = api.dependencies;
     const { shipments } = readModels.queries;
@@ -365,10 +365,10 @@ describe('POST /v1/milestones/bulk', () => {
   });
 });
 
-describe('under an Idempotency-Key', () => {
+describe('with an Idempotency-Key', () => {
   const under = () => ({ 'idempotency-key': randomUUID() });
 
-  it('changes nothing the second time, and answers the same', async () => {
+  it('changes nothing when repeated, and returns the same response', async () => {
     const [key] = await keys();
     const items = Array.from({ length: propertyRounds(500) }, (_, n) =>
       n % 7 === 0 ? { mode: 'ocean' } : { house_bill: `HB-${n}` },
@@ -384,7 +384,7 @@ describe('under an Idempotency-Key', () => {
     expect([reused.status, reused.text]).toEqual([409, expect.stringContaining('idempotency_key_reused')]);
   });
 
-  it('goes on with what failed on our side', async () => {
+  it('repeats only items with server errors', async () => {
     const [key] = await keys();
     const { shipments } = api.dependencies;
     let isDown = true;
@@ -412,7 +412,7 @@ describe('under an Idempotency-Key', () => {
     expect(body['data']).toHaveLength(2);
   });
 
-  it('is 503 where nothing else came of any item', async () => {
+  it('returns 503 if all items got 503', async () => {
     const [key] = await keys();
     const down = () => Promise.reject(new Unavailable('event store', 'gone'));
     const call = await api.gateway({ shipments: withOverrides(api.dependencies.shipments, { upsertShipment: down }) });

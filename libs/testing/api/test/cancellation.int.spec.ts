@@ -28,7 +28,7 @@ const record = (code: string, occurred_at = '2026-01-05T10:00:00Z'): Promise<Api
 const get = (): Promise<ApiResponse> => api.call('GET', path, { key: operator });
 const codeOf = (answer: ApiResponse): unknown => (answer.body['error'] as JsonObject)['code'];
 
-it('cancels and reopens, each repeated alike and without an event', async () => {
+it('cancels and reopens; repeating either returns the same and causes no event', async () => {
   await record('vessel_departed');
   const cancelled = await cancel();
   expect(cancelled.status).toBe(200);
@@ -47,7 +47,7 @@ it('cancels and reopens, each repeated alike and without an event', async () => 
   expect([twice.status, twice.body]).toEqual([200, reopened.body]);
 });
 
-it('takes a request with an empty JSON object, and one without any body', async () => {
+it('accepts an empty JSON object or no body', async () => {
   const answer = await api.call('POST', `${path}/cancel`, { key: operator, json: {} });
   expect([answer.status, answer.body['status']]).toEqual([200, 'cancelled']);
   expect((await api.call('POST', `${path}/reopen`, { key: operator })).status).toBe(200);
@@ -81,14 +81,14 @@ it('announces each as an update, with what was open resolved and what moved mean
   ]);
 });
 
-it('refuses what is delivered', async () => {
+it('refuses to cancel a delivered shipment', async () => {
   await record('delivered');
   const answer = await cancel();
   expect(answer.status).toBe(409);
   expect(answer.body['error']).toMatchObject({ type: 'conflict', code: 'already_delivered' });
 });
 
-it('refuses to reopen what a milestone cancels', async () => {
+it('refuses to reopen a shipment that a milestone cancels', async () => {
   await record('booking_cancelled');
   const answer = await reopen();
   expect(answer.status).toBe(409);
@@ -98,7 +98,7 @@ it('refuses to reopen what a milestone cancels', async () => {
   expect((await reopen()).body).toMatchObject({ status: 'booked' });
 });
 
-it('writes to a cancelled shipment are stored and warn', async () => {
+it('stores writes to a cancelled shipment, with a warning', async () => {
   await cancel();
   const answer = await record('delivered');
   expect(answer.status).toBe(201);
@@ -114,7 +114,7 @@ it('reopening warns of what took its place, cancelling does not', async () => {
   expect((await reopen()).body['warnings']).toMatchObject([{ code: 'possible_duplicate', param: 'house_bill' }]);
 });
 
-it('needs shipments:write, and a shipment of the key’s own', async () => {
+it("requires shipments:write and a shipment of the key's workspace", async () => {
   const viewer = await api.key('viewer');
   const stranger = await api.key('operator', 'live', 'elsewhere');
   const test = await api.key('operator', 'test');
@@ -129,7 +129,7 @@ it('needs shipments:write, and a shipment of the key’s own', async () => {
   for (const call of [cancel, reopen]) expect((await call()).status).toBe(404);
 });
 
-it('warns of fields in a body, which it does not take, and refuses them under strict handling', async () => {
+it('warns about unknown fields of the body, and refuses them under strict handling', async () => {
   const json = { reason: 'no longer needed' };
   const cancelled = await api.call('POST', `${path}/cancel`, { key: operator, json });
   expect(cancelled.body).toMatchObject({

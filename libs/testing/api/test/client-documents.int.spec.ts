@@ -32,7 +32,7 @@ describe('documents through the client', () => {
     return documents;
   }
 
-  it('are sent in one request, listed, read in ranges, reviewed and deleted', async () => {
+  it('are uploaded in one request, listed, read in ranges, reviewed and deleted', async () => {
     const { documents } = client;
     const file = notes();
     const told: Progress[] = [];
@@ -71,7 +71,7 @@ describe('documents through the client', () => {
     expect((await documents.delete(other.id)).status).toBe('deleted');
   });
 
-  it('are sent to a presigned URL, and completed', async () => {
+  it('are uploaded to a presigned URL and completed', async () => {
     const { documents } = client;
     const file = notes();
     const document = await (
@@ -82,7 +82,7 @@ describe('documents through the client', () => {
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it('are the stored one when an upload by a presigned URL is repeated under its key', async () => {
+  it('are the stored document when a presigned upload is repeated with its key', async () => {
     const documents = await uploader();
     const upload = { type: 'packing_list', file: notes() } as const;
     const options = { presignedAbove: 1_000, idempotencyKey: randomUUID() };
@@ -93,7 +93,7 @@ describe('documents through the client', () => {
     expect(await documents.upload(shipmentId, upload, options)).toMatchObject({ id: first.id, status: 'approved' });
   });
 
-  it('are refused by what they hold', async () => {
+  it('are refused because of their content', async () => {
     const page = new File(['<html><script>alert(1)</script></html>'], 'a.png', { type: 'image/png' });
     await expect(client.documents.upload(shipmentId, { type: 'other', file: page })).rejects.toMatchObject({
       name: 'InvalidRequestError',

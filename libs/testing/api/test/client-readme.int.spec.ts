@@ -11,7 +11,7 @@ describe('the ten lines of the client’s README', () => {
   });
   afterAll(() => api.stop());
 
-  it('print what it says, also when they are run again', async () => {
+  it('prints the documented output, also when it runs again', async () => {
     const text = await readFile(README, 'utf8');
     const [code = '', printed = ''] = ['js', 'text'].map(
       (language) => new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text)?.[1],

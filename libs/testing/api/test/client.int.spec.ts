@@ -30,7 +30,7 @@ describe('the client', () => {
     expect((await shipments.reopen(made.id)).status).toBe('in_transit');
   });
 
-  it('answers a repeated write as the first time', async () => {
+  it('returns the first response to a repeated write', async () => {
     const { shipments } = await client();
     const [one, other] = [
       await shipments.upsert({ house_bill: 'HB-1' }, { idempotencyKey: 'same' }).withResponse(),
@@ -39,7 +39,7 @@ describe('the client', () => {
     expect([other.data, one.replayed, other.replayed]).toEqual([one.data, false, true]);
   });
 
-  it('goes through a list page by page', async () => {
+  it('iterates over a list page by page', async () => {
     const { shipments } = await client({ apiKey: await api.key('operator', 'test') });
     const made = await shipments.upsertMany(
       Array.from({ length: 7 }, (_, n) => ({ external_id: `L-${n}`, mode: n % 2 === 0 ? 'ocean' : 'air' })),
@@ -58,7 +58,7 @@ describe('the client', () => {
     expect(await shipments.list({ mode: 'ocean', status: ['pending', 'booked'] }).toArray()).toHaveLength(4);
   });
 
-  it('throws errors by their type', async () => {
+  it('throws errors by type', async () => {
     const { shipments, users } = await client({ apiKey: await api.key('viewer') });
     await expect(shipments.get('shp_aaaaaaaaaaaaaaaaaaaaaaaaaa')).rejects.toBeInstanceOf(NotFoundError);
     await expect(shipments.upsert({ mode: 'ocean' })).rejects.toBeInstanceOf(PermissionError);
@@ -75,7 +75,7 @@ describe('the client', () => {
     });
   });
 
-  it('carries along what it wrote, and hands it to another', async () => {
+  it('sends its consistency tokens, and passes them to another client', async () => {
     const [writer, reader] = [await client(), await client()];
     expect(writer.consistencyToken).toBeUndefined();
     await Promise.all(['S-1', 'S-2', 'S-3'].map((external_id) => writer.shipments.upsert({ external_id })));
@@ -94,7 +94,7 @@ describe('the client', () => {
     await expect(told).rejects.toMatchObject({ code: 'invalid_consistency_token' });
   });
 
-  it('invites somebody, who signs in, works in both environments, and signs out', async () => {
+  it('invites a user, who signs in, uses both environments, and signs out', async () => {
     const { users } = await client();
     const { invitation_url } = await users.invite({ email: 'ann@example.com', role: 'admin' });
     const token = invitation_url.slice(invitation_url.indexOf('#') + 1);
@@ -118,7 +118,7 @@ describe('the client', () => {
     await expect(ann.session.get()).rejects.toMatchObject({ code: 'missing_api_key' });
   });
 
-  it('follows events as they happen, and goes on after the last one', async () => {
+  it('follows the event stream, and continues after the last event', async () => {
     const { shipments, events } = await client({ apiKey: await api.key('operator', 'live', 'followed') });
     const { id } = await shipments.upsert({ external_id: 'E-1' });
     const stream = events.stream({ shipment_id: id }, { lastEventId: 'beginning' });

@@ -25,7 +25,7 @@ afterAll(() => api.stop());
 
 const told = ({ headers }: { readonly headers: Headers }) => NAMES.map((name) => headers.get(name));
 
-it('every answer of a deprecated operation tells since when, until when and where to read more', async () => {
+it('every response of a deprecated operation has Deprecation, Sunset and Link', async () => {
   const path = '/v1/milestone_codes';
   const answers = await Promise.all([
     api.call('GET', path, { key }),
@@ -36,7 +36,7 @@ it('every answer of a deprecated operation tells since when, until when and wher
   expect(answers.map(told)).toEqual(answers.map(() => HEADERS));
 });
 
-it('one that has no end yet has no Sunset', async () => {
+it('an operation without an end date has no Sunset', async () => {
   const answers = [
     await api.call('POST', '/v1/shipments', { key, json: {} }),
     await api.call('POST', '/v1/shipments', { key: await api.key('admin'), raw: '{' }),
@@ -45,7 +45,7 @@ it('one that has no end yet has no Sunset', async () => {
   expect(answers.map(told)).toEqual(answers.map(() => [HEADERS[0], null, HEADERS[2]]));
 });
 
-it('nothing else tells any of it', async () => {
+it('other operations have none of these headers', async () => {
   const answers = await Promise.all([
     api.call('GET', '/v1/shipments', { key }),
     api.call('PUT', '/v1/milestone_codes', { key }),
@@ -55,7 +55,7 @@ it('nothing else tells any of it', async () => {
   expect(answers.map(told)).toEqual(answers.map(() => [null, null, null]));
 });
 
-it('the description says so too', async () => {
+it('the OpenAPI description marks the operation as deprecated', async () => {
   const { body } = await api.call('GET', '/openapi.json');
   const paths = body['paths'] as unknown as Record<string, Record<string, { deprecated?: boolean; responses: object }>>;
   const deprecated = Object.entries(paths).flatMap(([path, operations]) =>
@@ -77,6 +77,6 @@ it.each([
   { since: 'soon', link: LINK },
   { since: '2026-11-01', sunset: 'later', link: LINK },
   { since: '2026-11-01', sunset: '2026-10-31', link: LINK },
-])('%j is no deprecation', (deprecation) => {
+])('%j is not a valid deprecation', (deprecation) => {
   expect(() => deprecationHeaders(deprecation)).toThrow();
 });

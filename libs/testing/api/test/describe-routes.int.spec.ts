@@ -5,7 +5,7 @@ import { FEATURES } from './features.ts';
 
 const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
 
-it('the file is what the code describes: `npm run openapi` brings it up to date', async () => {
+it('the file matches the code; update it with `npm run openapi`', async () => {
   const described = await describeRoutes('http://localhost:3000', FEATURES);
   expect(await readFile(FILE, 'utf8')).toBe(`${JSON.stringify(described, null, 1)}\n`);
 });

@@ -21,7 +21,7 @@ afterAll(() => api.stop());
 const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
 const textOf = (start: number, end = PDF.length) => PDF.toString('latin1', start, end);
 
-it('is an attachment under its name, whatever its script', async () => {
+it('is an attachment with its file name in any script', async () => {
   const { status, text, headers } = await calls.get(path);
   expect([status, text]).toEqual([200, textOf(0)]);
   expect(Object.fromEntries(headers)).toMatchObject({
@@ -34,7 +34,7 @@ it('is an attachment under its name, whatever its script', async () => {
   });
 });
 
-it('answers every single range right to the byte', async () => {
+it('returns every single range exactly', async () => {
   const last = PDF.length - 1;
   const ranges: readonly (readonly [string, number, number])[] = [
     ['bytes=0-0', 0, 1],
@@ -53,20 +53,20 @@ it('answers every single range right to the byte', async () => {
   }
 });
 
-it('answers everything to several ranges, and to what is none', async () => {
+it('returns all bytes for several ranges or an invalid one', async () => {
   for (const range of ['bytes=0-1,4-5', 'bytes=5-4', 'lines=1-2']) {
     expect((await calls.get(path, { range })).status).toBe(200);
   }
 });
 
-it('tells its size to who asks for bytes behind its end', async () => {
+it('returns the size for a range after the end', async () => {
   const { status, headers, body } = await calls.get(path, { range: `bytes=${PDF.length}-` });
   expect([status, codeOf({ body } as ApiResponse)]).toEqual([416, 'range_not_satisfiable']);
   expect(headers.get('content-range')).toBe(`bytes */${PDF.length}`);
   expect(headers.get('content-disposition')).toBeNull();
 });
 
-it('answers a range of what the client has, else the whole', async () => {
+it('returns a range if If-Range matches, else all bytes', async () => {
   const range = 'bytes=0-1';
   expect((await calls.get(path, { range, 'if-range': ETAG })).status).toBe(206);
   for (const other of ['"other"', `W/${ETAG}`, 'Mon, 23 Nov 2026 10:00:00 GMT']) {
@@ -74,7 +74,7 @@ it('answers a range of what the client has, else the whole', async () => {
   }
 });
 
-it('sends nothing to who has it', async () => {
+it('returns 304 to a matching If-None-Match', async () => {
   for (const known of [ETAG, '*', `"x", W/${ETAG}`]) {
     const { status, text, headers } = await calls.get(path, { 'if-none-match': known, range: 'bytes=0-1' });
     expect([status, text, headers.get('etag')]).toEqual([304, '', ETAG]);
@@ -82,13 +82,13 @@ it('sends nothing to who has it', async () => {
   expect((await calls.get(path, { 'if-none-match': '"x"' })).status).toBe(200);
 });
 
-it('answers HEAD as it would GET, without the bytes', async () => {
+it('answers HEAD like GET, without the bytes', async () => {
   const { status, text, headers } = await api.call('HEAD', path, { key: calls.key });
   expect([status, text, headers.get('content-length')]).toEqual([200, '', String(PDF.length)]);
   expect(headers.get('etag')).toBe(ETAG);
 });
 
-it('is for those who may read documents of the workspace and environment', async () => {
+it('requires documents:read in the workspace and environment', async () => {
   const others: readonly (readonly [string, number])[] = [
     [await api.key('viewer'), 200],
     [await api.key('feed'), 403],
@@ -99,7 +99,7 @@ it('is for those who may read documents of the workspace and environment', async
   expect((await api.call('GET', path)).status).toBe(401);
 });
 
-it('is not whole where it breaks off, and its source is closed where the client goes away', async () => {
+it('is incomplete if the source fails, and closes the source if the client disconnects', async () => {
   let closed = 0;
   const get = (async () => ({
     sizeBytes: PDF.length,
@@ -130,7 +130,7 @@ it('is not whole where it breaks off, and its source is closed where the client 
   while (closed < 2) await new Promise(setImmediate);
 });
 
-it('is a clear refusal where the bytes are lost, and operators are told', async () => {
+it('is refused and logged if the bytes are lost', async () => {
   const { id, object_id } = await lost();
   const answer = await calls.get(`/v1/documents/${id}/download`);
   expect([answer.status, codeOf(answer), answer.headers.get('etag')]).toEqual([409, 'document_not_uploaded', null]);

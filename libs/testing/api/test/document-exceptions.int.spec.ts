@@ -48,7 +48,7 @@ async function explained(of: string): Promise<readonly ExplainedException[]> {
   return body['exceptions'] as unknown as readonly ExplainedException[];
 }
 
-it('a rejection opens an exception that is listed, explained, and resolved by an approved one of its type', async () => {
+it('a rejection opens an exception that an approved document of the same type resolves', async () => {
   const id = await shipment({});
   const bill = await add(id, 'bill_of_lading');
   await review(bill, 'reject');
@@ -71,7 +71,7 @@ it('a rejection opens an exception that is listed, explained, and resolved by an
   expect(body).toMatchObject({ documents_count: 2, open_exceptions_count: 0 });
 });
 
-it('a type that the workspace requires and that is absent near the ETA opens one that an upload resolves', async () => {
+it('a missing required type opens an exception near the ETA, and an upload resolves it', async () => {
   const json = { required_documents: { ocean: ['packing_list'] } };
   expect((await api.call('PATCH', '/v1/settings', { key, json })).status).toBe(200);
   const hours = Number(DEFAULT_RULE_SETTINGS.exceptions.missing_document.before_hours);

@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const codeOf = ({ body }: ApiResponse) => (body['error'] as JsonObject | undefined)?.['code'];
 
-it('takes bytes without a key, and makes the document of them when that is said', async () => {
+it('accepts bytes without a key, and creates the document on completion', async () => {
   const { id, path, body } = await calls.requestUpload(shipment);
   expect(body).toMatchObject({ status: 'pending_upload', download_url: null, size_bytes: PDF.length, warnings: [] });
   expect(body['upload']).toMatchObject({ method: 'PUT', headers: { 'Content-Type': 'application/pdf' } });
@@ -55,7 +55,7 @@ it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', unde
   },
 );
 
-it('keeps the last bytes alone', async () => {
+it('keeps only the last bytes', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path, PDF.subarray(0, 20));
   await calls.put(path);
@@ -63,7 +63,7 @@ it('keeps the last bytes alone', async () => {
   expect((await calls.post(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(PDF) });
 });
 
-it('stores and tells nothing anew where the same bytes come again', async () => {
+it('stores and reports nothing again when the same bytes are sent', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path);
   const [head, kept] = [await api.head(), await calls.listObjectFiles()];
@@ -80,7 +80,7 @@ async function lose(since: readonly string[]): Promise<void> {
   await Promise.all(came.map((name) => api.dependencies.objects.delete(name)));
 }
 
-it('is not complete where the bytes that came are lost, and takes the same ones again', async () => {
+it('is not complete if its bytes are lost, and accepts them again', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   const since = await calls.listObjectFiles();
   await calls.put(path);
@@ -93,7 +93,7 @@ it('is not complete where the bytes that came are lost, and takes the same ones 
   expect((await calls.get(`/v1/documents/${id}/download`)).text).toBe(PDF.toString());
 });
 
-it('is complete once it was, whatever becomes of its bytes', async () => {
+it('stays complete even if its bytes are lost later', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   const since = await calls.listObjectFiles();
   await calls.put(path);
@@ -103,7 +103,7 @@ it('is complete once it was, whatever becomes of its bytes', async () => {
   expect([again.status, again.body]).toEqual([200, complete.body]);
 });
 
-it('takes bytes of one document 20 times a minute, whatever comes of them', async () => {
+it('accepts 20 attempts a minute for one document', async () => {
   const [one, two] = [await calls.requestUpload(shipment), await calls.requestUpload(shipment)];
   for (let time = 0; time < 21; time += 1) await calls.put(`${one.path}x`);
   const statuses: number[] = [];
@@ -119,7 +119,7 @@ it('takes bytes of one document 20 times a minute, whatever comes of them', asyn
   expect((await calls.put(two.path)).status).toBe(204);
 });
 
-it('is complete with what was told alone', async () => {
+it('is complete only with the declared bytes', async () => {
   const short = await calls.requestUpload(shipment);
   await calls.put(short.path, PDF.subarray(0, 20));
   const other = await calls.requestUpload(shipment, PDF, { checksum_sha256: 'A'.repeat(64) });
@@ -134,7 +134,7 @@ it('is complete with what was told alone', async () => {
   expect((await calls.post(short.id, 'complete')).status).toBe(200);
 });
 
-it('writes its document alone, until it expires, and no other URL can be made of it', async () => {
+it('writes only its document, until it expires, and yields no other URL', async () => {
   const [one, two] = [await calls.requestUpload(shipment), await calls.requestUpload(shipment)];
   const [path = '', token = ''] = one.path.split('?token=');
   const grant = Buffer.from(token, 'base64url');
@@ -157,7 +157,7 @@ it('writes its document alone, until it expires, and no other URL can be made of
   expect([expired.status, codeOf(expired), await calls.countObjects()]).toEqual([403, 'invalid_upload_url', before]);
 });
 
-it('is signed again when its request is repeated under its Idempotency-Key', async () => {
+it('is signed again when the request is repeated with its Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const first = await calls.requestUpload(shipment, PDF, {}, headers);
   ahead = 20 * 60_000;
@@ -168,7 +168,7 @@ it('is signed again when its request is repeated under its Idempotency-Key', asy
   expect((await calls.post(first.id, 'complete')).body['status']).toBe('uploaded');
 });
 
-it('lets nobody do anything else with it, nor complete the document of another', async () => {
+it('allows nothing else, and does not complete other documents', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path);
   const token = path.replace(/^.*token=/, '');
@@ -184,7 +184,7 @@ it('lets nobody do anything else with it, nor complete the document of another',
   expect((await viewer.post(id, 'complete')).status).toBe(403);
 });
 
-it('takes no bytes for a document that is deleted; those that came are destroyed', async () => {
+it('accepts no bytes for a deleted document, and destroys received ones', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   await calls.put(path);
   expect(await calls.countObjects()).toBe(before + 1);
@@ -205,7 +205,7 @@ it.each<[string, Buffer, number, string]>([
 
 const head = (path: string, more: string) => `PUT ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n\r\n`;
 
-it('refuses what is told to be too large before it comes, and what turns out to be while it comes', async () => {
+it('refuses files that are declared too large, or turn out to be too large', async () => {
   const { path } = await calls.requestUpload(shipment);
   expect(await sendRaw(api, head(path, 'Content-Length: 999999999'))).toMatch(/^HTTP\/1.1 413 /);
   const endless = `${head(path, 'Transfer-Encoding: chunked')}1000\r\n${'x'.repeat(4_096)}\r\n`;
@@ -213,7 +213,7 @@ it('refuses what is told to be too large before it comes, and what turns out to 
   expect(await calls.countObjects()).toBe(before);
 });
 
-it('keeps nothing of what breaks off', async () => {
+it('keeps nothing of an interrupted upload', async () => {
   const { path } = await calls.requestUpload(shipment);
   await sendRaw(api, `${head(path, `Content-Length: ${PDF.length}`)}%PDF-1.7`, () =>
     eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
@@ -227,7 +227,7 @@ it.each<[string, object, number, string]>([
   ['of a type that is not taken', { content_type: 'text/html' }, 400, 'validation_failed'],
   ['with a checksum that is none', { checksum_sha256: 'x' }, 400, 'validation_failed'],
   ['without a name', { file_name: 'a/' }, 400, 'validation_failed'],
-])('makes no URL for a file that is %s', async (_, differing, status, code) => {
+])('creates no URL for a file that is %s', async (_, differing, status, code) => {
   const head = await api.head();
   const json = {
     type: 'photo',
@@ -241,7 +241,7 @@ it.each<[string, object, number, string]>([
   expect([answer.status, codeOf(answer), await api.head()]).toEqual([status, code, head]);
 });
 
-it('tells its token in no log', async () => {
+it('never logs its token', async () => {
   const { path } = await calls.requestUpload(shipment);
   const token = path.replace(/^.*token=/, '');
   await calls.put(path);

@@ -28,8 +28,8 @@ const detailsOf = ({ body }: ApiResponse) =>
     ({ param, code }) => `${String(param)} ${String(code)}`,
   );
 
-describe('a document that is sent with its fields', () => {
-  it('is stored, shown, listed, counted', async () => {
+describe('a document uploaded with its fields', () => {
+  it('is stored, returned, listed and counted', async () => {
     const { status, headers, body } = await calls.upload(shipment);
     expect({ status, body }).toEqual({
       status: 201,
@@ -59,7 +59,7 @@ describe('a document that is sent with its fields', () => {
     expect(next.body).toMatchObject({ data: [document], has_more: false });
   });
 
-  it('may have its parts in any order, and a name in any script', async () => {
+  it('accepts its parts in any order, and a name in any script', async () => {
     const names: readonly (readonly [string, string])[] = [
       ['filename="請求書.pdf"', '請求書.pdf'],
       ["filename*=UTF-8''%e2%82%ac%20rates.pdf", '€ rates.pdf'],
@@ -75,7 +75,7 @@ describe('a document that is sent with its fields', () => {
     }
   });
 
-  it('may have a name that a browser escapes, which is checked as any other', async () => {
+  it('accepts a name that a browser escapes, with the usual checks', async () => {
     const named = async (name: string) => {
       const form = new FormData();
       form.append('file', new Blob([PDF]), name);
@@ -94,7 +94,7 @@ describe('a document that is sent with its fields', () => {
     expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'a"\r\n' }]);
   });
 
-  it('replaces another one, once', async () => {
+  it('replaces another document once', async () => {
     const first = String((await calls.uploadDocument(shipment))['id']);
     const replaces: Part = { name: 'replaces_document_id', content: first };
     const second = await calls.uploadDocument(shipment, [replaces, TYPE_PART, filePart()]);
@@ -104,7 +104,7 @@ describe('a document that is sent with its fields', () => {
     expect([third.status, codeOf(third), await calls.countObjects()]).toEqual([409, 'document_replaced', before + 2]);
   });
 
-  it('warns of parts that it does not know, and is refused for them under strict handling', async () => {
+  it('warns about unknown parts, and refuses them under strict handling', async () => {
     const parts = [TYPE_PART, filePart(), { name: 'colour', content: 'red' }, { name: 'status', content: 'approved' }];
     const lenient = await calls.upload(shipment, parts);
     expect(lenient.body).toMatchObject({
@@ -178,7 +178,7 @@ describe('a document that is sent with its fields', () => {
     expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([400, 'malformed_multipart', before]);
   });
 
-  it('gets no header out of its name, and ends none by a long one', async () => {
+  it('is not changed by header syntax in its name', async () => {
     const injected = await calls.uploadDocument(shipment, [
       TYPE_PART,
       filePart(PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
@@ -194,19 +194,19 @@ describe('a document that is sent with its fields', () => {
     expect(long.status).toBe(201);
   });
 
-  it('is refused above 25 MiB: told at once, or found while it comes', async () => {
+  it('is refused above 25 MiB, whether declared or found while it is received', async () => {
     const large = Buffer.concat([PDF, Buffer.alloc(25 * 1_048_576)]);
     const found = await calls.upload(shipment, [TYPE_PART, filePart(large)]);
     expect([found.status, codeOf(found), await calls.countObjects()]).toEqual([413, 'body_too_large', before]);
   });
 
-  it('is refused of another media type, or compressed', async () => {
+  it('is refused with another media type or compressed', async () => {
     const other = await calls.upload(shipment, whole, { 'content-type': 'application/pdf' });
     const packed = await calls.upload(shipment, whole, { 'content-encoding': 'gzip' });
     expect([other, packed].map(codeOf)).toEqual(['unsupported_media_type', 'unsupported_media_type']);
   });
 
-  it('leaves nothing where its client goes away in the middle', async () => {
+  it('stores nothing if the client disconnects in the middle', async () => {
     const headers = `Host: x\r\nAuthorization: Bearer ${calls.key}\r\nContent-Type: multipart/form-data; boundary=b`;
     const start = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\n${headers}\r\nContent-Length: 100000\r\n\r\n`;
     await sendRaw(api, Buffer.concat([Buffer.from(start), whole.subarray(0, -30)]), () =>
@@ -216,7 +216,7 @@ describe('a document that is sent with its fields', () => {
     expect((await calls.get(`/v1/shipments/${shipment}/documents`)).body['data']).toEqual([]);
   });
 
-  it('is nobody’s of another workspace or environment, nor of who may not', async () => {
+  it('is not found in another workspace or environment, or without permission', async () => {
     const strangers: readonly (readonly [string, number])[] = [
       [await api.key('operator', 'live', 'another'), 404],
       [await api.key('operator', 'test'), 404],
@@ -228,7 +228,7 @@ describe('a document that is sent with its fields', () => {
     }
   });
 
-  it('is one document under one Idempotency-Key, whatever the order of its parts', async () => {
+  it('is one document per Idempotency-Key, whatever the order of its parts', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const first = await calls.upload(shipment, [TYPE_PART, filePart()], headers);
     const again = await calls.upload(shipment, [filePart(), TYPE_PART], headers);
@@ -238,14 +238,14 @@ describe('a document that is sent with its fields', () => {
     expect(await calls.countObjects()).toBe(before + 1);
   });
 
-  it('insists on a version of its shipment', async () => {
+  it('checks If-Match against the shipment', async () => {
     const stale = await calls.upload(shipment, [TYPE_PART, filePart()], { 'if-match': '"999"' });
     expect([stale.status, await calls.countObjects()]).toEqual([412, before]);
   });
 });
 
-describe('a verdict', () => {
-  it('stands, and is told', async () => {
+describe('a review', () => {
+  it('is final and announced', async () => {
     const [one, two] = [await calls.uploadDocument(shipment), await calls.uploadDocument(shipment)].map(({ id }) =>
       String(id),
     ) as [string, string];
@@ -261,7 +261,7 @@ describe('a verdict', () => {
 });
 
 describe('a deleted document', () => {
-  it('keeps what is known of it, not its bytes; it is in the audit log once', async () => {
+  it('keeps its fields, not its bytes, and is in the audit log once', async () => {
     const { id } = await calls.uploadDocument(shipment);
     const remove = () => api.call('DELETE', `/v1/documents/${String(id)}`, { key: calls.key });
     const deleted = await remove();

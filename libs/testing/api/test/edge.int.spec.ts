@@ -157,14 +157,14 @@ const templateOf = (path: string): string =>
     .replace('mst_a', '{milestone_id}');
 
 describe('authentication', () => {
-  it.each(GUARDED_ROUTES)('%s %s is not answered without a key', async (method, path) => {
+  it.each(GUARDED_ROUTES)('%s %s requires a key', async (method, path) => {
     const answer = await api.call(method, path);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(answer.body['error']).toMatchObject({ type: 'authentication', code: 'missing_api_key' });
   });
 
-  it('answers the same whatever is wrong with the key', async () => {
+  it('returns the same error for every invalid key', async () => {
     const revoked = await api.key('viewer');
     const wrong = [
       `Bearer ${revoked.slice(0, -1)}${revoked.endsWith('x') ? 'y' : 'x'}`,
@@ -176,7 +176,7 @@ describe('authentication', () => {
     await expectOneAnswer(wrong, 'The API key is not valid.');
   });
 
-  it('tells how a key is sent where it is not sent so, whether or not there is such a key', async () => {
+  it('explains the format of a malformed key', async () => {
     const malformed = [
       key,
       `${key.slice(0, -1)}x`,
@@ -208,7 +208,7 @@ describe('authentication', () => {
     });
   }
 
-  it('reads the body of nobody it does not know', async () => {
+  it('does not read the body of an unauthenticated request', async () => {
     const answer = await api.call('POST', '/v1/shipments', { raw: '{broken' });
     expect(answer.status).toBe(401);
   });
@@ -248,7 +248,7 @@ describe('query parameters', () => {
     ['GET', '/v1/session'],
     ['GET', '/health/live'],
     ['GET', '/health/ready'],
-  ] as const)('%s %s refuses those that it does not have', async (method, path) => {
+  ] as const)('%s %s refuses unknown ones', async (method, path) => {
     const admin = await api.key('admin');
     const answer = await api.call(method, `${path}?stauts=in_transit&limit`, { key: admin });
     expect(answer.status).toBe(400);
@@ -261,7 +261,7 @@ describe('query parameters', () => {
     });
   });
 
-  it('are told to strangers only once they have a key', async () => {
+  it('are validated only after authentication', async () => {
     expect((await api.call('GET', '/v1/shipments?stauts=x')).status).toBe(401);
     expect((await api.call('GET', '/nowhere?stauts=x', { key })).status).toBe(404);
   });
@@ -292,7 +292,7 @@ describe('query parameters', () => {
 });
 
 describe('rate limit', () => {
-  it('shows on every answer what is left, and refuses what is over', async () => {
+  it('reports the remaining requests on every response, and refuses requests above the limit', async () => {
     const limited = await startApi({ settings: { rateLimitPerMinute: 4 } });
     try {
       const [mine, other] = [await limited.key('viewer'), await limited.key('viewer')];
@@ -319,7 +319,7 @@ describe('rate limit', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   const paths = [
     '/v1/milestone_codes',
     '/v1/shipments/x',
@@ -331,7 +331,7 @@ describe('every answer', () => {
     '/openapi.json',
   ];
 
-  it.each(paths)('of %s carries an id of its own', async (path) => {
+  it.each(paths)('of %s has its own request id', async (path) => {
     const first = await api.call('GET', path, { key, headers: { 'request-id': 'req_chosen' } });
     const second = await api.call('GET', path, { key });
     expect(first.headers.get('request-id')).toMatch(/^req_[0-9a-f]{32}$/);
@@ -340,7 +340,7 @@ describe('every answer', () => {
 });
 
 describe('errors', () => {
-  it('have one form, with the id of the request', async () => {
+  it('have one format with the request id', async () => {
     const answer = await api.call('POST', '/v1/shipments', { key, json: { mode: 5, etd: 'x' } });
     expect(answer.status).toBe(400);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -359,7 +359,7 @@ describe('errors', () => {
     });
   });
 
-  it('are problem details where the client asks for them', async () => {
+  it('are problem details on request', async () => {
     const headers = { accept: 'application/problem+json' };
     for (const [path, status] of [
       ['/v1/shipments/x', 404],
@@ -407,7 +407,7 @@ describe('errors', () => {
     ['PATCH', '/v1/milestone_codes', 'GET, HEAD'],
     ['OPTIONS', '/v1/shipments', 'GET, HEAD, POST'],
     ['POST', '/openapi.json', 'GET, HEAD'],
-  ])('%s %s: 405 that tells what is possible', async (method, path, allowed) => {
+  ])('%s %s: 405 with the allowed methods', async (method, path, allowed) => {
     const answer = await api.call(method, path, { key });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe(allowed);
@@ -447,7 +447,7 @@ describe('errors', () => {
     ['a Host with a port that is none', `${get}Host: a.example:x\r\n${end}`, 400, 'validation_failed'],
     ['a Host that is no address', `${get}Host: [::zz]\r\n${end}`, 400, 'validation_failed'],
     ['an expectation that nobody knows', `${get}Host: x\r\nExpect: miracles\r\n${end}`, 417, 'expectation_failed'],
-  ])('answers %s in the error form', async (_what, text, status, code) => {
+  ])('returns %s in the error format', async (_what, text, status, code) => {
     const answer = await raw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const id = /\r\nRequest-Id: (req_[0-9a-f]{32})\r\n/i.exec(answer)?.[1];
@@ -464,7 +464,7 @@ describe('errors', () => {
     ['HTTP/1.0 with an expectation', 'GET /health/live HTTP/1.0\r\nExpect: miracles\r\n\r\n'],
     ['an upgrade that is not done here', `${get}Host: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n`],
     ['a URL in the place of a path', `GET http://a.example/health/live HTTP/1.1\r\nHost: a.example\r\n${end}`],
-  ])('answers %s', async (_what, text) => {
+  ])('returns %s', async (_what, text) => {
     const answer = await raw(text);
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
     expect(answer).toMatch(/\r\nRequest-Id: req_/i);
@@ -480,7 +480,7 @@ describe('errors', () => {
     });
   }
 
-  it('says nothing of an unexpected error, and logs it', async () => {
+  it('hides an unexpected error, and logs it', async () => {
     const broken = await startApi({
       override: () => ({ authenticateKey: () => Promise.reject(new Error('connect to db:secret@10.0.0.7')) }),
     });
@@ -499,7 +499,7 @@ describe('errors', () => {
   it.each([
     [new Busy('shipments', 'too many commands are queued'), 'busy'],
     [new Unavailable('event store', 'gone'), 'unavailable'],
-  ])('answers 503 to %s, with when to come back', async (error, code) => {
+  ])('returns 503 for %s, with Retry-After', async (error, code) => {
     const broken = await startApi({
       override: ({ shipments }) => ({
         shipments: { ...shipments, upsertShipment: () => Promise.reject(error) },
@@ -519,7 +519,7 @@ describe('errors', () => {
     }
   });
 
-  it('speak of a write only where one may have happened', async () => {
+  it('mention a write only if one may have happened', async () => {
     const lost = () => Promise.reject(new Unavailable('event store', 'gone'));
     let keysAreLost = false;
     const broken = await startApi({
@@ -623,7 +623,7 @@ describe('documentation', () => {
     },
   );
 
-  it('explains every code of errors, faulty fields and warnings, each under an anchor of its own', async () => {
+  it('explains every code of errors, invalid fields and warnings, each with an anchor', async () => {
     const page = await api.call('GET', '/docs/errors');
     expect(page.status).toBe(200);
     const anchors = [...page.text.matchAll(/ id="([^"]+)"/g)].map((match) => String(match[1]));
@@ -633,7 +633,7 @@ describe('documentation', () => {
     expect(anchors).toEqual(expect.arrayContaining(WARNING_CODES.map((code) => `warning-${code}`)));
   });
 
-  it('shows receivers what each event holds, as sandbox events do', async () => {
+  it('shows an example of every event, equal to the sandbox events', async () => {
     const page = await api.call('GET', '/docs/webhooks');
     expect(page.status).toBe(200);
     const plain = (html = '') => html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
@@ -730,7 +730,7 @@ describe('documentation', () => {
   });
 });
 
-it('outlives connections that break while a CONNECT is answered', async () => {
+it('survives connections that break during a CONNECT request', async () => {
   for (let n = 0; n < 20; n += 1) {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     await once(socket, 'connect');
@@ -740,7 +740,7 @@ it('outlives connections that break while a CONNECT is answered', async () => {
   expect((await api.call('GET', '/health/live')).status).toBe(200);
 });
 
-it('takes a client that goes away amid its body for no error of ours', async () => {
+it('does not log an error if the client disconnects in the middle of its body', async () => {
   const before = api.lines.length;
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
   await once(socket, 'connect');
@@ -750,7 +750,7 @@ it('takes a client that goes away amid its body for no error of ours', async () 
   expect(api.lines.slice(before).map(({ level }) => level)).not.toContain('error');
 });
 
-it('tells of a query parameter that is given twice', async () => {
+it('reports a duplicate query parameter', async () => {
   const { status, body } = await api.call('GET', '/v1/shipments?external_id=a&external_id=b&limit=1&limit=2', { key });
   expect(status).toBe(400);
   expect((body['error'] as JsonObject)['details']).toEqual(
@@ -788,7 +788,7 @@ describe('observation', () => {
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 
-  it('names the trace and what was written in the line of a write', async () => {
+  it('logs the trace and the written resource of a write', async () => {
     const created = await api.call('POST', '/v1/shipments', {
       key,
       headers: { traceparent },
@@ -807,7 +807,7 @@ describe('observation', () => {
     });
   });
 
-  it('tells the services the request for which they are asked', async () => {
+  it('passes the request id to the services', async () => {
     const origins: unknown[] = [];
     const asking = await startApi({
       override: ({ shipments }) => ({
@@ -835,13 +835,13 @@ describe('observation', () => {
     expect(currentRequest()).toBeUndefined();
   });
 
-  it('counts all unknown paths as one', async () => {
+  it('counts all unknown paths as one route route', async () => {
     await api.call('GET', '/wp-login.php');
     expect(api.counts.get('http_requests_total{method="GET",route="none",status="404"}')).toBeGreaterThan(0);
     expect([...api.counts.keys()].join()).not.toContain('wp-login');
   });
 
-  it('keeps what belongs to webhook endpoints out of the log', async () => {
+  it('does not log secrets of webhook endpoints', async () => {
     const json = { url: 'https://tms.example/SECRET-URL', event_types: ['*'], headers: { 'x-token': 'SECRET-HEADER' } };
     const { body } = await api.call('POST', '/v1/webhook_endpoints', { key: await api.key('developer'), json });
     const logged = JSON.stringify(api.lines);
@@ -849,7 +849,7 @@ describe('observation', () => {
     expect(logged).not.toContain(String(body['secret']));
   });
 
-  it('believes X-Forwarded-For of trusted proxies only', async () => {
+  it('trusts X-Forwarded-For only from trusted proxies', async () => {
     const trusting = await startApi({ settings: { trustedProxies: ['127.0.0.0/8'] } });
     try {
       const clientOf = async (some: Api): Promise<unknown> => {
@@ -867,7 +867,7 @@ describe('observation', () => {
 });
 
 describe('HEAD', () => {
-  it('answers what GET does, but for the body', async () => {
+  it('returns the same as GET, without the body', async () => {
     for (const path of ['/v1/milestone_codes', '/health/ready', '/openapi.json', '/v1/shipments/x']) {
       const [get, head] = [await api.call('GET', path, { key }), await api.call('HEAD', path, { key })];
       expect([head.status, head.text]).toEqual([get.status, '']);
@@ -877,7 +877,7 @@ describe('HEAD', () => {
 });
 
 describe('closing', () => {
-  it('finishes what is in flight', async () => {
+  it('completes requests in progress', async () => {
     let answered = false;
     const closing = await startApi({
       override: ({ shipments }) => ({

@@ -57,7 +57,7 @@ function shapeOf(value: unknown): unknown {
 }
 
 describe('a sandbox event', () => {
-  it('of each type is as the description says of live ones, and says that it is none', async () => {
+  it('of each type matches the description of live events, and is marked as sandbox', async () => {
     const endpoint = await createEnabledEndpoint(api, key, receiver.url);
     for (const type of EVENT_TYPES) {
       expect((await post(endpoint, 'test', { type })).status).toBe(202);
@@ -73,7 +73,7 @@ describe('a sandbox event', () => {
 });
 
 describe('an event of an endpoint', () => {
-  it('is as it is described, in the shape of sandbox events, and not in the log of events', async () => {
+  it('matches its description and the sandbox event, and is not in the event log', async () => {
     const failing = await createEnabledEndpoint(api, key, faulty.url, { headers: { 'x-token': 'hidden-value' } });
     const listener = await createEnabledEndpoint(api, key, receiver.url, { event_types: [...ENDPOINT_EVENT_TYPES] });
     faulty.behave(receivers.answers(410));

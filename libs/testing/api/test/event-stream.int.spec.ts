@@ -52,7 +52,7 @@ async function listed(query = '', by = key): Promise<string[]> {
 const idsOf = (envelopes: readonly string[]) => envelopes.map((text) => (JSON.parse(text) as { id: string }).id);
 
 describe('GET /v1/events/stream', () => {
-  it('tells the envelopes of GET /v1/events, byte for byte, as they happen', async () => {
+  it('sends the envelopes of GET /v1/events, byte for byte, as they happen', async () => {
     await create('before');
     const before = idsOf(await listed());
     const reader = await open();
@@ -79,7 +79,7 @@ describe('GET /v1/events/stream', () => {
     expect(reader.lastEventId).toBe(idsOf(expected).at(-1));
   });
 
-  it('tells nobody else’s, and only what was asked for', async () => {
+  it('sends only events of the workspace that match the filters', async () => {
     const stranger = await api.key('operator', 'live', `not ${workspace}`);
     const tester = await api.key('developer', 'test', workspace);
     const [theirs, tests] = [await open({ key: stranger }), await open({ key: tester })];
@@ -98,7 +98,7 @@ describe('GET /v1/events/stream', () => {
     expect(foreign.events).toEqual([]);
   });
 
-  it('goes on after the last event that was read: header before parameter', async () => {
+  it('continues after the last event that was read; the header takes precedence', async () => {
     const first = await open();
     await create('A');
     await create('B');
@@ -115,7 +115,7 @@ describe('GET /v1/events/stream', () => {
     );
   });
 
-  it('loses nothing between a connection that told nothing yet and the next', async () => {
+  it('loses nothing between a connection without events and the next one', async () => {
     const nothing = await open();
     await eventually(() => expect(nothing.lastEventId).toBe('beginning'));
     nothing.disconnect();
@@ -124,7 +124,7 @@ describe('GET /v1/events/stream', () => {
     expect(await again.waitForEvents(1)).toEqual(idsOf(await listed()));
   });
 
-  it('refuses before it begins, as any operation', async () => {
+  it('refuses invalid requests before it starts, like any operation', async () => {
     const stranger = await api.key('operator', 'live', `not ${workspace}`);
     await create('X', stranger);
     const [foreign] = idsOf(await listed('', stranger));
@@ -143,7 +143,7 @@ describe('GET /v1/events/stream', () => {
     expect((await api.call('HEAD', '/v1/events/stream', { key })).status).toBe(200);
   });
 
-  it('is described as what it answers, refusals as errors', async () => {
+  it('matches its description, including errors', async () => {
     const { body } = await api.call('GET', '/openapi.json');
     const paths = body['paths'] as unknown as Record<string, { get: { parameters: object[]; responses: object } }>;
     const { parameters, responses } = paths['/v1/events/stream']?.get ?? { parameters: [], responses: {} };
@@ -155,7 +155,7 @@ describe('GET /v1/events/stream', () => {
     expect(own.sort()).toEqual(['Last-Event-ID', 'after', 'shipment_id', 'type']);
   });
 
-  it('sends a heartbeat where nothing happens, with the last event that was passed over', async () => {
+  it('sends heartbeats with the last event that did not match', async () => {
     await start({ heartbeatMs: 1 });
     const reader = await open({ query: '?type=exception.opened' });
     await eventually(() => expect(reader.heartbeats).toBeGreaterThan(1));
@@ -165,7 +165,7 @@ describe('GET /v1/events/stream', () => {
     expect(reader.events).toEqual([]);
   });
 
-  it('ends when the key is revoked or the permission is gone', async () => {
+  it('ends when the key is revoked or loses its permission', async () => {
     const lost = new Set<string>();
     await start({ admissionMs: 1 }, ({ authenticateKey }) => ({
       authenticateKey: async (given) => {
@@ -190,7 +190,7 @@ describe('GET /v1/events/stream', () => {
     expect(api.counts.get('event_streams_ended_total{reason="refused"}')).toBe(2);
   });
 
-  it('ends when its session does, or its user may sign in no more', async () => {
+  it('ends when its session ends or its user is deactivated', async () => {
     await start({ admissionMs: 1 });
     const actor = { type: 'system', id: 'test' } as const;
     const command = async () => {
@@ -217,7 +217,7 @@ describe('GET /v1/events/stream', () => {
     expect((await open(leaving)).response.statusCode).toBe(401);
   });
 
-  it('ends when for long nobody can tell whether the key is valid', async () => {
+  it('ends when the key cannot be checked for too long', async () => {
     let isAway = false;
     await start({ admissionMs: 1, admittedForMs: 1 }, ({ authenticateKey }) => ({
       authenticateKey: async (given) => {
@@ -231,7 +231,7 @@ describe('GET /v1/events/stream', () => {
     expect((await open()).response.statusCode).toBe(503);
   });
 
-  it('has bounds: for each key, and for all', async () => {
+  it('has limits per key and in total', async () => {
     await start({ maxPerCredential: 2, maxOpen: 3 });
     const [first] = [await open(), await open()];
     const third = await api.call('GET', '/v1/events/stream', { key });
@@ -248,7 +248,7 @@ describe('GET /v1/events/stream', () => {
     await eventually(async () => expect((await open()).response.statusCode).toBe(200));
   });
 
-  it('ends at once when the server does, and tells when to come again', async () => {
+  it('ends immediately when the server stops, with a retry time', async () => {
     await start();
     const stopped = [await open(), await open()];
     await create('A');
@@ -262,7 +262,7 @@ describe('GET /v1/events/stream', () => {
     await begin(shared);
   });
 
-  it('logs one line for each, also where the client broke it', async () => {
+  it('logs one line per stream, even if the client disconnects', async () => {
     await start();
     const reader = await open();
     reader.disconnect();

@@ -57,7 +57,7 @@ const HAPPENED = [
 ];
 
 describe('GET /v1/events', () => {
-  it('shows the envelopes of the environment, the oldest first', async () => {
+  it('lists the envelopes of the environment, oldest first', async () => {
     const { status, body } = await list();
     expect([status, body['next_cursor'], body['has_more']]).toEqual([200, null, false]);
     expect(all.map(({ type }) => type)).toEqual(HAPPENED);
@@ -80,7 +80,7 @@ describe('GET /v1/events', () => {
     expect(Object.keys(all[2] ?? {}).sort()).toEqual(schemas['MilestoneRecordedEvent']?.required.sort());
   });
 
-  it('shows the same shipment as it was then, with its address', async () => {
+  it('contains the shipment as it was then, with its URL', async () => {
     const snapshots = all.map(({ data }) => (data as { shipment?: JsonObject }).shipment);
     expect(snapshots.map((shipment) => shipment?.['status'])).toEqual([
       'pending',
@@ -93,7 +93,7 @@ describe('GET /v1/events', () => {
     expect(snapshots[0]?.['url']).toBe(`https://app.example/shipments/${shipments[0]}`);
   });
 
-  it('is narrowed by type, shipment and time', async () => {
+  it('filters by type, shipment and time', async () => {
     expect(typesOf(await list('?type=shipment.created'))).toEqual(['shipment.created', 'shipment.created']);
     expect(typesOf(await list('?type=shipment.updated,milestone.recorded'))).toEqual(HAPPENED.slice(2));
     expect(dataOf(await list(`?shipment_id=${shipments[1]}`))).toEqual([all[1]]);
@@ -106,13 +106,13 @@ describe('GET /v1/events', () => {
     expect(dataOf(await list('?since=2999-01-01T00:00:00Z'))).toEqual([]);
   });
 
-  it('goes on after the last event that a client has seen', async () => {
+  it('continues after the last event that a client has read', async () => {
     expect(dataOf(await list(`?after=${String(all[2]?.['id'])}`))).toEqual(all.slice(3));
     expect(dataOf(await list(`?after=${String(all[0]?.['id'])}&type=shipment.created`))).toEqual([all[1]]);
     expect(dataOf(await list(`?after=${String(all.at(-1)?.['id'])}`))).toEqual([]);
   });
 
-  it('is paged, with cursors of these filters', async () => {
+  it('has pages, with cursors for the same filters', async () => {
     const first = await list('?limit=2&type=shipment.updated,shipment.created');
     const cursor = String(first.body['next_cursor']);
     const second = await list(`?limit=2&type=shipment.created,shipment.updated&cursor=${cursor}`);
@@ -121,7 +121,7 @@ describe('GET /v1/events', () => {
     expect((await list(`?cursor=${cursor}`)).body['error']).toMatchObject({ code: 'invalid_cursor' });
   });
 
-  it('of another workspace or environment shows that one’s', async () => {
+  it("lists only events of the key's workspace and environment", async () => {
     for (const stranger of [await api.key('viewer', 'live', 'elsewhere'), await api.key('viewer', 'test')]) {
       const theirs = dataOf(await list('', stranger));
       expect(theirs.map(({ type }) => type)).toEqual(['shipment.created']);
@@ -138,7 +138,7 @@ describe('GET /v1/events', () => {
     }
   });
 
-  it('waits for the events of the key’s own writes', async () => {
+  it("waits for events of the key's own writes", async () => {
     const other = await api.key('operator', 'live', 'own');
     const written = await api.call('POST', '/v1/shipments', { key: other, json: { external_id: 'OWN' } });
     expect(typesOf(await list('', other))).toEqual(['shipment.created']);
@@ -160,7 +160,7 @@ describe('GET /v1/events', () => {
 });
 
 describe('GET /v1/events/{id}', () => {
-  it('shows an event of the environment', async () => {
+  it('returns an event of the environment', async () => {
     const { status, body } = await get(all[3]?.['id']);
     expect([status, body]).toEqual([200, all[3]]);
   });
@@ -193,7 +193,7 @@ describe('GET /administration/published_events', () => {
   });
   afterAll(() => stop());
 
-  it('lists to operators what the API lists to the workspace, page by page', async () => {
+  it('lists the same events to operators, page by page', async () => {
     const whole = await operator('workspace=default&environment=live');
     expect([whole.status, whole.body]).toEqual([200, { data: all, next_cursor: null }]);
     const first = await operator('workspace=default&environment=live&limit=4');
@@ -203,7 +203,7 @@ describe('GET /administration/published_events', () => {
     expect([dataOf(second), second.body['next_cursor']]).toEqual([all.slice(4), null]);
   });
 
-  it('lists one workspace and environment, by the same filters', async () => {
+  it('filters by workspace and environment, and by the same filters', async () => {
     const created = async (query: string) => dataOf(await operator(query)).map(({ workspace_id }) => workspace_id);
     expect(await created('workspace=elsewhere&environment=live')).toEqual([await api.workspace('elsewhere')]);
     expect(await created('workspace=default&environment=test')).toEqual([await api.workspace()]);
@@ -220,7 +220,7 @@ describe('GET /administration/published_events', () => {
     ['workspace=default&environment=live&cursor=x', 400],
     ['workspace=default&environment=live&types=x', 400],
     ['workspace=nowhere&environment=live', 404],
-  ])('answers %s with %i', async (query, status) => {
+  ])('responds to %s with %i', async (query, status) => {
     const answer = await operator(query);
     expect([answer.status, answer.body['error']]).toEqual([
       status,

@@ -351,7 +351,7 @@ describe('an exception', () => {
     expect([done.status, Number(done.headers.get('etag')?.slice(1, -1))]).toEqual([200, Number(now.slice(1, -1)) + 1]);
   });
 
-  it('is opened, acknowledged and resolved once under an Idempotency-Key, and answered the same', async () => {
+  it('is opened, acknowledged and resolved once with an Idempotency-Key, and answered the same', async () => {
     const twice = async (path: string, json: unknown): Promise<ApiResponse> => {
       const headers = { 'idempotency-key': randomUUID() };
       const first = await post(path, json, { headers });

@@ -41,7 +41,7 @@ const replayed = ({ headers }: ApiResponse) => headers.get('idempotency-replayed
 const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
 const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as { code?: string } | undefined)?.code];
 
-describe('a POST under an Idempotency-Key', () => {
+describe('a POST with an Idempotency-Key', () => {
   it('is carried out once, and answered the same byte for byte', async () => {
     const [name, json] = [randomUUID(), fields()];
     const first = await under(name, SHIPMENTS, json);

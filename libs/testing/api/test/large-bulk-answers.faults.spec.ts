@@ -15,7 +15,7 @@ const under = () => ({ 'idempotency-key': randomUUID() });
 const bulk = (shipments: readonly unknown[], headers: Record<string, string> = {}): Promise<ApiResponse> =>
   api.call('POST', '/v1/shipments/bulk', { key, json: { shipments }, headers });
 
-describe('POST /v1/shipments/bulk under an Idempotency-Key', () => {
+describe('POST /v1/shipments/bulk with an Idempotency-Key', () => {
   it('carries the same commands out again where no engine could store the answer', async () => {
     const text = () => randomBytes(750).toString('base64').slice(0, 1_000);
     const many = <T>(one: () => T): T[] => Array.from({ length: 50 }, one);

@@ -351,7 +351,7 @@ const SHOWN: Partial<Readonly<Record<keyof Things, (cell: Cell) => boolean>>> = 
   link: () => true,
   upload: () => true,
   session: () => false,
-  // Not to users who manage their own alone, nor what is live to a key for tests.
+  // Not to users who manage their own alone, nor what is live to a test key.
   key: (cell) =>
     isOfWorkspace(cell) && isAllowed(cell.caller, 'keys:manage') && (isOwn(cell) || reachesBoth(cell.caller)),
 };

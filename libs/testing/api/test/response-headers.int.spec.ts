@@ -4,7 +4,7 @@ import { responseHeaders } from '@tracking/http';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
-/** What every answer has, whatever it is. */
+/** What every response has, whatever it is. */
 const EVERYWHERE = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

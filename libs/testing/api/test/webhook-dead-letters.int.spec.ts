@@ -147,7 +147,7 @@ describe('dead letters', () => {
     expect(body['data']).toMatchObject([{ endpoint_id: two?.['endpoint_id'] }]);
   });
 
-  it('of another workspace are not there', async () => {
+  it('does not find those of another workspace', async () => {
     const [letter] = await deadLetters();
     const stranger = await api.key('developer', 'live', randomUUID());
     for (const which of [{ endpoint_id: letter?.['endpoint_id'] }, { delivery_ids: [letter?.['id']] }]) {
