@@ -112,7 +112,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     clock,
   });
   shutdown.add('administration', () => administration.close());
-  service.setManagementHandler(await guarded(administration, config.administrationToken));
+  service.setManagementHandler(await requireToken(administration, config.administrationToken));
   const api = await createHttpApi(
     {
       shipments,

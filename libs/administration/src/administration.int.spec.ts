@@ -14,7 +14,7 @@ import { Identity } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
-import { createAdministrationApi, guarded, listenOnSocket } from './index.ts';
+import { createAdministrationApi, requireToken, listenOnSocket } from './index.ts';
 import type { AdministrationDependencies } from './index.ts';
 
 const metrics: Metrics = {
@@ -391,7 +391,7 @@ describe('administration API', () => {
   it('on another server responds only with the token, and leaves other paths alone', async () => {
     const token = 'a-token-of-thirty-two-characters';
     const own = await createAdministrationApi({ identity, appUrl, readModels, logger });
-    const handler = await guarded(own, token);
+    const handler = await requireToken(own, token);
     const server = createServer((incoming, response) => {
       if (!handler(incoming, response)) response.writeHead(404).end();
     });

@@ -31,7 +31,7 @@ import { ReplaysController } from './replays.controller.ts';
 import { Operators, auditedByOperator } from './operator.ts';
 import { ParkedController } from './parked.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
-import { Takes } from './routes.ts';
+import { AcceptsInput } from './routes.ts';
 import { UsersController } from './users.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
 
@@ -39,7 +39,7 @@ import { WorkspacesController } from './workspaces.controller.ts';
 class StatusController {
   /** Controller of the status: a response shows that the service runs. */
   @Get()
-  @Takes()
+  @AcceptsInput()
   status(): AdministrationStatus {
     return { status: 'ready', process_id: process.pid };
   }

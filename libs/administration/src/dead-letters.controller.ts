@@ -20,7 +20,7 @@ import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators, owned, scopeOf, unlessNotFound } from './operator.ts';
 import type { Found, NamedScope, OperatorPrincipal, Owned } from './operator.ts';
-import { InputPipe, Takes, WhereDto } from './routes.ts';
+import { InputPipe, AcceptsInput, WhereDto } from './routes.ts';
 
 class SummaryWhereDto extends IntersectionType(DeadLetterSummaryDto, WhereDto) {}
 class DeadLettersWhereDto extends IntersectionType(DeadLettersDto, WhereDto) {}
@@ -44,7 +44,7 @@ export class DeadLettersController {
   ) {}
 
   @Get('summary')
-  @Takes({ query: SummaryWhereDto })
+  @AcceptsInput({ query: SummaryWhereDto })
   async summary(@Query() query: SummaryWhereDto): Promise<Summary> {
     const filter = summaryFilter(query);
     const { scopes, workspaces } = await this.operators.principal(query);
@@ -68,7 +68,7 @@ export class DeadLettersController {
 
   /** Starts a replay for each endpoint that has dead letters. */
   @Post('replay')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(202)
   replay(
     @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,
@@ -78,7 +78,7 @@ export class DeadLettersController {
   }
 
   @Post('discard')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(202)
   discard(
     @Body(new InputPipe(DeadLettersWhereDto)) input: DeadLettersWhereDto,

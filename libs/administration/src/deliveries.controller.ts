@@ -8,7 +8,7 @@ import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators, owned, scopeOf } from './operator.ts';
 import type { Found, Owned } from './operator.ts';
-import { InputPipe, Takes, WhereDto, placeOf } from './routes.ts';
+import { InputPipe, AcceptsInput, WhereDto, placeOf } from './routes.ts';
 
 class ListWhereDto extends IntersectionType(ListDeliveriesDto, WhereDto) {}
 
@@ -21,7 +21,7 @@ export class DeliveriesController {
   ) {}
 
   @Get()
-  @Takes({ query: ListWhereDto })
+  @AcceptsInput({ query: ListWhereDto })
   async list(
     @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListWhereDto,
   ): Promise<Found<WebhookDelivery> & { readonly next_cursor: string | null }> {
@@ -35,7 +35,7 @@ export class DeliveriesController {
   }
 
   @Get(':id')
-  @Takes({ query: WhereDto })
+  @AcceptsInput({ query: WhereDto })
   async get(@Query() where: WhereDto, @Param('id') delivery_id: string): Promise<Owned<WebhookDeliveryDetail>> {
     const { scope, found } = await this.find(where, delivery_id);
     return owned(found, scope);
@@ -43,7 +43,7 @@ export class DeliveriesController {
 
   /** Responds before the attempt. */
   @Post(':id/retry')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(202)
   async retry(
     @Param('id') delivery_id: string,

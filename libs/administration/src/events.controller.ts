@@ -9,7 +9,7 @@ import { ListEventsDto, eventFilter } from '@tracking/shipments-http';
 import { EVENT_TRANSFER, IDENTITY, PUBLISHED_EVENTS, RECHECKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, invalidCursor, Takes } from './routes.ts';
+import { InWorkspaceDto, invalidCursor, AcceptsInput } from './routes.ts';
 
 class ListWhereDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
   @OneOf(ENVIRONMENTS, { description: 'Environment of the event.' })
@@ -26,7 +26,7 @@ export class PublishedEventsController {
 
   /** Oldest first by default. */
   @Get()
-  @Takes({ query: ListWhereDto })
+  @AcceptsInput({ query: ListWhereDto })
   async list(
     @Query() query: ListWhereDto,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
@@ -78,13 +78,13 @@ export class EventTransferController {
   ) {}
 
   @Get()
-  @Takes({ query: ExportDto })
+  @AcceptsInput({ query: ExportDto })
   export(@Query() { after }: ExportDto): Promise<EventPage> {
     return this.transfer.exportEvents({ after: after ?? null, limit: EXPORT_PAGE_SIZE });
   }
 
   @Post()
-  @Takes({ limit: IMPORT_LIMIT })
+  @AcceptsInput({ limit: IMPORT_LIMIT })
   @HttpCode(200)
   import(@Body() body: { readonly events?: unknown } | null): Promise<{ readonly stored: number }> {
     const events = body?.events;
@@ -96,7 +96,7 @@ export class EventTransferController {
 
   /** Checks the shipments of workspaces by the rules and settings of this system, once all their events are stored. */
   @Post('end')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   async end(@Body() body: { readonly workspaces?: unknown } | null): Promise<{ readonly rechecked: number }> {
     const ids = body?.workspaces;
@@ -111,7 +111,7 @@ export class EventTransferController {
 
   /** Creates a workspace with the id that it has in the other system, because events refer to it. */
   @Post('workspaces')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   adopt(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
     const { id, name } = body ?? {};

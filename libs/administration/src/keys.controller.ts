@@ -9,7 +9,7 @@ import type { FastifyRequest } from 'fastify';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, InputPipe, Takes, listAnswer } from './routes.ts';
+import { InWorkspaceDto, InputPipe, AcceptsInput, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
@@ -40,7 +40,7 @@ export class KeysController {
 
   /** Only this response contains the key itself. */
   @Post()
-  @Takes()
+  @AcceptsInput()
   @Audited('api_key.created')
   async create(
     @Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto,
@@ -56,14 +56,14 @@ export class KeysController {
   }
 
   @Get()
-  @Takes({ query: InWorkspaceDto })
+  @AcceptsInput({ query: InWorkspaceDto })
   async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<ApiKey>> {
     const { id } = await this.operators.workspace(workspace);
     return listAnswer(await this.identity.keys.listAll(id));
   }
 
   @Post(':id/revoke')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   @Audited('api_key.revoked')
   async revoke(

@@ -17,7 +17,7 @@ type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
 const OPERATOR: Actor = { type: 'system', id: 'administration' };
 
 /** The workspace and environment of a request; all of them if the request names none. */
-export interface Where {
+export interface ScopeFilter {
   readonly workspace?: string | undefined;
   readonly environment?: Environment | undefined;
 }
@@ -63,7 +63,7 @@ export class Operators {
   }
 
   /** @throws RequestError `not_found` */
-  async principal({ workspace, environment }: Where): Promise<OperatorPrincipal> {
+  async principal({ workspace, environment }: ScopeFilter): Promise<OperatorPrincipal> {
     const workspaces =
       workspace === undefined ? await this.identity.workspaces.list() : [await this.workspace(workspace)];
     const environments = environment === undefined ? ENVIRONMENTS : [environment];
@@ -166,9 +166,9 @@ export function scopeOf({ workspace_id, environment }: NamedScope): Scope {
 }
 
 /** Undefined if the resource is not in that scope. */
-export async function unlessNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function unlessNotFound<T>(requestedScope: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await requestedScope;
   } catch (error) {
     if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
     return undefined;

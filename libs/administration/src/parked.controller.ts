@@ -5,7 +5,7 @@ import type { ParkedMessage } from '@tracking/webhooks';
 import { READ_MODELS, WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { unlessNotFound } from './operator.ts';
-import { Takes, listAnswer } from './routes.ts';
+import { AcceptsInput, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 const PAGE_SIZE = 200;
@@ -19,14 +19,14 @@ export class ParkedController {
   ) {}
 
   @Get()
-  @Takes()
+  @AcceptsInput()
   async list(): Promise<ListAnswer<ParkedShipment | ParkedMessage>> {
     return listAnswer([...(await this.shipments()), ...(await this.messages())]);
   }
 
   /** Waits a few seconds for the outcome. */
   @Post(':id/retry')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   async retry(@Param('id') id: string): Promise<ParkedRetry> {
     const outcome = await this.readModels.retryParked(id);

@@ -4,7 +4,7 @@ import { RequestError } from '@tracking/http';
 import { UnknownReadModel } from '@tracking/read-models';
 import { READ_MODELS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Takes, listAnswer } from './routes.ts';
+import { AcceptsInput, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 /** Read models and their rebuilds. */
@@ -13,14 +13,14 @@ export class ReadModelsController {
   constructor(@Inject(READ_MODELS) private readonly readModels: AdministrationDependencies['readModels']) {}
 
   @Get()
-  @Takes()
+  @AcceptsInput()
   async list(): Promise<ListAnswer<ReadModelStatus>> {
     return listAnswer(await this.readModels.list());
   }
 
   /** Responds as soon as the rebuild is stored; `GET /administration/read_models` shows its progress. */
   @Post(':name/rebuild')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(202)
   async rebuild(@Param('name') name: string): Promise<{ readonly name: string; readonly generation: number }> {
     try {

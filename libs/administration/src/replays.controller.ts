@@ -8,7 +8,7 @@ import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators, owned } from './operator.ts';
 import type { Found, Owned } from './operator.ts';
-import { InputPipe, Takes, WhereDto, placeOf } from './routes.ts';
+import { InputPipe, AcceptsInput, WhereDto, placeOf } from './routes.ts';
 
 class ListWhereDto extends IntersectionType(ListReplaysDto, WhereDto) {}
 class CreateWhereDto extends IntersectionType(ReplayFilterDto, WhereDto) {}
@@ -22,7 +22,7 @@ export class ReplaysController {
   ) {}
 
   @Get('replays')
-  @Takes({ query: ListWhereDto })
+  @AcceptsInput({ query: ListWhereDto })
   async list(
     @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListWhereDto,
   ): Promise<Found<WebhookReplay> & { readonly next_cursor: string | null }> {
@@ -34,7 +34,7 @@ export class ReplaysController {
   }
 
   @Get('replays/:id')
-  @Takes({ query: WhereDto })
+  @AcceptsInput({ query: WhereDto })
   async get(@Query() where: WhereDto, @Param('id') replay_id: string): Promise<Owned<WebhookReplay>> {
     const principal = await this.operators.principal(where);
     const { scope, found } = await principal.find('replay', (each) =>
@@ -44,7 +44,7 @@ export class ReplaysController {
   }
 
   @Post('webhook_endpoints/:id/replay')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(202)
   async create(
     @Param('id') endpoint_id: string,
@@ -63,7 +63,7 @@ export class ReplaysController {
   }
 
   @Post('replays/:id/cancel')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   cancel(
     @Param('id') id: string,
@@ -74,7 +74,7 @@ export class ReplaysController {
   }
 
   @Post('replays/:id/resume')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   resume(
     @Param('id') id: string,

@@ -15,7 +15,7 @@ import {
 } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 
-interface TakesOptions {
+interface InputOptions {
   /** Class of the query parameters; none by default. */
   readonly query?: DtoClass;
   /** Largest body in bytes; 1 MiB by default. */
@@ -26,7 +26,7 @@ interface TakesOptions {
  * Declares the query parameters and the body limit of a route. Access is not declared, because operators may do
  * everything.
  */
-export function Takes({ query = NoParameters, limit }: TakesOptions = {}): MethodDecorator {
+export function AcceptsInput({ query = NoParameters, limit }: InputOptions = {}): MethodDecorator {
   return RouteConfig({ parameters: query, body: json(limit) });
 }
 

@@ -37,7 +37,7 @@ async function makePrivate(folder: string): Promise<void> {
  * Makes the operators' API part of another server: under `/administration`, for clients that send the token.
  * @returns a handler, which returns false for other paths
  */
-export async function guarded(
+export async function requireToken(
   app: NestFastifyApplication,
   token: string,
 ): Promise<(request: IncomingMessage, response: ServerResponse) => boolean> {

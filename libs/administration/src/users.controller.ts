@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { APP_URL, IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, InputPipe, Takes, listAnswer } from './routes.ts';
+import { InWorkspaceDto, InputPipe, AcceptsInput, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
@@ -38,7 +38,7 @@ export class UsersController {
 
   /** Without a password, the response contains an invitation. */
   @Post()
-  @Takes()
+  @AcceptsInput()
   @Audited('user.created')
   async create(
     @Body(new InputPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
@@ -58,14 +58,14 @@ export class UsersController {
   }
 
   @Get()
-  @Takes({ query: InWorkspaceDto })
+  @AcceptsInput({ query: InWorkspaceDto })
   async list(@Query() { workspace }: InWorkspaceDto): Promise<ListAnswer<User>> {
     const { id } = await this.operators.workspace(workspace);
     return listAnswer(await this.identity.users.listAll(id));
   }
 
   @Post('set_role')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   @Audited('user.changed')
   async setRole(
@@ -81,7 +81,7 @@ export class UsersController {
   }
 
   @Post('deactivate')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   @Audited('user.deactivated')
   async deactivate(
@@ -97,7 +97,7 @@ export class UsersController {
   }
 
   @Post('reset_password')
-  @Takes()
+  @AcceptsInput()
   @HttpCode(200)
   @Audited('user.password_reset_requested')
   async resetPassword(

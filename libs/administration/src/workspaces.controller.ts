@@ -3,7 +3,7 @@ import type { Workspace } from '@tracking/contracts';
 import { Text } from '@tracking/http';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { InputPipe, Takes, listAnswer } from './routes.ts';
+import { InputPipe, AcceptsInput, listAnswer } from './routes.ts';
 import type { ListAnswer } from './routes.ts';
 
 class CreateWorkspaceDto {
@@ -16,13 +16,13 @@ export class WorkspacesController {
   constructor(@Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity']) {}
 
   @Post()
-  @Takes()
+  @AcceptsInput()
   create(@Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto): Promise<Workspace> {
     return this.identity.workspaces.create(name);
   }
 
   @Get()
-  @Takes()
+  @AcceptsInput()
   async list(): Promise<ListAnswer<Workspace>> {
     return listAnswer(await this.identity.workspaces.list());
   }

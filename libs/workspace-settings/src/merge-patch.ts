@@ -37,7 +37,7 @@ export function patched(values: RuleSettings, patch: JsonObject): Patched {
   const fail: Fail = (param, code, message) => {
     if (faults.length < MAX_FAULTS) faults.push({ param, code, message });
   };
-  const exceptions = merged(values.exceptions, patch['exceptions'], {
+  const exceptions = mergeMembers(values.exceptions, patch['exceptions'], {
     param: 'exceptions',
     names: AUTOMATIC_EXCEPTION_TYPES,
     unknown: 'Is not an exception type that opens automatically. Allowed:',
@@ -50,7 +50,7 @@ export function patched(values: RuleSettings, patch: JsonObject): Patched {
       }),
     fail,
   });
-  const required_documents = merged(values.required_documents, patch['required_documents'], {
+  const required_documents = mergeMembers(values.required_documents, patch['required_documents'], {
     param: 'required_documents',
     names: MODES,
     unknown: 'Is not a transport mode. Allowed:',
@@ -73,7 +73,7 @@ interface Members<Name extends string, Value> {
 }
 
 /** Applies a merge patch to an object whose members all have the same form. */
-function merged<Name extends string, Value>(
+function mergeMembers<Name extends string, Value>(
   now: Readonly<Partial<Record<Name, Value>>>,
   patch: JsonValue | undefined,
   { param, names, unknown, defaults, read, fail }: Members<Name, Value>,
@@ -129,7 +129,7 @@ function readException(value: JsonValue, param: string, { now, defaults, fail }:
       typeof sent === 'boolean' ? sent : fail(path, 'invalid_type', 'Must be true or false.'),
     ),
     after_hours: hours('after_hours'),
-    by_mode: merged(now.by_mode, value['by_mode'], {
+    by_mode: mergeMembers(now.by_mode, value['by_mode'], {
       param: `${param}.by_mode`,
       names: MODES,
       unknown: 'Is not a transport mode. Allowed:',

@@ -7,7 +7,7 @@ import {
   type SettingsDocument,
   type SettingsDocuments,
   type StoredSettings,
-  TO_RECHECK,
+  RECHECK_REQUESTED,
 } from './settings-document.ts';
 
 /** A recheck of a workspace's open shipments, after its settings changed. */
@@ -60,11 +60,11 @@ export class Rechecks {
     await retryConflicts(`the re-check of ${workspaceId}`, async () => {
       const found = await this.documents.get(workspaceId);
       if (found === undefined) {
-        return (await this.documents.insert({ ...neverChanged(workspaceId), ...TO_RECHECK })) || undefined;
+        return (await this.documents.insert({ ...neverChanged(workspaceId), ...RECHECK_REQUESTED })) || undefined;
       }
       const { version, recheck_step = 0 } = found;
       const guard = { version, ...(found.recheck_step !== undefined && { recheck_step }) };
-      const requested = { ...found, ...TO_RECHECK, recheck_step: recheck_step + 1 };
+      const requested = { ...found, ...RECHECK_REQUESTED, recheck_step: recheck_step + 1 };
       return (await this.documents.replace(requested, guard)) || undefined;
     });
   }
@@ -120,6 +120,6 @@ const RULES_ID = 'rules';
 /** Document of a workspace that never changed a setting. */
 export const NEVER_CHANGED: StoredSettings = { ...NOTHING_SET, version: 1, updated_at: null, updated_by: null };
 
-function neverChanged(id: string): Omit<SettingsDocument, keyof typeof TO_RECHECK> {
+function neverChanged(id: string): Omit<SettingsDocument, keyof typeof RECHECK_REQUESTED> {
   return { id, ...NEVER_CHANGED, changed_by: '', before: NEVER_CHANGED };
 }

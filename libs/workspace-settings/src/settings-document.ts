@@ -50,7 +50,7 @@ export interface CheckedRules extends Document {
 export const CHECKED_RULES: CollectionSpec = { name: 'checked_rules', indexes: [] };
 
 /** Stored with the change itself, so that a crash right afterwards loses nothing. */
-export const TO_RECHECK: Required<StoredRecheck> = {
+export const RECHECK_REQUESTED: Required<StoredRecheck> = {
   recheck: { state: 'pending', checked: 0, started_at: null, finished_at: null, after: null },
   is_rechecking: true,
   recheck_step: 0,
@@ -107,7 +107,7 @@ export function setValuesOf({ exceptions, required_documents }: RuleSettings): S
 
 function exceptionSettings(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
   const defaults: ExceptionSettings = DEFAULT_EXCEPTION_SETTINGS[type];
-  return { ...defaults, ...set, by_mode: inOrder({ ...defaults.by_mode, ...set.by_mode }) };
+  return { ...defaults, ...set, by_mode: sortMembers({ ...defaults.by_mode, ...set.by_mode }) };
 }
 
 function differences(settings: ExceptionSettings, defaults: ExceptionSettings): Partial<ExceptionSettings> {
@@ -118,7 +118,7 @@ function differences(settings: ExceptionSettings, defaults: ExceptionSettings): 
 }
 
 /** Sorts members in the common order of transport modes. */
-function inOrder(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
+function sortMembers(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
   return Object.fromEntries(MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])));
 }
 

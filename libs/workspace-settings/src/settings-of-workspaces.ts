@@ -15,7 +15,7 @@ import {
   type SetValues,
   setValuesOf,
   type StoredSettings,
-  TO_RECHECK,
+  RECHECK_REQUESTED,
   valuesOf,
   workspaceSettings,
 } from './settings-document.ts';
@@ -101,7 +101,7 @@ export class SettingsOfWorkspaces {
         updated_by: actor,
         changed_by: id,
         before,
-        ...TO_RECHECK,
+        ...RECHECK_REQUESTED,
       };
       if (!(await this.#write(document, found?.version))) return undefined;
       this.#recent.forget(workspace_id);

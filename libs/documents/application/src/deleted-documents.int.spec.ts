@@ -3,7 +3,12 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
 import { eventually, RecordedMetrics, silentLogger, tempFolder } from '@tracking/testing';
 import { objectOf, StoredObjects } from '../test/objects.ts';
-import { type DeletedDocument, DeletedDocuments, type DeletedDocumentsParts, type DeletedPlace } from './index.ts';
+import {
+  type DeletedDocument,
+  DeletedDocuments,
+  type DeletedDocumentsDependencies,
+  type DeletedPlace,
+} from './index.ts';
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
@@ -40,7 +45,7 @@ async function deletedSince(place: DeletedPlace | undefined, limit: number) {
   return behind.sort((a, b) => (key(a) < key(b) ? -1 : 1)).slice(0, limit);
 }
 
-function start(more: Partial<DeletedDocumentsParts> = {}): DeletedDocuments {
+function start(more: Partial<DeletedDocumentsDependencies> = {}): DeletedDocuments {
   const deleted = new DeletedDocuments({
     objects: objects.store,
     documentStore: engine.documentStore,
@@ -118,7 +123,7 @@ describe('bytes of deleted documents', () => {
     await becomes();
   });
 
-  it.each<[string, () => Partial<DeletedDocumentsParts>]>([
+  it.each<[string, () => Partial<DeletedDocumentsDependencies>]>([
     ['the read model', () => ({ deletedSince: failingAt(2, deletedSince) })],
     ['the object store', () => ({ objects: failingObjects() })],
   ])('are destroyed even if %s fails halfway', async (_name, failing) => {
@@ -139,7 +144,7 @@ function failingAt<A extends readonly unknown[], T>(nth: number, action: (...arg
   };
 }
 
-const failingObjects = (): DeletedDocumentsParts['objects'] => ({
+const failingObjects = (): DeletedDocumentsDependencies['objects'] => ({
   get: (id) => objects.store.get(id),
   delete: failingAt(120, (id: string) => objects.store.delete(id)),
 });

@@ -28,7 +28,7 @@ export interface DeletedDocument extends DeletedPlace {
   readonly object_id: string | null;
 }
 
-export interface DeletedDocumentsParts {
+export interface DeletedDocumentsDependencies {
   readonly objects: Pick<ObjectStore, 'get' | 'delete'>;
   readonly documentStore: DocumentStore;
   /**
@@ -53,7 +53,7 @@ export class DeletedDocuments {
   private readonly pace = new DutyCycle({ share: MAX_WORK_SHARE });
   private readonly destroyed: Counter;
 
-  constructor(private readonly parts: DeletedDocumentsParts) {
+  constructor(private readonly parts: DeletedDocumentsDependencies) {
     const { leases, logger, metrics, everyMs = MINUTE_MS } = parts;
     const help = 'Number of objects of deleted and expired documents that had not been destroyed before.';
     this.destroyed = metrics.counter('document_objects_destroyed_total', help);

@@ -25,7 +25,7 @@ export interface BytesToStore {
   readonly hint?: ContentHint;
 }
 
-export interface DocumentBytesParts {
+export interface DocumentBytesDependencies {
   readonly objects: Pick<ObjectStore, 'put'>;
   readonly metrics: Metrics;
   readonly random?: (bytes: number) => Uint8Array;
@@ -36,7 +36,7 @@ export class DocumentBytes {
   private readonly stored: Counter;
   private readonly refused: Counter;
 
-  constructor(private readonly parts: DocumentBytesParts) {
+  constructor(private readonly parts: DocumentBytesDependencies) {
     const { metrics } = parts;
     this.stored = metrics.counter('document_bytes_stored_total', 'Number of bytes of completely stored documents.');
     this.refused = metrics.counter('documents_refused_total', 'Number of files refused as documents, by reason.', [

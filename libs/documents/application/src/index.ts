@@ -1,9 +1,9 @@
 export type { ContentHint } from './content/text-judge.ts';
 export { DeletedDocuments } from './deleted-documents.ts';
-export type { DeletedDocument, DeletedDocumentsParts, DeletedPlace } from './deleted-documents.ts';
+export type { DeletedDocument, DeletedDocumentsDependencies, DeletedPlace } from './deleted-documents.ts';
 export { DocumentBytes } from './document-bytes.ts';
-export type { BytesToStore, DocumentBytesParts, DocumentObject } from './document-bytes.ts';
-export { OrphanSweep, type OrphanSweepParts } from './orphan-sweep.ts';
+export type { BytesToStore, DocumentBytesDependencies, DocumentObject } from './document-bytes.ts';
+export { OrphanSweep, type OrphanSweepDependencies } from './orphan-sweep.ts';
 export {
   type DocumentRefusal,
   DocumentTooLarge,

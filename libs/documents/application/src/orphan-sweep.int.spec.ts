@@ -4,7 +4,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type ObjectStore, Unavailable } from '@tracking/ports';
 import { eventually, type LogLine, RecordedMetrics, recordingLogger, tempFolder } from '@tracking/testing';
 import { objectOf, shipmentOf, StoredObjects } from '../test/objects.ts';
-import { OrphanSweep, type OrphanSweepParts } from './index.ts';
+import { OrphanSweep, type OrphanSweepDependencies } from './index.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-03-10T12:00:00.000Z');
@@ -41,7 +41,7 @@ async function neededObjects(shipmentId: string, at: string): Promise<readonly s
   return needed.get(shipmentId) ?? [];
 }
 
-function start(more: Partial<OrphanSweepParts> = {}): OrphanSweep {
+function start(more: Partial<OrphanSweepDependencies> = {}): OrphanSweep {
   const sweep = new OrphanSweep({
     objects: objects.store,
     documentStore: engine.documentStore,
@@ -162,7 +162,7 @@ describe('the sweep of orphans', () => {
     const ids = ['a', 'b', 'c', 'd'].map((letter) => objectOf(letter, 'orphan'));
     for (const id of ids) await objects.put(id, ahead(-49));
     let failures = 2;
-    const failing: OrphanSweepParts['neededObjects'] = async (shipmentId, at) => {
+    const failing: OrphanSweepDependencies['neededObjects'] = async (shipmentId, at) => {
       if (asked.length === 2 && failures > 0) {
         failures -= 1;
         expect(await place()).toBeUndefined();
@@ -230,7 +230,7 @@ describe('the sweep of orphans', () => {
 });
 
 const digitLetter = (digit: string) => 'abcdefghij'.charAt(Number(digit));
-const pick = (store: ObjectStore): OrphanSweepParts['objects'] => ({
+const pick = (store: ObjectStore): OrphanSweepDependencies['objects'] => ({
   listIdsStoredIn: (period) => store.listIdsStoredIn(period),
   delete: (id) => store.delete(id),
   removeUnfinished: (before) => store.removeUnfinished(before),

@@ -22,14 +22,14 @@ const ORPHAN_AFTER_MS = 2 * DAY_MS;
  * Shortest period of a step. To list the objects of a period, a store may have to read the names of all objects, so
  * shorter steps do not pay off.
  */
-const SHORTEST_STEP_MS = 6 * HOUR_MS;
-const LONGEST_STEP_MS = DAY_MS;
+const MIN_STEP_MS = 6 * HOUR_MS;
+const MAX_STEP_MS = DAY_MS;
 /** Age after which parts of objects count as left by a crash, because no upload takes so long. */
 const UNFINISHED_AFTER_MS = DAY_MS;
-const EVERY_MS = 10 * 60_000;
+const SWEEP_INTERVAL_MS = 10 * 60_000;
 const OBJECTS_PER_BATCH = 100;
 
-export interface OrphanSweepParts {
+export interface OrphanSweepDependencies {
   readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'delete' | 'removeUnfinished'>;
   readonly documentStore: DocumentStore;
   /**
@@ -61,8 +61,8 @@ export class OrphanSweep {
   private readonly pace = new DutyCycle({ share: MAX_WORK_SHARE });
   private readonly checked: Counter;
 
-  constructor(private readonly parts: OrphanSweepParts) {
-    const { leases, logger, metrics, everyMs = EVERY_MS } = parts;
+  constructor(private readonly parts: OrphanSweepDependencies) {
+    const { leases, logger, metrics, everyMs = SWEEP_INTERVAL_MS } = parts;
     const help = 'Number of objects checked two days after they were stored, by result.';
     this.checked = metrics.counter('document_objects_swept_total', help, ['outcome']);
     this.job = new LeaderElectedJob({
@@ -96,9 +96,9 @@ export class OrphanSweep {
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
     // A clock that was once ahead must not prevent the check of objects.
-    const from = stored > old + SHORTEST_STEP_MS ? old - SHORTEST_STEP_MS : stored;
-    if (old - from < SHORTEST_STEP_MS) return undefined;
-    return { from: new Date(from), before: new Date(Math.min(old, from + LONGEST_STEP_MS)) };
+    const from = stored > old + MIN_STEP_MS ? old - MIN_STEP_MS : stored;
+    if (old - from < MIN_STEP_MS) return undefined;
+    return { from: new Date(from), before: new Date(Math.min(old, from + MAX_STEP_MS)) };
   }
 
   private async sweep(period: { readonly from?: Date; readonly before: Date }, ending: AbortSignal): Promise<void> {

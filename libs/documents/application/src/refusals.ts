@@ -22,8 +22,8 @@ export class EmptyDocument extends Error {
  */
 export class UnsupportedDocumentType extends Error {
   override readonly name = 'UnsupportedDocumentType';
-  constructor(why: string) {
-    super(`The file is not accepted: ${why}.`);
+  constructor(reason: string) {
+    super(`The file is not accepted: ${reason}.`);
   }
 }
 

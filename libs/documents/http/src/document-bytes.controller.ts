@@ -143,7 +143,7 @@ export class DocumentBytesController {
     });
     const { traceparent, id: request_id } = request;
     const by = { ...commandIdentityOf(request), ...scope, actor, request_id, traceparent, strict: false };
-    const { answer } = await this.storage.unlessRefused(request, object.id, () =>
+    const { answer } = await this.storage.destroyIfRefused(request, object.id, () =>
       this.shipments.receiveUpload({ ...by, ...ids, object, kept_object_id }),
     );
     const unneeded = answer.outcome === 'unchanged' ? object.id : former;

@@ -11,7 +11,7 @@ import { RequestError, requestFields, sizeOf } from '@tracking/http';
 import { isKnownUndone, type Logger, type Metrics, type ObjectStore } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
-interface StorageParts {
+interface StorageDependencies {
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -23,7 +23,7 @@ export class DocumentStorage {
 
   private readonly bytes: DocumentBytes;
 
-  constructor(private readonly parts: StorageParts) {
+  constructor(private readonly parts: StorageDependencies) {
     this.bytes = new DocumentBytes(parts);
     this.get = parts.objects.get.bind(parts.objects);
   }
@@ -43,7 +43,7 @@ export class DocumentStorage {
   }
 
   /** Destroys the object if the command was refused. If the command may have run, the sweep of orphans decides later. */
-  async unlessRefused<T>(request: FastifyRequest, objectId: string, command: () => Promise<T>): Promise<T> {
+  async destroyIfRefused<T>(request: FastifyRequest, objectId: string, command: () => Promise<T>): Promise<T> {
     try {
       return await command();
     } catch (error) {

@@ -67,7 +67,7 @@ export class ShipmentDocumentsController {
     const { fileName: file_name, object } = file;
     const about = { ...command, shipment_id, object } as const;
     request.unnamedObject = null;
-    const written = await this.storage.unlessRefused(request, object.id, () =>
+    const written = await this.storage.destroyIfRefused(request, object.id, () =>
       this.shipments.addDocument({ ...about, document: { type, file_name, replaces_document_id } }),
     );
     // In a repeat, the document has the bytes of the first attempt.

@@ -73,7 +73,7 @@ function sealOf(documentId: string) {
 }
 
 /** Maximum uploads per minute of one document. Clients with a bad connection restart an upload a few times. */
-const PER_DOCUMENT = 20;
+const MAX_UPLOADS_PER_MINUTE = 20;
 
 /**
  * Limits uploads of a document. Its URL needs no key, so no quota of a key counts them, and each upload writes an object and
@@ -84,7 +84,7 @@ export class UploadThrottle {
 
   /** @throws RequestError `rate_limited` */
   async upload(documentId: string): Promise<void> {
-    const refusal = `The limit of ${PER_DOCUMENT} uploads per minute and document is exceeded.`;
-    await requireQuota(this.quota, `upload:${documentId}`, PER_DOCUMENT, refusal);
+    const refusal = `The limit of ${MAX_UPLOADS_PER_MINUTE} uploads per minute and document is exceeded.`;
+    await requireQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_MINUTE, refusal);
   }
 }

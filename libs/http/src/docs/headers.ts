@@ -37,7 +37,11 @@ export const RESPONSE_HEADERS = {
     description: '`true` if this is the stored response to an earlier request with the same Idempotency-Key.',
     schema: { ...text, enum: ['true'] },
   },
-  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' as const, minimum: 1 }, example: 5 },
+  'Retry-After': {
+    description: 'Seconds to wait before sending the request again.',
+    schema: { type: 'integer' as const, minimum: 1 },
+    example: 5,
+  },
   'WWW-Authenticate': { description: 'Accepted authentication scheme.', schema: { ...text, enum: ['Bearer'] } },
   Deprecation: {
     description: 'Time from which the operation is deprecated: `@` and seconds since the Unix epoch (RFC 9745).',

@@ -8,6 +8,7 @@ import { type Described, type OperationObject, parameterOf, schemaRef } from './
 /** Descriptions of statuses that an operation does not declare. */
 const DEFAULT_DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'The principal is not allowed to make the request.',
+  408: 'The body did not arrive in time.',
   409: 'The request conflicts with the state of the resource, or with an earlier request with the same Idempotency-Key.',
   413: 'The body, or the resource that it would create, is too large.',
   415: 'The media type of the body is not supported, or the body is compressed.',

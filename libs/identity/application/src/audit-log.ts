@@ -13,9 +13,9 @@ import { idFor } from './secrets.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Time for which entries are kept. */
-const KEPT_MS = 400 * 24 * 60 * 60 * 1_000;
+const RETENTION_MS = 400 * 24 * 60 * 60 * 1_000;
 /** Number of entries deleted at once. */
-const BATCH = 500;
+const DELETION_BATCH_SIZE = 500;
 
 /** A change that is about to be made. */
 export interface AuditedCommand {
@@ -101,7 +101,7 @@ export class AuditLog {
       type,
       target,
       actor: { type: actor.type, id: actor.id },
-      lists: filters.map((filter) => listOf(workspace, filter)),
+      lists: filters.map((filter) => listName(workspace, filter)),
       changes: {},
       outcome: 'unknown',
     });
@@ -139,7 +139,7 @@ export class AuditLog {
     const { from, to } = filter;
     const found = await this.documents.find({
       filter: {
-        lists: listOf(workspace_id, filter),
+        lists: listName(workspace_id, filter),
         ...((from !== undefined || to !== undefined) && { at: { ...(from && { gte: from }), ...(to && { lte: to }) } }),
       },
       sort: { fields: ['at', 'id'], descending: true },
@@ -157,20 +157,20 @@ export class AuditLog {
 
   /** Deletes entries after the retention period. @param ending stops the deletion early; the next run continues */
   async sweep(now: Date, ending: AbortSignal): Promise<void> {
-    const before = new Date(now.getTime() - KEPT_MS).toISOString();
+    const before = new Date(now.getTime() - RETENTION_MS).toISOString();
     for (;;) {
       const old = await this.documents.find({
         filter: { at: { lt: before } },
         sort: { fields: ['at', 'id'] },
-        limit: BATCH,
+        limit: DELETION_BATCH_SIZE,
       });
       await this.documents.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));
-      if (old.length < BATCH || ending.aborted) return;
+      if (old.length < DELETION_BATCH_SIZE || ending.aborted) return;
     }
   }
 }
 
-function listOf(workspaceId: string, { actor, type }: AuditFilter): string {
+function listName(workspaceId: string, { actor, type }: AuditFilter): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 
@@ -179,9 +179,9 @@ function auditEntry(entry: AuditDocument, name: string | null): AuditEntry {
   return { id, at, actor: { ...actor, name }, type, target, changes, outcome, request_id, address };
 }
 
-const EVERY_MS = 10 * 60 * 1_000;
+const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
 
-export interface IdentitySweeperParts {
+export interface IdentitySweeperDependencies {
   readonly identity: { readonly sessions: Sessions; readonly auditLog: AuditLog };
   readonly leases: Leases;
   readonly clock: Clock;
@@ -191,8 +191,8 @@ export interface IdentitySweeperParts {
 }
 
 /** Deletes ended sessions, and audit log entries after their retention period. */
-export function identitySweeper(parts: IdentitySweeperParts): LeaderElectedJob {
-  const { identity, leases, clock, logger, metrics, everyMs = EVERY_MS } = parts;
+export function identitySweeper(parts: IdentitySweeperDependencies): LeaderElectedJob {
+  const { identity, leases, clock, logger, metrics, everyMs = SWEEP_INTERVAL_MS } = parts;
   return new LeaderElectedJob({
     leases,
     lease: 'identity-sweeper',

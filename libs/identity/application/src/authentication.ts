@@ -11,13 +11,13 @@ import type { Clock, Collection, Logger } from '@tracking/ports';
 import { RecentLookUps, type RecentLookUpsOptions } from '@tracking/resilience';
 import { apiKey, type ApiKeyDocument, hasEnded } from './api-keys.ts';
 import { permissionsOf } from './principal.ts';
-import { hashOf, hasKeyForm, hasTokenForm } from './secrets.ts';
+import { hashOf, looksLikeKey, looksLikeToken } from './secrets.ts';
 import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { isOfEpoch, type SessionDocument, type Sessions } from './sessions.ts';
 import type { UserDocument } from './user-store.ts';
 import type { Workspaces } from './workspaces.ts';
 
-interface CredentialsHolderParts {
+interface CredentialsHolderDependencies {
   readonly workspaces: Workspaces;
   readonly users: Collection<UserDocument>;
   readonly accounts: Pick<ServiceAccounts, 'getMany'>;
@@ -29,7 +29,7 @@ type Owner = Pick<CredentialsHolder, 'user' | 'service_account' | 'role'>;
 
 /** Returns the holder of the credentials as seen by the holder; undefined if the key or session no longer exists. */
 export async function credentialsHolder(
-  parts: CredentialsHolderParts,
+  parts: CredentialsHolderDependencies,
   principal: Principal,
 ): Promise<CredentialsHolder | undefined> {
   const { workspace_id, environment } = principal;
@@ -44,7 +44,10 @@ export async function credentialsHolder(
   return { ...owner, workspace: { id: workspace.id, name: workspace.name }, permissions, environment, expires_at };
 }
 
-async function ownerOf({ users, accounts }: CredentialsHolderParts, principal: Principal): Promise<Owner | undefined> {
+async function ownerOf(
+  { users, accounts }: CredentialsHolderDependencies,
+  principal: Principal,
+): Promise<Owner | undefined> {
   const { id } = principal.actor;
   if (principal.type === 'service_account_key') {
     const [account] = await accounts.getMany([id]);
@@ -56,14 +59,14 @@ async function ownerOf({ users, accounts }: CredentialsHolderParts, principal: P
 
 /** Returns the end of the key or session, null if it never ends; undefined if it no longer exists. */
 async function endOf(
-  { keys, sessions }: CredentialsHolderParts,
+  { keys, sessions }: CredentialsHolderDependencies,
   { type, credential_id }: Principal,
 ): Promise<Timestamp | null | undefined> {
   if (type === 'session') return (await sessions.documents.get(credential_id))?.expires_at;
   return (await keys.get(credential_id))?.expires_at;
 }
 
-const USE_NOTED_EVERY_MS = 60_000;
+const USE_RECORD_INTERVAL_MS = 60_000;
 
 interface KnownKey extends KnownCredential {
   readonly principal: Principal;
@@ -90,7 +93,7 @@ export class KeyAuthentication {
    * @throws Unavailable
    */
   async authenticate(key: string): Promise<Principal | undefined> {
-    if (!hasKeyForm(key)) return undefined;
+    if (!looksLikeKey(key)) return undefined;
     const known = await this.#cache.find(hashOf(key), (hash) => this.#lookUp(hash));
     return known?.principal;
   }
@@ -125,7 +128,7 @@ export class KeyAuthentication {
    */
   #noteUse({ id, last_used_at }: ApiKeyDocument): void {
     const now = this.options.clock();
-    if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < USE_NOTED_EVERY_MS) return;
+    if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < USE_RECORD_INTERVAL_MS) return;
     const filter = { id, last_used_at, revoked_at: null };
     this.#writes.add(this.options.keys.claim({ filter }, { last_used_at: now.toISOString() }), { key_id: id });
   }
@@ -166,7 +169,7 @@ export class SessionAuthentication {
    * @throws Unavailable
    */
   async authenticate(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
-    if (!hasTokenForm(token)) return undefined;
+    if (!looksLikeToken(token)) return undefined;
     const known = await this.#cache.find(hashOf(token), (hash) => this.#lookUp(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;
@@ -202,7 +205,8 @@ export class SessionAuthentication {
 
   /** Sets `last_seen_at` in the background, at most once a minute: a session in use is looked up every few seconds. */
   #noteUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
-    const isDue = (seen: Timestamp | null) => seen === null || Date.parse(now) - Date.parse(seen) >= USE_NOTED_EVERY_MS;
+    const isDue = (seen: Timestamp | null) =>
+      seen === null || Date.parse(now) - Date.parse(seen) >= USE_RECORD_INTERVAL_MS;
     const write = (writing: Promise<unknown>) => this.#writes.add(writing, { session_id: session.id });
     // The process that changed the password may have ended before it stored the new epoch on the session.
     if (session.epoch !== user.sessions_epoch) write(this.options.sessions.keep(session.id, user.sessions_epoch));

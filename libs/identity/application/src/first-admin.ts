@@ -31,7 +31,7 @@ interface FirstAdminLinkDocument extends Document {
 }
 
 /** Minimum validity of a link when it is shown. */
-const SHOWN_BEFORE_END_MS = 86_400_000;
+const MIN_VALIDITY_MS = 86_400_000;
 const SYSTEM: Actor = { type: 'system', id: 'first_admin' };
 
 interface FirstAdminOptions {
@@ -77,7 +77,7 @@ export class FirstAdmin {
       const present = await this.links.get(workspace_id);
       const link = present && linkOf(secret, 'first_admin', commandOf(present));
       const now = clock();
-      const isGood = link && Date.parse(link.expires_at) - now.getTime() > SHOWN_BEFORE_END_MS;
+      const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_VALIDITY_MS;
       if (isGood && hashOf(link.token) === present.link_hash) return link;
       await this.#replace(present, { id: randomBytes(16).toString('hex'), at: now.toISOString() });
     }
@@ -91,7 +91,7 @@ export class FirstAdmin {
   async ensure({ email, password }: { readonly email: string; readonly password: string }): Promise<User | undefined> {
     const { workspace_id, clock, auditLog } = this.options;
     if (await this.store.admins.exist(workspace_id)) return undefined;
-    const command = { id: FIRST_START, at: clock().toISOString() };
+    const command = { id: FIRST_START_COMMAND_ID, at: clock().toISOString() };
     const entry = await auditLog.begin({
       command_id: command.id,
       at: command.at,
@@ -99,7 +99,7 @@ export class FirstAdmin {
       actor: SYSTEM,
       type: 'user.created',
       target_id: this.#userId,
-      request_id: FIRST_START,
+      request_id: FIRST_START_COMMAND_ID,
       address: null,
     });
     try {
@@ -149,7 +149,7 @@ export class FirstAdmin {
   ): Promise<Changed<User> & { readonly made_by: string }> {
     checkPassword(password, email);
     const password_hash = await this.options.passwords.hash(password);
-    const actor: Actor = command.id === FIRST_START ? SYSTEM : { type: 'user', id: this.#userId };
+    const actor: Actor = command.id === FIRST_START_COMMAND_ID ? SYSTEM : { type: 'user', id: this.#userId };
     const making: IdentityCommand = { ...command, actor, workspace_id: this.options.workspace_id };
     const user = { id: this.#userId, name, email, role: 'admin', status: 'active', password_hash } as const;
     const made = await this.store.make(making, user);
@@ -177,7 +177,7 @@ export class FirstAdmin {
 }
 
 /** Id of the command that creates the admin at an unattended first start: the same on every replica. */
-const FIRST_START = 'first start';
+const FIRST_START_COMMAND_ID = 'first start';
 
 function commandOf({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
   return { id: made_by, at: made_at };

@@ -84,18 +84,18 @@ export function change<T extends VersionedDocument>(
   return retryConflicts(`${name} ${id}`, async () => {
     const present = await documents.get(id);
     if (present?.workspace_id !== command.workspace_id) throw noSuch(name);
-    if (present.changed_by === command.id) return { before: beforeOf(present), after: present };
+    if (present.changed_by === command.id) return { before: formerDocument(present), after: present };
     requireVersion(present, command);
-    const fields = differing(present, decide(present));
+    const fields = selectDiffering(present, decide(present));
     if (Object.keys(fields).length === 0) return { before: present, after: present };
-    const remembered = Object.keys(fields).filter((field) => !forgotten.includes(field as keyof T));
+    const recordFormerValues = Object.keys(fields).filter((field) => !forgotten.includes(field as keyof T));
     const set = {
       ...fields,
       version: present.version + 1,
       changed_by: command.id,
-      changed_from: pick(present, remembered),
+      changed_from: pick(present, recordFormerValues),
     } as Partial<T>;
-    const after = await (write ? write(present, set) : documents.claim({ filter: asRead(present) }, set));
+    const after = await (write ? write(present, set) : documents.claim({ filter: unchangedVersion(present) }, set));
     return after && { before: present, after };
   });
 }
@@ -111,17 +111,17 @@ export function requireVersion({ version }: { readonly version: number }, { if_m
   throw new PreconditionFailed(version);
 }
 
-function asRead<T extends VersionedDocument>({ id, version }: T) {
+function unchangedVersion<T extends VersionedDocument>({ id, version }: T) {
   return { id, version };
 }
 
-function beforeOf<T extends VersionedDocument>(present: T): T | null {
+function formerDocument<T extends VersionedDocument>(present: T): T | null {
   const { changed_from, version } = present;
   return changed_from === null ? null : { ...present, ...changed_from, version: version - 1 };
 }
 
 /** Returns the given fields whose value differs from the present one. */
-function differing<T extends object>(present: T, fields: Partial<T>): Partial<T> {
+function selectDiffering<T extends object>(present: T, fields: Partial<T>): Partial<T> {
   const told = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof T, unknown][];
   const changed = told.filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(present[field] ?? null));
   return Object.fromEntries(changed) as Partial<T>;

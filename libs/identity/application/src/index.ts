@@ -5,7 +5,7 @@ export {
   type AuditedCommand,
   type OpenAuditEntry,
   identitySweeper,
-  type IdentitySweeperParts,
+  type IdentitySweeperDependencies,
 } from './audit-log.ts';
 export { MAX_EMAIL_LENGTH, emailFault } from './user-store.ts';
 export type { FirstAdmin } from './first-admin.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '@tracking/ports';
 import type { FirstAdmin } from './first-admin.ts';
 import type { Changed } from './identity-command.ts';
 import {
-  hasTokenForm,
+  looksLikeToken,
   type LinkCommand,
   type LinkDetails,
   linkHashOf,
@@ -61,7 +61,7 @@ export class OneTimeLinks {
 
   /** Returns the holder and purpose of a link; undefined for an unknown link. The link may be used or replaced. */
   async holder(token: string): Promise<LinkHolder | undefined> {
-    if (!hasTokenForm(token)) return undefined;
+    if (!looksLikeToken(token)) return undefined;
     const link_hash = linkHashOf(token);
     const user = await this.#userWith(link_hash);
     if (!user) return this.firstAdmin.holder(link_hash);

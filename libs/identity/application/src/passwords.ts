@@ -69,7 +69,7 @@ export class Passwords {
     if (this.#waiting >= this.#maxWaiting) throw new Busy(ENGINE, `${this.#waiting} wait to be hashed`);
     this.#waiting += 1;
     // Text that is too long for a password is not normalised: it may be a megabyte.
-    const text = isTooLong(password) ? '' : normalised(password);
+    const text = isTooLong(password) ? '' : normalizePassword(password);
     const turn = this.#last.then(() => {
       this.#waiting -= 1;
       return this.#derive(text, cost, salt);
@@ -96,7 +96,7 @@ let common: ReadonlySet<string> | undefined;
  * Returns the normalised password, which is hashed: the same characters can be typed in several ways (NIST SP 800-63B,
  * 3.1.1.2).
  */
-function normalised(password: string): string {
+function normalizePassword(password: string): string {
   return password.normalize('NFKC');
 }
 
@@ -112,12 +112,12 @@ export function checkPassword(password: string, email: string, param = 'password
   if (!password.isWellFormed()) refuse('invalid_value', 'Must not contain unpaired surrogates.');
   const long = `Must have at most ${MAX_PASSWORD_LENGTH} characters.`;
   if (password.length > 4 * MAX_PASSWORD_LENGTH) refuse('too_long', long);
-  const text = normalised(password);
+  const text = normalizePassword(password);
   const { length } = [...text];
   if (length > MAX_PASSWORD_LENGTH) refuse('too_long', long);
   if (length < MIN_PASSWORD_LENGTH) refuse('invalid_value', `Must have at least ${MIN_PASSWORD_LENGTH} characters.`);
   const compared = text.toLowerCase();
-  const address = normalised(email).toLowerCase();
+  const address = normalizePassword(email).toLowerCase();
   if (compared === address || compared === address.slice(0, address.lastIndexOf('@'))) {
     refuse('invalid_value', 'Must not be the e-mail address.');
   }
@@ -155,7 +155,7 @@ interface PasswordHash {
 
 const SALT_BYTES = 16;
 const DIGEST_BYTES = 32;
-const PHC_FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([0-9A-Za-z+/]+)\$([0-9A-Za-z+/]+)$/;
+const PHC_PATTERN = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([0-9A-Za-z+/]+)\$([0-9A-Za-z+/]+)$/;
 
 const deriveKey = promisify(argon2);
 
@@ -176,7 +176,7 @@ function phcOf({ cost, salt, digest }: PasswordHash): string {
 
 /** @throws Error if the text is not an argon2id hash, so that the stored document is damaged */
 function readPhc(stored: string): PasswordHash {
-  const [, memory, passes, parallelism, salt, digest] = PHC_FORM.exec(stored) ?? [];
+  const [, memory, passes, parallelism, salt, digest] = PHC_PATTERN.exec(stored) ?? [];
   if (salt === undefined || digest === undefined) throw new Error('a stored password is not an argon2id hash');
   return {
     cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },

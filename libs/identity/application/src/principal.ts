@@ -95,10 +95,10 @@ export function requireHolder(reach: KeyReach, owner: KeyOwner): void {
 /** @throws DomainError `permission_denied` */
 export function requireReach(reach: KeyReach, owner: KeyOwner, role: Role, environment: Environment): void {
   if (reaches(reach, { owner, role, environment })) return;
-  throw new DomainError('permission_denied', lacking(reach, owner, environment));
+  throw new DomainError('permission_denied', describeMissing(reach, owner, environment));
 }
 
-function lacking(reach: KeyReach, owner: KeyOwner, environment: Environment): string {
+function describeMissing(reach: KeyReach, owner: KeyOwner, environment: Environment): string {
   if (!reach.environments.includes(environment)) return 'A test key can create only test keys.';
   if (owner.type === 'user') return 'Only the user can create keys for that user.';
   if (reach.service_accounts === 'none') return 'Creating keys of service accounts needs the permission keys:manage.';

@@ -40,7 +40,7 @@ export async function newestFirst<T extends Dated>(
 }
 
 /** Number of documents read at once by `newestFirstOf`. */
-const SCANNED_PER_READ = 200;
+const SCAN_BATCH_SIZE = 200;
 
 /**
  * Like `newestFirst`, but lists what `wanted` returns for the documents that it accepts, for conditions that no filter
@@ -55,7 +55,7 @@ export async function newestFirstOf<T extends Dated, R extends Dated>(
   const items: R[] = [];
   let place = after;
   for (;;) {
-    const page = await newestFirst(collection, filter, { limit: SCANNED_PER_READ, ...(place && { after: place }) });
+    const page = await newestFirst(collection, filter, { limit: SCAN_BATCH_SIZE, ...(place && { after: place }) });
     items.push(...(await wanted(page.items)));
     if (items.length > limit) return { items: items.slice(0, limit), next: placeOf(items[limit - 1]) };
     if (page.next === null) return { items, next: null };
@@ -67,7 +67,7 @@ function placeOf(last: Dated | undefined): readonly string[] | null {
   return last ? [last.created_at, last.id] : null;
 }
 
-const PAGE = 500;
+const READ_BATCH_SIZE = 500;
 
 /**
  * Returns every matching document, sorted by fields of which the last is `id`. For small collections that people fill
@@ -81,10 +81,15 @@ export async function findAll<T extends Document>(
   const all: T[] = [];
   let after: readonly Scalar[] | undefined;
   for (;;) {
-    const page = await collection.find({ filter, sort: { fields: sortedBy }, limit: PAGE, ...(after && { after }) });
+    const page = await collection.find({
+      filter,
+      sort: { fields: sortedBy },
+      limit: READ_BATCH_SIZE,
+      ...(after && { after }),
+    });
     all.push(...page);
     const last = page.at(-1);
-    if (!last || page.length < PAGE) return all;
+    if (!last || page.length < READ_BATCH_SIZE) return all;
     after = sortedBy.map((field) => last[field] as Scalar);
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { derivedBytes, hashOf, hasKeyForm, idFor, keyOf, newId } from './secrets.ts';
+import { derivedBytes, hashOf, looksLikeKey, idFor, keyOf, newId } from './secrets.ts';
 
 describe('keys', () => {
   it('name their environment and carry 256 bits as letters and digits', () => {
@@ -11,7 +11,7 @@ describe('keys', () => {
     expect(new Set([all, none, one]).size).toBe(3);
     expect(none).toBe(`sk_live_${'0'.repeat(43)}`);
     expect(one).toBe(`sk_live_${'0'.repeat(42)}1`);
-    expect([all, none, one].map(hasKeyForm)).toEqual([true, true, true]);
+    expect([all, none, one].map(looksLikeKey)).toEqual([true, true, true]);
   });
 
   it('differ', () => {
@@ -28,7 +28,7 @@ describe('keys', () => {
     ` sk_live_${'a'.repeat(43)}`,
     `sk_live_${'a'.repeat(42)}-`,
   ])('do not look like %j', (text) => {
-    expect(hasKeyForm(text)).toBe(false);
+    expect(looksLikeKey(text)).toBe(false);
   });
 
   it('are stored as SHA-256', () => {

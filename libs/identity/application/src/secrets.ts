@@ -8,8 +8,8 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Length of 256 bits in base 62. Letters and digits only, so that a double click selects a whole key. */
 const KEY_LENGTH = 43;
-const TOKEN_FORM = /^[0-9A-Za-z]{43}$/;
-const KEY_FORM = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
+const TOKEN_PATTERN = /^[0-9A-Za-z]{43}$/;
+const KEY_PATTERN = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
 
 /**
  * Derives 256 bits for a credential that is shown once and not stored. They are random without `secret`, and the same
@@ -31,13 +31,13 @@ export function keyOf(environment: Environment, bytes: Uint8Array): string {
 }
 
 /** Returns true if the text has the form of a key: other texts need no look-up. */
-export function hasKeyForm(text: string): boolean {
-  return KEY_FORM.test(text);
+export function looksLikeKey(text: string): boolean {
+  return KEY_PATTERN.test(text);
 }
 
 /** Returns true if the text has the form of a token of {@link tokenOf}. */
-export function hasTokenForm(text: string): boolean {
-  return TOKEN_FORM.test(text);
+export function looksLikeToken(text: string): boolean {
+  return TOKEN_PATTERN.test(text);
 }
 
 /**
@@ -70,7 +70,7 @@ function encode(bytes: Uint8Array, alphabet: string, length: number): string {
   return text;
 }
 
-const VALID_FOR_MS = 7 * 86_400_000;
+const LINK_VALIDITY_MS = 7 * 86_400_000;
 
 /**
  * A one-time link as stored in the document of its user. Using it is one guarded write of one document: either the link
@@ -125,13 +125,13 @@ export interface OneTimeLink {
 
 /** Returns the link that a command creates; repeats of the command return the same one. */
 export function linkOf(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
-  const expires_at = new Date(Date.parse(command.at) + VALID_FOR_MS).toISOString();
+  const expires_at = new Date(Date.parse(command.at) + LINK_VALIDITY_MS).toISOString();
   return { purpose, token: tokenOf(derivedBytes(secret, 'one-time link', command.id)), expires_at };
 }
 
 /** Returns the digest that is stored instead of a token. @throws DomainError `not_found` if the text is not a token */
 export function linkHashOf(token: string): string {
-  if (!hasTokenForm(token)) throw unknownLink();
+  if (!looksLikeToken(token)) throw unknownLink();
   return hashOf(token);
 }
 

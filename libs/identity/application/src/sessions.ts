@@ -9,7 +9,7 @@ const HOUR_MS = 60 * 60 * 1_000;
 const MAX_IDLE_MS = 12 * HOUR_MS;
 /** Time after which a session ends even if it is used. */
 const MAX_AGE_MS = 30 * 24 * HOUR_MS;
-const SESSIONS_PER_DELETION = 200;
+const DELETION_BATCH_SIZE = 200;
 
 /** The fields of a user on which the validity of the user's sessions depends. */
 type SessionOwner = Pick<UserDocument, 'id' | 'workspace_id' | 'sessions_epoch' | 'kept_session'>;
@@ -129,10 +129,10 @@ export class Sessions {
       const ended = await this.documents.find({
         filter: { ends_at: { lt: now.toISOString() } },
         sort: { fields: ['ends_at', 'id'] },
-        limit: SESSIONS_PER_DELETION,
+        limit: DELETION_BATCH_SIZE,
       });
       await this.documents.writeMany(ended.map(({ id, ends_at }) => ({ kind: 'delete', id, guard: { ends_at } })));
-      if (ended.length < SESSIONS_PER_DELETION || ending.aborted) return;
+      if (ended.length < DELETION_BATCH_SIZE || ending.aborted) return;
     }
   }
 }

@@ -31,7 +31,7 @@ interface SignInParts {
  * Maximum number of users whose passwords are tried if no workspace is named. A refusal always takes this many hashes,
  * whether or not a user has the e-mail address. The number is small, because other requests wait for each hash.
  */
-const MAX_TRIED = 3;
+const MAX_USERS_TRIED = 3;
 
 /** Signs users in by e-mail and password. */
 export class SignIn {
@@ -47,7 +47,7 @@ export class SignIn {
     { email, password, workspace, ...origin }: SignInRequest,
   ): Promise<BegunSession> {
     const candidates = await this.#candidates(email, workspace);
-    const user = await this.#userWith(password, candidates, workspace === undefined ? MAX_TRIED : 1);
+    const user = await this.#userWith(password, candidates, workspace === undefined ? MAX_USERS_TRIED : 1);
     if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
     const begun = await this.parts.sessions.begin(command, user, origin);
     // Runs in the background; if it fails, the old hash stays valid.
@@ -56,7 +56,7 @@ export class SignIn {
   }
 
   async #candidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
-    if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MAX_TRIED);
+    if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MAX_USERS_TRIED);
     const named = await this.parts.workspaces.find(workspace);
     return this.parts.users.findByEmail(email, named?.id ?? workspace);
   }

@@ -52,7 +52,7 @@ export function publicly({ before, after }: Changed<UserDocument>): Changed<User
 }
 
 /** The fields of a new user. By default the user is invited, without a name, password and link. */
-type UserToMake = Pick<UserDocument, 'email' | 'role'> &
+type UserToCreate = Pick<UserDocument, 'email' | 'role'> &
   Partial<Pick<UserDocument, 'id' | 'name' | 'status' | 'password_hash' | 'link' | 'link_hash'>>;
 
 /** The stored users. All changes of users go through this class, except `last_seen_at` and renewed hashes. */
@@ -87,7 +87,7 @@ export class UserStore {
    * Creates a user; a repeat of the command returns the same user.
    * @throws DomainError `validation_failed`, `user_exists`
    */
-  async make(command: IdentityCommand, user: UserToMake): Promise<UserDocument> {
+  async make(command: IdentityCommand, user: UserToCreate): Promise<UserDocument> {
     const email = checkedEmail(user.email);
     try {
       return await make(this.documents, command, {

@@ -62,8 +62,7 @@ export class SettingsController {
   @ApiTags('Settings')
   @Operation('changeSettings', {
     summary: 'Change the settings of the workspace',
-    description:
-      'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default. Omitted settings keep their value; null restores the default.',
+    description: 'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.',
     body: WorkspaceSettingsChangesDto,
     acceptedBody: mergePatch(),
     conditional: 'write',

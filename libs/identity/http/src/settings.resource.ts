@@ -71,7 +71,7 @@ class ExceptionSettingsByTypeResource {}
 @ApiSchema({ name: 'ExceptionSettingsChangesByType' })
 class ExceptionSettingsByTypeDto {}
 for (const type of AUTOMATIC_EXCEPTION_TYPES) {
-  const description = `Of \`${type}\`.`;
+  const description = `Settings for exceptions of type \`${type}\`.`;
   ApiProperty({ type: ExceptionSettingsResource, description })(ExceptionSettingsByTypeResource.prototype, type);
   const isChanged = Settable(
     { type: ExceptionSettingsDto },

@@ -3,9 +3,9 @@ import { networkOf, requireQuota } from '@tracking/http';
 import type { Quota } from '@tracking/ports';
 
 /** Sign-in attempts per minute with one e-mail address, from all networks: 14,400 a day. */
-const PER_ACCOUNT = 10;
+const MAX_PER_ACCOUNT = 10;
 /** Sign-in attempts per minute from one network. All people in an office may share one IP address. */
-const PER_ADDRESS = 30;
+const MAX_PER_NETWORK = 30;
 
 /**
  * Limits how fast passwords can be guessed. Successful attempts count too, and so do unknown e-mail addresses, so that
@@ -16,8 +16,8 @@ export class SignInThrottle {
 
   /** @throws RequestError `rate_limited` */
   async signIn(email: string, address: string): Promise<void> {
-    await this.take(`sign-in:address:${networkOf(address)}`, PER_ADDRESS);
-    await this.take(`sign-in:account:${digestOf(email.trim().normalize('NFKC').toLowerCase())}`, PER_ACCOUNT);
+    await this.take(`sign-in:address:${networkOf(address)}`, MAX_PER_NETWORK);
+    await this.take(`sign-in:account:${digestOf(email.trim().normalize('NFKC').toLowerCase())}`, MAX_PER_ACCOUNT);
   }
 
   /**
@@ -26,7 +26,7 @@ export class SignInThrottle {
    * @throws RequestError `rate_limited`
    */
   async changePassword(userId: string): Promise<void> {
-    await this.take(`password:${userId}`, PER_ACCOUNT);
+    await this.take(`password:${userId}`, MAX_PER_ACCOUNT);
   }
 
   private async take(key: string, limit: number): Promise<void> {

@@ -92,7 +92,7 @@ export class WebhookEndpointsController {
 
   @Get(':id')
   @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
-  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointResource })
+  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
   @NotFound()
   async get(
     @Param('id') endpoint_id: string,
@@ -125,7 +125,7 @@ export class WebhookEndpointsController {
     body: EndpointChangesDto,
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointWrittenResource })
+  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @NotFound()
   @Audited('webhook_endpoint.changed')
   async change(
@@ -164,7 +164,7 @@ export class WebhookEndpointsController {
   @Operation('verifyWebhookEndpoint', { summary: 'Verify an endpoint by sending a challenge', conditional: 'write' })
   @ApiResponse({
     status: 200,
-    description: 'Id of the endpoint. `last_verification` contains the result.',
+    description: 'The endpoint. `last_verification` contains the result.',
     type: EndpointWrittenResource,
   })
   @NotFound()
@@ -189,7 +189,7 @@ export class WebhookEndpointsController {
     summary: 'Enable an endpoint: send live events and pending deliveries',
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointWrittenResource })
+  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @NotFound()
   @NotVerified()
   @Audited('webhook_endpoint.enabled')
@@ -210,7 +210,7 @@ export class WebhookEndpointsController {
     summary: 'Disable an endpoint and hold its pending deliveries',
     conditional: 'write',
   })
-  @ApiResponse({ status: 200, description: 'Id of the endpoint.', type: EndpointWrittenResource })
+  @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @NotFound()
   @Audited('webhook_endpoint.disabled')
   async disable(

@@ -6,11 +6,11 @@ const END_OF_ARCHIVE = 'PK\x05\x06';
 const DIRECTORY_ENTRY = 0x02014b50;
 const END_BYTES = 22;
 /** Size of an archive's end record, with the longest comment. */
-const LAST_RECORD_BYTES = END_BYTES + 0xffff;
+const MAX_END_RECORD_BYTES = END_BYTES + 0xffff;
 
 /** Judges a picture or PDF by its beginning. Refuses the file if it is also a ZIP, which readers detect by the end. */
 export class BinaryJudge {
-  private readonly tail = new Tail(LAST_RECORD_BYTES);
+  private readonly tail = new Tail(MAX_END_RECORD_BYTES);
 
   constructor(private readonly contentType: DocumentContentType) {}
 
@@ -46,24 +46,24 @@ function isLastRecord(tail: Buffer, at: number): boolean {
 }
 
 /** Maximum size of an archive's directory: room for about 5,000 parts. */
-const DIRECTORY_BYTES = 512 * 1_024;
+const MAX_DIRECTORY_BYTES = 512 * 1_024;
 /** A part an archive to more than both limits is refused. */
-const MOST_INFLATED_BYTES = 100 * 2 ** 20;
-const MOST_INFLATION = 200;
+const MAX_INFLATED_BYTES = 100 * 2 ** 20;
+const MAX_INFLATION_RATIO = 200;
 
 const MAIN_PARTS: readonly (readonly [RegExp, OfficeType])[] = [
   [/^word\/document[^/]*\.xml$/, DOCX],
   [/^xl\/workbook[^/]*\.xml$/, XLSX],
 ];
 /** Names of macros and of files that make an archive a program. */
-const PROGRAMS = /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:class|dex|jar|exe|dll|scr|msi)$/;
+const PROGRAM_NAME = /(?:^|\/)vbaproject\.bin$|^meta-inf\/|\.(?:class|dex|jar|exe|dll|scr|msi)$/;
 
 /**
  * Judges a ZIP as DOCX or XLSX by the directory at its end, which readers use. Nothing is inflated. An archive is
  * refused if its beginning contradicts its directory, or if it contains more than the directory lists.
  */
 export class ArchiveJudge {
-  private readonly tail = new Tail(DIRECTORY_BYTES);
+  private readonly tail = new Tail(MAX_DIRECTORY_BYTES);
 
   /** @param byBeginning result of the first entries; undefined if they are not conclusive */
   constructor(private readonly byBeginning: OfficeType | undefined) {}
@@ -105,13 +105,13 @@ class Directory {
     const name = entry.fileName.toLowerCase().replace(/^\/+/, '');
     if (this.names.has(name)) throw new UnsupportedDocumentType('it is an archive with two parts of the same name');
     if (entry.isEncrypted()) throw new UnsupportedDocumentType('it is encrypted');
-    if (PROGRAMS.test(name)) throw new UnsupportedDocumentType('it contains macros or programs');
+    if (PROGRAM_NAME.test(name)) throw new UnsupportedDocumentType('it contains macros or programs');
     this.names.add(name);
     this.beginsFile ||= entry.relativeOffsetOfLocalHeader === 0;
     this.compressed += entry.compressedSize;
     this.inflated += entry.uncompressedSize;
     // Parts that share bytes let small files inflate the most.
-    const isBomb = this.inflated > MOST_INFLATED_BYTES && this.inflated > MOST_INFLATION * this.fileBytes;
+    const isBomb = this.inflated > MAX_INFLATED_BYTES && this.inflated > MAX_INFLATION_RATIO * this.fileBytes;
     if (isBomb || this.compressed > this.fileBytes) throw new UnsupportedDocumentType('it inflates too much');
   }
 
@@ -119,7 +119,8 @@ class Directory {
     const found = MAIN_PARTS.filter(([part]) => [...this.names].some((name) => part.test(name)));
     const [only, ...others] = found.map(([, contentType]) => contentType);
     const isOffice = this.names.has('[content_types].xml') && others.length === 0;
-    if (only === undefined || !isOffice) throw new UnsupportedDocumentType('it is an archive, but neither DOCX nor XLSX');
+    if (only === undefined || !isOffice)
+      throw new UnsupportedDocumentType('it is an archive, but neither DOCX nor XLSX');
     if (!this.beginsFile) throw new UnsupportedDocumentType('its first part is not in its directory');
     return only;
   }

@@ -18,7 +18,7 @@ import {
 } from '../../test/files.ts';
 import { zip } from '../../test/zip.ts';
 import { UnsupportedDocumentType } from '../refusals.ts';
-import { HEAD_BYTES, Judgement } from './judgement.ts';
+import { DETECTION_BYTES, Judgement } from './judgement.ts';
 import type { ContentHint } from './text-judge.ts';
 
 type Content = Buffer | string;
@@ -266,7 +266,7 @@ describe('type detection', () => {
   });
 
   it.each(['<script>', '</IFRAME ', '<!DocType', '<?php'])('finds %s anywhere in the file', async (markup) => {
-    const places = fc.tuple(fc.integer({ min: 1, max: HEAD_BYTES + 200 }), fc.integer({ min: 1, max: 40_000 }));
+    const places = fc.tuple(fc.integer({ min: 1, max: DETECTION_BYTES + 200 }), fc.integer({ min: 1, max: 40_000 }));
     await fc.assert(
       fc.asyncProperty(places, async ([before, pieceBytes]) => {
         const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');

@@ -25,10 +25,10 @@ export class Judgement {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (this.judge !== undefined) return this.judge.take(piece);
     // Copied, because the source may reuse the memory.
-    const missing = HEAD_BYTES - this.headBytes;
+    const missing = DETECTION_BYTES - this.headBytes;
     this.head.push(Buffer.from(piece.subarray(0, missing)));
     this.headBytes += Math.min(piece.length, missing);
-    if (this.headBytes < HEAD_BYTES) return;
+    if (this.headBytes < DETECTION_BYTES) return;
     const judge = await this.begin();
     judge.take(piece.subarray(missing));
   }
@@ -59,9 +59,9 @@ export class Judgement {
 }
 
 /** Number of first bytes used for the detection. The library sees no more, and so can inflate little. */
-export const HEAD_BYTES = 16_384;
+export const DETECTION_BYTES = 16_384;
 /** Number of first bytes in which markup makes readers treat the file as a web page, whatever follows. */
-const GUESSED_BY_BYTES = 1_024;
+const SNIFFED_BYTES = 1_024;
 
 type BinaryType = Extract<DocumentContentType, 'application/pdf' | `image/${string}`>;
 
@@ -83,7 +83,7 @@ const MAGIC: readonly (readonly [string, BinaryType | 'archive'])[] = [
 ];
 
 /** Types as named by the library, which also recognizes other types that begin alike, such as raw photos. */
-const BY_LIBRARY: Readonly<Record<string, BinaryType>> = {
+const TYPES_OF_LIBRARY: Readonly<Record<string, BinaryType>> = {
   'application/pdf': 'application/pdf',
   'image/png': 'image/png',
   // An animated PNG is a PNG as well.
@@ -99,13 +99,13 @@ const BY_LIBRARY: Readonly<Record<string, BinaryType>> = {
  * @throws UnsupportedDocumentType
  */
 async function beginningOf(head: Buffer): Promise<Beginning> {
-  const start = head.toString('latin1', 0, GUESSED_BY_BYTES);
+  const start = head.toString('latin1', 0, SNIFFED_BYTES);
   const magic = MAGIC.find(([bytes]) => start.startsWith(bytes))?.[1];
   if (magic === undefined) return { kind: 'text' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: officeType(detected?.mime) };
   // The library follows the offset of a TIFF's directory, which may lie beyond the first bytes.
-  const contentType = detected === undefined && magic === 'image/tiff' ? magic : BY_LIBRARY[detected?.mime ?? ''];
+  const contentType = detected === undefined && magic === 'image/tiff' ? magic : TYPES_OF_LIBRARY[detected?.mime ?? ''];
   if (contentType !== magic) throw new UnsupportedDocumentType(`it is ${named(detected?.mime)}`);
   if (PAGE_BEGINNING.test(start)) throw new UnsupportedDocumentType('it begins with HTML markup');
   return { kind: 'binary', contentType };

@@ -53,7 +53,7 @@ export class TextJudge {
     const looked = this.carried + text;
     const found = this.markup.exec(looked);
     if (found !== null) throw new UnsupportedDocumentType(`it contains HTML markup: ${printable(found[0])}`);
-    this.carried = looked.slice(-(LONGEST_MARKUP - 1));
+    this.carried = looked.slice(-(MAX_MARKUP_CHARS - 1));
     this.last = text.trimEnd().at(-1) ?? this.last;
   }
 
@@ -78,7 +78,7 @@ function refuseUnlessXml(opening: string): void {
     if (!ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
     return;
   }
-  if (BEGINS_PAGE.test(opening) || !XML_ELEMENT.test(opening))
+  if (HTML_BEGINNING.test(opening) || !XML_ELEMENT.test(opening))
     throw new UnsupportedDocumentType('it begins with HTML markup');
 }
 
@@ -122,10 +122,10 @@ const XML_MARKUP = new RegExp(
 );
 
 /** Longest possible match of page or XML markup, in characters. */
-const LONGEST_MARKUP = 96;
+const MAX_MARKUP_CHARS = 96;
 
 /** Matches beginnings by which a reader treats a text without a declared type as HTML (WHATWG MIME Sniffing, 7.1). */
-const BEGINS_PAGE = new RegExp(
+const HTML_BEGINNING = new RegExp(
   `^<(?:!--|!doctype|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|svg|math)(?:${TAG_ENDS}|$))`,
   'i',
 );

@@ -7,14 +7,14 @@ import { commandIdOfItem } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
 /** Number of characters of a response after which no further item is carried out. */
-const MAX_RESPONSE = 32 * MIB;
+const MAX_RESPONSE_CHARS = 32 * MIB;
 /** Number of items of one request that run at the same time, so that other requests have room too. */
 const MAX_CONCURRENT = 32;
 /** Time for which items may occupy the thread before other work gets its turn, in milliseconds. */
-const SLICE_MS = 5;
+const MAX_SLICE_MS = 5;
 
 /** The result of an item that was carried out. */
-interface CarriedOut<R extends object> {
+interface ProcessedItem<R extends object> {
   readonly status: number;
   /** The response of the single call, without the warnings. */
   readonly resource: R;
@@ -33,7 +33,7 @@ interface Item<T, R extends object> {
   input?: T;
   error?: unknown;
   refusal?: ItemRefusal;
-  done?: Omit<CarriedOut<R>, 'resource'> & { readonly text: string };
+  done?: Omit<ProcessedItem<R>, 'resource'> & { readonly text: string };
 }
 
 /**
@@ -82,7 +82,7 @@ export class BulkRequest<T, R extends object> {
    */
   async carryOut(
     groupOf: (input: T) => string | undefined,
-    work: (input: T, command: CommandContext) => Promise<CarriedOut<R>>,
+    work: (input: T, command: CommandContext) => Promise<ProcessedItem<R>>,
   ): Promise<void> {
     const group = ({ input }: Item<T, R>) => (input === undefined ? undefined : groupOf(input));
     await carryOut(this.valid, group, async (item) => {
@@ -163,8 +163,8 @@ export class BulkRequest<T, R extends object> {
   }
 
   private refuseIfResponseIsFull(): void {
-    if (this.characters <= MAX_RESPONSE) return;
-    const message = `The response has reached ${sizeOf(MAX_RESPONSE)}, so this item was not processed. Send it in another request.`;
+    if (this.characters <= MAX_RESPONSE_CHARS) return;
+    const message = `The response has reached ${sizeOf(MAX_RESPONSE_CHARS)}, so this item was not processed. Send it in another request.`;
     throw new DomainError('body_too_large', message);
   }
 }
@@ -220,7 +220,7 @@ class ThreadSlices {
   private since = performance.now();
 
   async next(): Promise<void> {
-    if (performance.now() - this.since < SLICE_MS) return;
+    if (performance.now() - this.since < MAX_SLICE_MS) return;
     await nextTurn();
     this.since = performance.now();
   }

@@ -26,7 +26,7 @@ const LAST_EVENT_ID = 'Last-Event-ID';
 /** Value that stands for the beginning of the log, in place of an event id. */
 const BEGINNING = 'beginning';
 /** Maximum time to wait for an event that another process has already sent, in milliseconds. */
-const OTHER_PROCESS_MS = 5_000;
+const OTHER_PROCESS_WAIT_MS = 5_000;
 
 class StreamEventsDto {
   @QueryEnumList(SHIPMENT_EVENT_TYPES, {
@@ -67,7 +67,7 @@ export class EventFollower {
     if (known !== undefined) return known;
     // Another process, whose read models are ahead, may have sent the event.
     const head = await this.head();
-    if (head !== undefined && !(await this.events.reached(head, OTHER_PROCESS_MS))) {
+    if (head !== undefined && !(await this.events.reached(head, OTHER_PROCESS_WAIT_MS))) {
       const message = 'The latest events are stored but not yet readable; try again.';
       throw new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
     }

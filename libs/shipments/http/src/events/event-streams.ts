@@ -38,7 +38,7 @@ const DEFAULTS: EventStreamSettings = {
   maxPerCredential: 20,
   maxOpen: 5_000,
 };
-const TICK_MS = 250;
+const CHECK_INTERVAL_MS = 250;
 
 /** All event streams of this process. One timer checks them while there are any. */
 export class EventStreams {
@@ -95,7 +95,7 @@ export class EventStreams {
     };
     const stream = new EventStream(client, this.settings, onEnd);
     this.open.add(stream);
-    this.timer ??= setInterval(() => this.tick(), TICK_MS);
+    this.timer ??= setInterval(() => this.tick(), CHECK_INTERVAL_MS);
     stream.start();
     if (this.closed) stream.close('draining');
   }

@@ -115,7 +115,7 @@ export function describeEvents(document: OpenAPIObject): void {
   const { Event: envelope, EventData: data } = schemas as Record<string, { properties: object; required: string[] }>;
   if (!envelope || !data) throw new Error('there is no schema of events');
   for (const type of EVENT_TYPES) {
-    const own = ownData(type);
+    const own = typeSpecificData(type);
     const shared = isEndpointEvent(type) ? { properties: {}, required: [] } : data;
     schemas[eventSchemaName(type)] = {
       ...envelope,
@@ -143,7 +143,7 @@ export function describeEvents(document: OpenAPIObject): void {
 }
 
 /** Fields of `data` that only events of this type have. For an event of a shipment, the resource in its type. */
-function ownData(type: wire.EventType): JsonSchema {
+function typeSpecificData(type: wire.EventType): JsonSchema {
   if (type === 'webhook_endpoint.failing') return { endpoint: ENDPOINT, failing_since: FAILING_SINCE, reason: REASON };
   if (type === 'webhook_delivery.dead_lettered') return { endpoint: ENDPOINT, delivery: DELIVERY, reason: REASON };
   const [resource = ''] = type.split('.');

@@ -36,7 +36,7 @@ import type { ExceptionListQuery, ExceptionSort } from '@tracking/read-models';
 class ResolutionResource {
   @ApiProperty({ description: 'Reason for the resolution.', enum: RESOLUTION_CODES })
   readonly code!: wire.ResolutionCode;
-  @ApiProperty({ type: String, nullable: true, description: 'A remark.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Free-text note.' })
   readonly note!: string | null;
   @ApiProperty({ type: ActorResource, description: 'Actor of the resolution; `system` for an automatic resolution.' })
   readonly by!: ActorResource;
@@ -132,7 +132,7 @@ export class ResolveExceptionDto {
     nullable: true,
   })
   readonly code?: wire.ManualResolutionCode | null;
-  @Text({ description: 'A remark.', example: 'Repaired at the depot.', nullable: true })
+  @Text({ description: 'Free-text note.', example: 'Repaired at the depot.', nullable: true })
   readonly note?: string | null;
 }
 

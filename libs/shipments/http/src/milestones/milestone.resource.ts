@@ -107,7 +107,7 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly vessel!: string | null;
   @Text({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
   readonly voyage!: string | null;
-  @Text({ description: 'A remark.', nullable: true })
+  @Text({ description: 'Free-text note.', nullable: true })
   readonly note!: string | null;
   @TimeZone({ description: 'IANA time zone of the place, for display.', example: 'Asia/Shanghai', nullable: true })
   readonly timezone!: string | null;

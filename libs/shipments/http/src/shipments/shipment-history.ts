@@ -168,7 +168,7 @@ class ExplainedMilestoneResource extends MilestoneEffectResource implements wire
   readonly classifier!: wire.Classifier;
   @ApiProperty({ ...TIME, description: 'Time of the milestone, actual or expected. UTC with milliseconds.' })
   readonly occurred_at!: string;
-  @ApiProperty({ type: String, nullable: true, description: 'Where.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Place of the milestone.' })
   readonly location!: string | null;
   @ApiProperty({ type: String, nullable: true, description: 'Container of the milestone; null for all containers.' })
   readonly container_number!: string | null;

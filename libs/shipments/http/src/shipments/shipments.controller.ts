@@ -95,7 +95,7 @@ export class ShipmentsController {
     const written = await this.shipments.upsertShipment({ ...command, fields });
     const isNew = written.answer.outcome === 'created';
     return this.responder.respond(reply, warnings, {
-      ...(await this.written.ofOpen(reply.request, written)),
+      ...(await this.written.respondWithDuplicates(reply.request, written)),
       status: isNew ? 201 : 200,
       location: isNew ? `/v1/shipments/${written.answer.shipment.id}` : undefined,
     });
@@ -160,7 +160,7 @@ export class ShipmentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.patchShipment({ ...command, shipment_id, patch });
-    return this.responder.respond(reply, warnings, await this.written.ofOpen(reply.request, written));
+    return this.responder.respond(reply, warnings, await this.written.respondWithDuplicates(reply.request, written));
   }
 
   @Patch(':id/containers/:number')
@@ -228,7 +228,7 @@ export class ShipmentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
     const written = await this.shipments.reopenShipment({ ...command, shipment_id });
-    return this.responder.respond(reply, ignored, await this.written.ofOpen(reply.request, written));
+    return this.responder.respond(reply, ignored, await this.written.respondWithDuplicates(reply.request, written));
   }
 
   @Get(':id/history')

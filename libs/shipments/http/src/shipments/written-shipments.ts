@@ -14,9 +14,9 @@ import { ShipmentReader } from './shipment-reader.ts';
 type WrittenShipment = Written<{ readonly shipment: ShipmentRecord; readonly warnings: readonly Warning[] }>;
 
 /** Number of references whose last writer this process remembers: many more than the read model ever lags behind. */
-const MAX_REMEMBERED = 10_000;
+const MAX_REMEMBERED_REFERENCES = 10_000;
 /** Number of containers that a warning names. */
-const MAX_NAMED = 3;
+const MAX_NAMED_CONTAINERS = 3;
 
 /**
  * Warns if a write leaves another open shipment with the same house bill or container. Never fails a write: if the
@@ -25,7 +25,7 @@ const MAX_NAMED = 3;
 @Injectable()
 export class PossibleDuplicates {
   /** The shipment that last had a reference written, by reference. */
-  private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+  private readonly lastWritten = new LRUCache<string, string>({ max: MAX_REMEMBERED_REFERENCES });
 
   constructor(
     @Inject(READ_MODELS) private readonly readModels: ShipmentsHttpDependencies['readModels'],
@@ -82,8 +82,8 @@ export class PossibleDuplicates {
 
 /** At most one warning: five other shipments with 200 containers each would yield a thousand. */
 function sharedContainers({ id, container_numbers }: PossibleDuplicate): readonly Warning[] {
-  const more = container_numbers.length - MAX_NAMED;
-  const named = container_numbers.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = container_numbers.length - MAX_NAMED_CONTAINERS;
+  const named = container_numbers.slice(0, MAX_NAMED_CONTAINERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
   const noun = container_numbers.length === 1 ? 'container' : 'containers';
   return named === '' ? [] : [warning('container_numbers', `${id} has ${noun} ${named} too.`)];
 }
@@ -106,7 +106,7 @@ export class WrittenShipments {
   }
 
   /** The response to a write that leaves the shipment open, with warnings of possible duplicates. */
-  async ofOpen(request: FastifyRequest, written: WrittenShipment): Promise<WrittenResource<Shipment>> {
+  async respondWithDuplicates(request: FastifyRequest, written: WrittenShipment): Promise<WrittenResource<Shipment>> {
     const { answer, position } = written;
     const duplicates = await this.duplicates.warningsOfWrite(request, answer.shipment, position);
     return { ...this.of(written), warnings: [...answer.warnings, ...duplicates] };

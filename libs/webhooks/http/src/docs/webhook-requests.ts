@@ -43,11 +43,11 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 /** Responses of a receiver and their effects. */
 const RECEIVER_RESPONSES = {
   '2XX': { description: 'The event is delivered. Respond 2xx only after storing the event id.' },
-  '410': { description: 'The endpoint is gone: it is disabled, and the delivery becomes a dead letter.' },
+  '410': { description: 'The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter.' },
   '429': {
     description: 'Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h.',
   },
-  '503': { description: 'As 429.' },
+  '503': { description: 'Handled like a response with status 429.' },
   default: {
     description:
       'The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter.',
