@@ -758,7 +758,7 @@ export interface paths {
         head?: never;
         /**
          * Change the settings of the workspace
-         * @description A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default. Omitted settings keep their value; null restores the default.
+         * @description A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -2257,7 +2257,7 @@ export interface components {
              * @example EVT-9981
              */
             milestone_external_id?: string | null;
-            /** @description A remark. */
+            /** @description Free-text note. */
             note?: string | null;
             /**
              * Format: date-time
@@ -3169,7 +3169,7 @@ export interface components {
             by: components["schemas"]["Actor"];
             /** @description Reason for the resolution. */
             code: components["schemas"]["ResolutionCode"];
-            /** @description A remark. */
+            /** @description Free-text note. */
             note: string | null;
         };
         ExceptionResolutionFields: {
@@ -3179,7 +3179,7 @@ export interface components {
              */
             code?: components["schemas"]["ManualResolutionCode"] | null;
             /**
-             * @description A remark.
+             * @description Free-text note.
              * @example Repaired at the depot.
              */
             note?: string | null;
@@ -3249,33 +3249,33 @@ export interface components {
             severity: components["schemas"]["Severity"];
         };
         ExceptionSettingsByType: {
-            /** @description Of `arrival_overdue`. */
+            /** @description Settings for exceptions of type `arrival_overdue`. */
             arrival_overdue: components["schemas"]["ExceptionSettings"];
-            /** @description Of `customs_hold`. */
+            /** @description Settings for exceptions of type `customs_hold`. */
             customs_hold: components["schemas"]["ExceptionSettings"];
-            /** @description Of `delivery_failed`. */
+            /** @description Settings for exceptions of type `delivery_failed`. */
             delivery_failed: components["schemas"]["ExceptionSettings"];
-            /** @description Of `demurrage_risk`. */
+            /** @description Settings for exceptions of type `demurrage_risk`. */
             demurrage_risk: components["schemas"]["ExceptionSettings"];
-            /** @description Of `departure_overdue`. */
+            /** @description Settings for exceptions of type `departure_overdue`. */
             departure_overdue: components["schemas"]["ExceptionSettings"];
-            /** @description Of `detention_risk`. */
+            /** @description Settings for exceptions of type `detention_risk`. */
             detention_risk: components["schemas"]["ExceptionSettings"];
-            /** @description Of `document_rejected`. */
+            /** @description Settings for exceptions of type `document_rejected`. */
             document_rejected: components["schemas"]["ExceptionSettings"];
-            /** @description Of `eta_slip`. */
+            /** @description Settings for exceptions of type `eta_slip`. */
             eta_slip: components["schemas"]["ExceptionSettings"];
-            /** @description Of `invalid_container_number`. */
+            /** @description Settings for exceptions of type `invalid_container_number`. */
             invalid_container_number: components["schemas"]["ExceptionSettings"];
-            /** @description Of `milestone_conflict`. */
+            /** @description Settings for exceptions of type `milestone_conflict`. */
             milestone_conflict: components["schemas"]["ExceptionSettings"];
-            /** @description Of `missed_connection`. */
+            /** @description Settings for exceptions of type `missed_connection`. */
             missed_connection: components["schemas"]["ExceptionSettings"];
-            /** @description Of `missing_document`. */
+            /** @description Settings for exceptions of type `missing_document`. */
             missing_document: components["schemas"]["ExceptionSettings"];
-            /** @description Of `movement_after_cancel`. */
+            /** @description Settings for exceptions of type `movement_after_cancel`. */
             movement_after_cancel: components["schemas"]["ExceptionSettings"];
-            /** @description Of `no_update`. */
+            /** @description Settings for exceptions of type `no_update`. */
             no_update: components["schemas"]["ExceptionSettings"];
         };
         ExceptionSettingsChanges: {
@@ -3302,33 +3302,33 @@ export interface components {
             severity?: components["schemas"]["Severity"] | null;
         };
         ExceptionSettingsChangesByType: {
-            /** @description Of `arrival_overdue`. */
+            /** @description Settings for exceptions of type `arrival_overdue`. */
             arrival_overdue?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `customs_hold`. */
+            /** @description Settings for exceptions of type `customs_hold`. */
             customs_hold?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `delivery_failed`. */
+            /** @description Settings for exceptions of type `delivery_failed`. */
             delivery_failed?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `demurrage_risk`. */
+            /** @description Settings for exceptions of type `demurrage_risk`. */
             demurrage_risk?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `departure_overdue`. */
+            /** @description Settings for exceptions of type `departure_overdue`. */
             departure_overdue?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `detention_risk`. */
+            /** @description Settings for exceptions of type `detention_risk`. */
             detention_risk?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `document_rejected`. */
+            /** @description Settings for exceptions of type `document_rejected`. */
             document_rejected?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `eta_slip`. */
+            /** @description Settings for exceptions of type `eta_slip`. */
             eta_slip?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `invalid_container_number`. */
+            /** @description Settings for exceptions of type `invalid_container_number`. */
             invalid_container_number?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `milestone_conflict`. */
+            /** @description Settings for exceptions of type `milestone_conflict`. */
             milestone_conflict?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `missed_connection`. */
+            /** @description Settings for exceptions of type `missed_connection`. */
             missed_connection?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `missing_document`. */
+            /** @description Settings for exceptions of type `missing_document`. */
             missing_document?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `movement_after_cancel`. */
+            /** @description Settings for exceptions of type `movement_after_cancel`. */
             movement_after_cancel?: components["schemas"]["ExceptionSettingsChanges"] | null;
-            /** @description Of `no_update`. */
+            /** @description Settings for exceptions of type `no_update`. */
             no_update?: components["schemas"]["ExceptionSettingsChanges"] | null;
         };
         /** @enum {string} */
@@ -3494,7 +3494,7 @@ export interface components {
             containers: components["schemas"]["MilestoneEffectOnContainer"][];
             /** @description Status that the milestone stands for; null if it does not affect the status. */
             counts_as: components["schemas"]["ShipmentStatus"] | null;
-            /** @description Where. */
+            /** @description Place of the milestone. */
             location: string | null;
             /** @description Id of the milestone. */
             milestone_id: string;
@@ -3827,7 +3827,7 @@ export interface components {
              * @example CNSHA
              */
             location: string | null;
-            /** @description A remark. */
+            /** @description Free-text note. */
             note: string | null;
             /**
              * Format: date-time
@@ -3910,7 +3910,7 @@ export interface components {
              * @example CNSHA
              */
             location?: string | null;
-            /** @description A remark. */
+            /** @description Free-text note. */
             note?: string | null;
             /**
              * Format: date-time
@@ -4013,7 +4013,7 @@ export interface components {
              * @example CNSHA
              */
             location?: string | null;
-            /** @description A remark. */
+            /** @description Free-text note. */
             note?: string | null;
             /**
              * Format: date-time
@@ -4169,7 +4169,7 @@ export interface components {
              * @example CNSHA
              */
             location: string | null;
-            /** @description A remark. */
+            /** @description Free-text note. */
             note: string | null;
             /**
              * Format: date-time
@@ -13409,7 +13409,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Id of the endpoint. */
+            /** @description The endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13537,7 +13537,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Id of the endpoint. */
+            /** @description The endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13607,7 +13607,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Id of the endpoint. */
+            /** @description The endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13677,7 +13677,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Id of the endpoint. */
+            /** @description The endpoint. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14124,7 +14124,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Id of the endpoint. `last_verification` contains the result. */
+            /** @description The endpoint. `last_verification` contains the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14517,7 +14517,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -14531,7 +14531,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14643,7 +14643,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -14657,7 +14657,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14766,7 +14766,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -14780,7 +14780,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14977,7 +14977,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -14991,7 +14991,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15109,7 +15109,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -15123,7 +15123,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15234,7 +15234,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -15248,7 +15248,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15361,7 +15361,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -15375,7 +15375,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15488,7 +15488,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -15502,7 +15502,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15678,7 +15678,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -15692,7 +15692,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15874,7 +15874,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -15888,7 +15888,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16017,7 +16017,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -16031,7 +16031,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16144,7 +16144,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The endpoint is gone: it is disabled, and the delivery becomes a dead letter. */
+            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -16158,7 +16158,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description As 429. */
+            /** @description Handled like a response with status 429. */
             503: {
                 headers: {
                     [name: string]: unknown;
