@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createAdministrationApi, guarded } from '@tracking/administration';
+import { createAdministrationApi, requireToken } from '@tracking/administration';
 import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
 import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
 import { DocumentsHttpModule } from '@tracking/documents-http';
