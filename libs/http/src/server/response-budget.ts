@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { MIB } from './route-bodies.ts';
 
 /** Bytes of responses that may be prepared or sent at the same time. Preparing a response takes several times its size. */
-const MAX_BYTES = 64 * MIB;
+const MAX_BYTES = 32 * MIB;
 /** Share of these bytes that one workspace may hold, so that its slow clients do not block others. */
 const WORKSPACE_SHARE = 1 / 2;
 /** Bytes reserved for a page before its size is known, if recent pages of its list were large or are unknown. */
