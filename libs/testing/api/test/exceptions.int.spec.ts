@@ -51,7 +51,7 @@ const events = async (type: string): Promise<readonly JsonObject[]> => {
 };
 
 describe('POST /v1/shipments/{id}/exceptions', () => {
-  it('opens what a person tells of', async () => {
+  it('opens an exception by hand', async () => {
     const milestone = { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z', container_number: CONTAINER };
     const recorded = await post(`${shipment}/milestones`, milestone);
     const said = {
@@ -88,7 +88,7 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
     expect((await events('exception.opened')).map(({ exception }) => exception)).toEqual([withoutWarnings(answer)]);
   });
 
-  it('takes a type alone', async () => {
+  it('requires only a type', async () => {
     const answer = await open({ type: 'demurrage_risk' });
     const empty = { detail: null, container_number: null, milestone_id: null, reason_code: null, assignee: null };
     expect([answer.status, answer.body]).toEqual([
@@ -139,7 +139,7 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
       { type: 'lost', container_number: 'MSKU0000006', milestone_id: 'mst_x' },
       ['container_number unknown_container', 'milestone_id unknown_milestone'],
     ],
-  ])('refuses %s, and names what is faulty', async (_, json, named) => {
+  ])('refuses %s, and names the invalid fields', async (_, json, named) => {
     const head = await api.head();
     const answer = await open(json);
     expect([answer.status, faults(answer)]).toEqual([400, named]);
@@ -152,7 +152,7 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
     expect([answer.status, faults(answer)]).toEqual([400, ['milestone_id unknown_milestone']]);
   });
 
-  it('names fields that it ignored; strictly read they are refused', async () => {
+  it('warns about unknown fields, and refuses them under strict handling', async () => {
     const json = { type: 'other', status: 'resolved', colour: 'red' };
     const strict = await open(json, { headers: { prefer: 'handling=strict' } });
     expect([strict.status, faults(strict)]).toEqual([400, ['colour unknown_field', 'status read_only_field']]);
@@ -164,7 +164,7 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
     ]);
   });
 
-  it('answers 200 with the one that is open already, and writes nothing', async () => {
+  it('returns 200 with the open exception, and writes nothing', async () => {
     const first = await open({ type: 'shortage', title: 'Two short' });
     await acknowledge(first, { assignee: 'Kim' });
     const head = await api.head();
@@ -174,7 +174,7 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
     expect((await open({ type: 'shortage', container_number: CONTAINER })).status).toBe(201);
   });
 
-  it('opens one, however many open it at once', async () => {
+  it('opens one exception for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => open({ type: 'lost', title: `Lost ${n}` })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
@@ -193,7 +193,7 @@ describe('POST /v1/shipments/{id}/exceptions', () => {
 });
 
 describe('POST /v1/exceptions/{id}/acknowledge', () => {
-  it('tells who deals with it; again it hands it on', async () => {
+  it('sets the assignee, and a repeat reassigns', async () => {
     const opened = await open({ type: 'freight_hold' });
     const first = await acknowledge(opened, { assignee: 'Kim' });
     expect([first.status, first.body]).toEqual([
@@ -208,7 +208,7 @@ describe('POST /v1/exceptions/{id}/acknowledge', () => {
     expect(await countOf()).toBe(1);
   });
 
-  it('as it is already changes nothing; a note is told in the history all the same', async () => {
+  it('a repeat changes nothing, but a note is recorded in the history', async () => {
     const opened = await open({ type: 'freight_hold' });
     await acknowledge(opened, { assignee: 'Kim', note: 'Broker called.' });
     const head = await api.head();
@@ -227,7 +227,7 @@ describe('POST /v1/exceptions/{id}/acknowledge', () => {
     ]);
   });
 
-  it('of a resolved one answers 409', async () => {
+  it('returns 409 for a resolved exception', async () => {
     const opened = await open({ type: 'freight_hold' });
     await resolve(opened, {});
     const head = await api.head();
@@ -235,7 +235,7 @@ describe('POST /v1/exceptions/{id}/acknowledge', () => {
     expect(await api.head()).toBe(head);
   });
 
-  it('names what is faulty', async () => {
+  it('names the invalid fields', async () => {
     const opened = await open({ type: 'freight_hold' });
     const answer = await acknowledge(opened, { assignee: ' ', note: 5 });
     expect([answer.status, faults(answer)]).toEqual([400, ['assignee invalid_value', 'note invalid_type']]);
@@ -243,7 +243,7 @@ describe('POST /v1/exceptions/{id}/acknowledge', () => {
 });
 
 describe('POST /v1/exceptions/{id}/resolve', () => {
-  it('says how, and by whom', async () => {
+  it('stores the code and the person', async () => {
     const opened = await open({ type: 'seal_broken' });
     const answer = await resolve(opened, { code: 'Waived', note: 'New seal.' });
     const by = { type: 'service_account', id: expect.stringMatching(/^sva_/) };
@@ -261,7 +261,7 @@ describe('POST /v1/exceptions/{id}/resolve', () => {
     expect((await open({ type: 'seal_broken' })).status).toBe(201);
   });
 
-  it('is as fixed unless told, and once only', async () => {
+  it('defaults to fixed, and is final', async () => {
     const opened = await open({ type: 'seal_broken' });
     const first = await resolve(opened, {});
     expect(first.body).toMatchObject({ resolution: { code: 'fixed', note: null } });
@@ -276,7 +276,7 @@ describe('POST /v1/exceptions/{id}/resolve', () => {
     expect(await countOf()).toBe(1);
   });
 
-  it('keeps a rule from opening it again while it is so', async () => {
+  it('prevents the rule from opening the exception until its condition ends', async () => {
     const hold = { code: 'customs_hold', occurred_at: '2026-01-04T10:00:00Z' };
     await post(`${shipment}/milestones`, hold);
     const found = await open({ type: 'customs_hold' });
@@ -288,7 +288,7 @@ describe('POST /v1/exceptions/{id}/resolve', () => {
 });
 
 describe('an exception', () => {
-  it('is answered as it is, with the tag of its shipment', async () => {
+  it('is returned with the ETag of its shipment', async () => {
     const opened = await open({ type: 'other' });
     const answer = await get(pathOf(opened));
     expect([answer.status, answer.body]).toEqual([200, withoutWarnings(opened)]);
@@ -299,7 +299,7 @@ describe('an exception', () => {
     expect((await get(pathOf(opened), operator, { 'if-none-match': etag })).body['status']).toBe('resolved');
   });
 
-  it('that there is not, or is of others, is not found', async () => {
+  it('is not found if it does not exist or belongs to another workspace', async () => {
     const opened = await open({ type: 'other' });
     const own = pathOf(opened);
     const strangers = [await api.key('admin', 'test'), await api.key('admin', 'live', 'other')];
@@ -318,7 +318,7 @@ describe('an exception', () => {
     expect((await get(own)).body['status']).toBe('open');
   });
 
-  it('is written by operators, and read by all', async () => {
+  it('is written by operators, and read by all roles roles', async () => {
     const opened = await open({ type: 'other' });
     const head = await api.head();
     for (const key of [await api.key('viewer'), await api.key('feed'), await api.key('developer')]) {
@@ -338,7 +338,7 @@ describe('an exception', () => {
   it.each([
     ['acknowledge', { assignee: 'Kim' }],
     ['resolve', {}],
-  ])('%s goes by If-Match', async (action, json) => {
+  ])('%s applies If-Match', async (action, json) => {
     const opened = await open({ type: 'other' });
     const before = String(opened.headers.get('etag'));
     const { headers } = await post(`${shipment}/milestones`, { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z' });

@@ -67,7 +67,7 @@ async function pages<T>(list: string, limit: number): Promise<T[][]> {
 }
 
 describe('GET /v1/shipments/{id}/history', () => {
-  it('tells who did what, the newest first, with the names of today', async () => {
+  it('lists the changes with their actors, newest first, with current names', async () => {
     const departed = await post({ code: 'vessel_departed', occurred_at: '2026-11-05T00:00:00Z' });
     await api.call('POST', `${path}/cancel`, { key: feed });
     const entries = data<HistoryEntry>(await get('/history'));
@@ -91,7 +91,7 @@ describe('GET /v1/shipments/{id}/history', () => {
     expect(event.body).toMatchObject({ type: 'shipment.updated', data: { changes: entries[2]?.changes } });
   });
 
-  it('tells of corrections, retractions and exceptions', async () => {
+  it('contains corrections, retractions and exceptions', async () => {
     const hold = await post({ code: 'customs_hold', occurred_at: '2026-11-05T00:00:00Z' });
     const milestone = `${path}/milestones/${String(hold['id'])}`;
     await api.call('PATCH', milestone, { key: feed, json: { note: 'by phone' } });
@@ -118,7 +118,7 @@ describe('GET /v1/shipments/{id}/history', () => {
     });
   });
 
-  it('comes in pages that neither skip nor repeat', async () => {
+  it('has pages that neither skip nor repeat entries', async () => {
     for (let day = 1; day <= 9; day++)
       await post({ code: 'in_transit_checkpoint', occurred_at: `2026-11-0${day}T00:00:00Z` });
     const whole = data<HistoryEntry>(await get('/history?limit=200'));
@@ -128,7 +128,7 @@ describe('GET /v1/shipments/{id}/history', () => {
 });
 
 describe('GET /v1/shipments/{id}/eta_history', () => {
-  it('has every change, by upsert, PATCH, estimate and retraction', async () => {
+  it('has every change by upsert, PATCH, estimate and retraction', async () => {
     const first = await estimate('2026-12-03T06:00:00Z', { reason_code: 'port_congestion', location: 'USLAX' });
     const second = await estimate('2026-12-02T00:00:00Z', { location: 'USLAX' });
     await api.call('DELETE', `${path}/milestones/${String(second['id'])}`, { key: feed });
@@ -160,7 +160,7 @@ describe('GET /v1/shipments/{id}/eta_history', () => {
 });
 
 describe('GET /v1/shipments/{id}/explanation', () => {
-  it('names the rule of each milestone and what set the shipment', async () => {
+  it('names the rule of each milestone and the cause of each value', async () => {
     const arrived = await post({ code: 'vessel_arrived', occurred_at: '2026-11-04T00:00:00Z' });
     const departed = await post({ code: 'vessel_departed', occurred_at: '2026-11-05T00:00:00Z' });
     const expected = await estimate('2026-12-03T00:00:00Z');
@@ -183,7 +183,7 @@ describe('GET /v1/shipments/{id}/explanation', () => {
 describe('?as_of=', () => {
   const ALL = 'classifier=all&include_superseded=true&include_retracted=true';
 
-  it('answers what GET answered then, to the byte', async () => {
+  it('returns the response of that time, byte for byte', async () => {
     const answered: { readonly at: string; readonly shipment: ApiResponse; readonly milestones: ApiResponse }[] = [];
     const remember = async () => {
       const shipment = await get();
@@ -215,7 +215,7 @@ describe('?as_of=', () => {
     expect((await get(`?as_of=${local}`)).text).toBe(first?.shipment.text);
   });
 
-  it('filters and pages milestones, with a cursor of that time alone', async () => {
+  it('filters milestones and returns pages, with a cursor for that time only', async () => {
     for (let day = 1; day <= 5; day++)
       await post({ code: 'in_transit_checkpoint', occurred_at: `2026-11-0${day}T00:00:00Z` });
     await estimate('2026-12-03T00:00:00Z');
@@ -237,7 +237,7 @@ describe('?as_of=', () => {
     }
   });
 
-  it('is 404 before the creation and 400 in the future, without an offset and in other forms', async () => {
+  it('returns 404 before the creation, and 400 for a future or invalid time', async () => {
     for (const list of ['', '/milestones']) {
       expect((await get(`${list}?as_of=2026-01-01T00:00:00Z`)).status).toBe(404);
       for (const [time, code] of [
@@ -253,7 +253,7 @@ describe('?as_of=', () => {
   });
 });
 
-it('nobody else sees anything of it', async () => {
+it('other workspaces get 404', async () => {
   const at = String((await get()).body['updated_at']);
   const others = [await api.key('viewer', 'test'), await api.key('viewer', 'live', 'other')];
   const reads = ['/history', '/eta_history', '/explanation', `?as_of=${at}`, `/milestones?as_of=${at}`];

@@ -241,24 +241,21 @@ describe.each([
   ['PATCH', '/v1/webhook_endpoints/{id}', () => endpoint, ENDPOINT],
   ['POST', '/v1/webhook_endpoints/{id}/test', () => `${tested}/test`, { type: 'milestone.recorded' }],
 ])('%s %s', (method, _route, path, valid) => {
-  it.each([...Map.groupBy(mutations(valid), ({ param }) => param)])(
-    'names %s when it is wrong',
-    async (param, wrong) => {
-      const before = await written();
-      await Promise.all(
-        wrong.map(async ({ what, body }) => {
-          const { params } = expectError(await api.call(method, path(), { key, json: body }));
-          const named = params.map((name) =>
-            /^[[.]/.test(name.slice(param.length)) ? name.slice(0, param.length) : name,
-          );
-          expect({ what, named: [...new Set(named)] }).toEqual({ what, named: [param] });
-        }),
-      );
-      expect(await written()).toEqual(before);
-    },
-  );
+  it.each([...Map.groupBy(mutations(valid), ({ param }) => param)])('reports an invalid %s', async (param, wrong) => {
+    const before = await written();
+    await Promise.all(
+      wrong.map(async ({ what, body }) => {
+        const { params } = expectError(await api.call(method, path(), { key, json: body }));
+        const named = params.map((name) =>
+          /^[[.]/.test(name.slice(param.length)) ? name.slice(0, param.length) : name,
+        );
+        expect({ what, named: [...new Set(named)] }).toEqual({ what, named: [param] });
+      }),
+    );
+    expect(await written()).toEqual(before);
+  });
 
-  it('names all of them at once', async () => {
+  it('reports all invalid fields at once', async () => {
     const broken = Object.fromEntries(Object.keys(valid).map((name) => [name, 0.5]));
     const { params } = await refused(() => api.call(method, path(), { key, json: broken }));
     expect(params.sort()).toEqual(Object.keys(valid).sort());
@@ -333,7 +330,7 @@ describe.each([
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('takes what is unusual but right', async () => {
+  it('accepts unusual but valid input', async () => {
     for (const call of [
       { raw: `\ufeff${text}` },
       { raw: text, headers: { 'content-type': 'application/json; charset=utf-8' } },
@@ -416,7 +413,7 @@ describe('limits of webhook endpoints', () => {
     ['headers', Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`x-${i}`, 'x']))],
     ['url', `https://tms.example.com/${'x'.repeat(100_000)}`],
     ['description', 'x'.repeat(100_000)],
-  ])('refuse too much in %s', async (param, value) => {
+  ])('refuse too many or too long values in %s', async (param, value) => {
     for (const [method, path] of [
       ['POST', '/v1/webhook_endpoints'],
       ['PATCH', endpoint],
@@ -521,7 +518,7 @@ describe('queries', () => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
-  it('are named with what is wrong: what is not percent-encoded, and what else there is', async () => {
+  it('are reported with all errors, including invalid percent-encoding', async () => {
     const message = async (path: string) =>
       ((await api.call('GET', path, { key })).body['error'] as JsonObject)['message'];
     expect(await message('/v1/shipments?external_id=50%')).toBe('external_id: Must be percent-encoded UTF-8.');
@@ -531,7 +528,7 @@ describe('queries', () => {
     expect(await message('/v1/events?since=2026-11-21T09:30:00%2B08')).toMatch(/^since: Must be a time as RFC 3339/);
   });
 
-  it('are taken empty', async () => {
+  it('may be empty', async () => {
     for (const query of ['', '&', '&&&']) {
       expect((await api.call('GET', `/v1/shipments?${query}`, { key })).status).toBe(200);
     }
@@ -561,7 +558,7 @@ describe('queries', () => {
     }
   });
 
-  it('refuses a cursor with any character changed', async () => {
+  it('refuses a cursor with any changed character', async () => {
     for (const external_id of ['C-1', 'C-2']) await api.call('POST', '/v1/shipments', { key, json: { external_id } });
     const first = await api.call('GET', '/v1/shipments?limit=1', { key });
     const cursor = String(first.body['next_cursor']);
@@ -698,7 +695,7 @@ describe('anything', () => {
 });
 
 describe('afterwards', () => {
-  it('no request was answered 500', () => {
+  it('no request got an internal error', () => {
     expect(api.lines.filter(({ level }) => level === 'error')).toEqual([]);
     expect([...api.counts.keys()].filter((series) => series.includes('status="5'))).toEqual([]);
   });

@@ -42,7 +42,7 @@ const storedClaims = () => api.storage.documentStore.collection<IdempotencyClaim
 const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as { code?: string } | undefined)?.code];
 
 describe('a POST with an Idempotency-Key', () => {
-  it('is carried out once, and answered the same byte for byte', async () => {
+  it('is carried out once, and a repeat gets the same response byte for byte', async () => {
     const [name, json] = [randomUUID(), fields()];
     const first = await under(name, SHIPMENTS, json);
     expect([first.status, replayed(first)]).toEqual([201, null]);
@@ -63,7 +63,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await api.head()).toBe(changed);
   });
 
-  it('is answered again with the token of a later write that its client knows of', async () => {
+  it('returns a repeated response with the newest token that the client knows', async () => {
     const [name, json] = [randomUUID(), fields()];
     const first = await under(name, SHIPMENTS, json);
     const elsewhere = await api.gateway({});
@@ -86,14 +86,14 @@ describe('a POST with an Idempotency-Key', () => {
     expect([next.status, tokenOf(next)]).toEqual([201, tokenOf(first)]);
   });
 
-  it('is the same request however its JSON is spaced', async () => {
+  it('ignores the JSON whitespace of the request', async () => {
     const name = randomUUID();
     const first = await under(name, SHIPMENTS, undefined, { raw: '{"house_bill":"HB-S","mode":"ocean"}' });
     const again = await under(name, SHIPMENTS, undefined, { raw: '{ "house_bill": "HB-S",\n"mode": "ocean" }' });
     expect([told(again), replayed(again)]).toEqual([told(first), 'true']);
   });
 
-  it('is refused with another path, query or body', async () => {
+  it('refuses another path, query or body', async () => {
     const [name, json] = [randomUUID(), fields()];
     const { body } = await under(name, SHIPMENTS, json);
     const head = await api.head();
@@ -107,7 +107,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(replayed(await under(name, SHIPMENTS, json))).toBe('true');
   });
 
-  it('is another one with another API key, or in the other environment', async () => {
+  it('is separate for each API key and environment', async () => {
     const [name, json] = [randomUUID(), fields()];
     const keys = [key, await api.key('admin'), await api.key('admin', 'test'), await api.key('admin', 'live', 'other')];
     const answers: ApiResponse[] = [];
@@ -116,7 +116,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(keys.length);
   });
 
-  it('is refused under a key that is none, and nothing is done', async () => {
+  it('is refused with an invalid Idempotency-Key, without effect', async () => {
     const head = await api.head();
     for (const name of ['', 'k'.repeat(256), 'clé', 'tab\tbed']) {
       const answer = await under(name, SHIPMENTS, fields());
@@ -136,7 +136,7 @@ describe('a POST with an Idempotency-Key', () => {
     }
   });
 
-  it('is refused where its body is nested too deeply to be compared, and nothing is done', async () => {
+  it('is refused if its body is nested too deeply to compare, without effect', async () => {
     const raw = `{"mode": "ocean", "external_id": "deep", "x": ${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
     const deep = await under(randomUUID(), SHIPMENTS, undefined, { raw });
     expect([...codeOf(deep), replayed(deep)]).toEqual([400, 'validation_failed', null]);
@@ -161,7 +161,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(told(await under(conflict, enable))).toEqual(told(refused));
   });
 
-  it('does not keep that the request was not valid: a better one may come under the same key', async () => {
+  it('does not store a validation error, so a corrected request can use the same key', async () => {
     const name = randomUUID();
     const bodies = [{ mode: 'ocean' }, { ...fields(), mode: 'balloon' }];
     for (const json of bodies) expect((await under(name, SHIPMENTS, json)).status).toBe(400);
@@ -178,7 +178,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect((await under(name, SHIPMENTS, fields())).status).toBe(201);
   });
 
-  it('keeps nothing of strangers', async () => {
+  it('stores nothing for unauthenticated callers', async () => {
     const name = randomUUID();
     const claims = await storedClaims();
     const before = await claims.count({ expires_at: { gte: '' } });
@@ -225,7 +225,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect([codeOf(other), replayed(other)]).toEqual([[404, 'not_found'], null]);
   });
 
-  it('is told when the first one is under way', async () => {
+  it('returns 409 while the first request is in progress', async () => {
     const held = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const { shipments } = api.dependencies;
@@ -251,7 +251,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(told(await under(name, SHIPMENTS, json, { by }))).toEqual(told(answer));
   });
 
-  it('is tried again as the same command where it failed on our side', async () => {
+  it('repeats the same command after a server error', async () => {
     const { shipments } = api.dependencies;
     const ids: string[] = [];
     const times = new Set<string>();
@@ -316,7 +316,7 @@ describe('a POST with an Idempotency-Key', () => {
     await alive.release(last);
   });
 
-  it('is not answered before its answer is stored', async () => {
+  it('responds only after the response is stored', async () => {
     const claims = await api.claims();
     const { keep } = claims;
     claims.keep = async (...args) => {
@@ -336,7 +336,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(told(await under(name, SHIPMENTS, json, { by }))).toEqual(told(again));
   });
 
-  it('is not begun where its claim cannot be kept', async () => {
+  it('does not start if its claim cannot be stored', async () => {
     const claims = await api.claims();
     claims.take = () => Promise.reject(new Unavailable('document store', 'away'));
     const by = await api.gateway({ idempotency: claims });
@@ -347,7 +347,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(await api.head()).toBe(head);
   });
 
-  it('is finished though its client is gone', async () => {
+  it('completes even if the client disconnects', async () => {
     const held = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const { shipments } = api.dependencies;
@@ -377,7 +377,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(replayed(again)).toBe('true');
   });
 
-  it('is forgotten after 24 hours, whether or not its claim was deleted by then', async () => {
+  it('expires after 24 hours, even if its claim was not deleted', async () => {
     let now = Date.now();
     const clock = () => new Date(now);
     const claims = await api.claims({ clock });
@@ -403,7 +403,7 @@ describe('a POST with an Idempotency-Key', () => {
     await sweeper.close();
   });
 
-  it('leaves nothing to read in the store', async () => {
+  it('stores nothing in plain text', async () => {
     const [name, secretBill] = [`order-${randomUUID()}`, `HB-${randomUUID()}`];
     const answer = await under(name, SHIPMENTS, { house_bill: secretBill });
     const claims = await storedClaims();

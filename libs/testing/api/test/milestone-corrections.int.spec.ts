@@ -54,7 +54,7 @@ const events = async (type?: string): Promise<JsonObject[]> => {
 const overridden = [{ code: 'overridden_by_user', param: null, message: expect.any(String) }];
 
 describe('PATCH /v1/shipments/{id}/milestones/{milestone_id}', () => {
-  it('corrects what it names, and the shipment with it', async () => {
+  it('corrects the given fields, and the derived values of the shipment', async () => {
     const first = await record();
     const answer = await patch(first, {
       occurred_at: '2026-01-06T10:00:00+02:00',
@@ -81,14 +81,14 @@ describe('PATCH /v1/shipments/{id}/milestones/{milestone_id}', () => {
     });
   });
 
-  it('clears with null, and goes back to actual', async () => {
+  it('clears fields with null, and the classifier becomes actual', async () => {
     const first = await record({ ...sent, classifier: 'estimated', note: 'x', container_number: 'CSQU3054383' });
     const answer = await patch(first, { note: null, container_number: null, classifier: null });
     expect(answer.body).toMatchObject({ note: null, container_number: null, classifier: 'actual' });
     expect(await events('milestone.recorded')).toHaveLength(1);
   });
 
-  it('changes nothing and tells nobody where nothing differs', async () => {
+  it('changes and announces nothing if nothing differs', async () => {
     const first = await record();
     const head = await api.head();
     const answer = await patch(first, { occurred_at: '2026-01-05T11:00:00+01:00', code: 'VESSEL_DEPARTED' });
@@ -129,7 +129,7 @@ describe('PATCH /v1/shipments/{id}/milestones/{milestone_id}', () => {
     expect((await patch(first, [])).status).toBe(400);
   });
 
-  it('ignores what cannot be corrected, and says so', async () => {
+  it('ignores read-only fields with a warning', async () => {
     const first = await record();
     const answer = await patch(first, { source: 'manual', revision: 7, colour: 'red' });
     expect(answer.body).toMatchObject({
@@ -145,7 +145,7 @@ describe('PATCH /v1/shipments/{id}/milestones/{milestone_id}', () => {
     expect([strict.status, (strict.body['error'] as JsonObject)['param']]).toEqual([400, 'source']);
   });
 
-  it('refuses a retracted one, and the external_id of another', async () => {
+  it('refuses a retracted milestone, and the external_id of another one', async () => {
     const [first, second] = [await record(), await record({ ...sent, external_id: 'EV-2', code: 'gated_in' })];
     const taken = await patch(second, { external_id: 'EV-1' });
     expect([taken.status, code(taken)]).toEqual([409, 'milestone_exists']);
@@ -155,7 +155,7 @@ describe('PATCH /v1/shipments/{id}/milestones/{milestone_id}', () => {
     expect((await patch(second, { external_id: 'EV-1' })).status).toBe(200);
   });
 
-  it('outlives what its feed sends again, but not what is new for it', async () => {
+  it('is kept when the feed repeats its data, but not when the data is new', async () => {
     const first = await record();
     const corrected = await patch(first, { occurred_at: '2026-01-06T00:00:00Z', location: 'CNSHA' });
     const head = await api.head();
@@ -173,7 +173,7 @@ describe('PATCH /v1/shipments/{id}/milestones/{milestone_id}', () => {
 });
 
 describe('DELETE /v1/shipments/{id}/milestones/{milestone_id}', () => {
-  it('takes it back, once', async () => {
+  it('retracts the milestone once', async () => {
     const first = await record();
     expect((await shipment())['status']).toBe('in_transit');
     const answer = await retract(first);
@@ -196,7 +196,7 @@ describe('DELETE /v1/shipments/{id}/milestones/{milestone_id}', () => {
     ]);
   });
 
-  it('shows it in lists only where it is asked for', async () => {
+  it('lists the retracted milestone only on request', async () => {
     const [first, second] = [await record(), await record({ ...sent, external_id: 'EV-2', code: 'gated_in' })];
     await retract(first);
     expect(ids(await get(`${path}/milestones`))).toEqual([second.body['id']]);
@@ -223,7 +223,7 @@ describe('DELETE /v1/shipments/{id}/milestones/{milestone_id}', () => {
     expect([twice.status, twice.body['id']]).toEqual([200, byHand.body['id']]);
   });
 
-  it('of an estimate brings the one before back', async () => {
+  it('of an estimate restores the previous one', async () => {
     const estimate = { ...sent, code: 'vessel_arrived', classifier: 'estimated', external_id: null };
     const older = await record({ ...estimate, occurred_at: '2026-02-05T00:00:00Z' });
     const newer = await record({ ...estimate, occurred_at: '2026-02-08T00:00:00Z' });
@@ -235,7 +235,7 @@ describe('DELETE /v1/shipments/{id}/milestones/{milestone_id}', () => {
     expect((await shipment())['eta']).toBe('2026-02-01T00:00:00.000Z');
   });
 
-  it('of what cancels a shipment reopens it', async () => {
+  it('of a cancellation reopens the shipment', async () => {
     const cancelled = await record({ code: 'booking_cancelled', occurred_at: '2026-01-02T00:00:00Z' }, operator);
     const reopen = await api.call('POST', `${path}/reopen`, { key: operator });
     expect([(await shipment())['status'], code(reopen)]).toEqual(['cancelled', 'cancelled_by_milestone']);

@@ -28,7 +28,7 @@ const list = (query = ''): Promise<ApiResponse> => api.call('GET', `${path}/mile
 const codes = (answer: ApiResponse): unknown[] => (answer.body['data'] as JsonObject[]).map(({ code }) => code);
 
 describe('POST /v1/shipments/{id}/milestones', () => {
-  it('records what happened and moves the status', async () => {
+  it('records a milestone and updates the status', async () => {
     const answer = await record({
       code: 'vessel_departed',
       occurred_at: '2026-01-05T10:00:00+08:00',
@@ -55,7 +55,7 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     expect(shipment.body).toMatchObject({ status: 'in_transit', atd: '2026-01-05T02:00:00.000Z' });
   });
 
-  it('names fields that it ignored, and takes codes in any case', async () => {
+  it('warns about unknown fields, and accepts codes in any case', async () => {
     const answer = await record({
       code: 'Vessel_Departed',
       occurred_at: '2026-01-05T10:00:00+08:00',
@@ -95,7 +95,7 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     expect(Object.keys(answer.body).sort()).toEqual(Object.keys(schemas['MilestoneWritten']?.properties ?? {}).sort());
   });
 
-  it('answers 200 to what it has, and to a correction', async () => {
+  it('returns 200 for a known milestone and for a correction', async () => {
     const json = { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z', external_id: 'E-1' };
     const first = await record(json);
     const again = await record(json);
@@ -105,7 +105,7 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     expect([again.body['revision'], corrected.body['revision']]).toEqual([1, 2]);
   });
 
-  it('takes other sources than manual from feeds only', async () => {
+  it('accepts sources other than manual only from feeds', async () => {
     const json = { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z', source: 'carrier' };
     const head = await api.head();
     const refused = await record(json);
@@ -146,7 +146,7 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     ]);
   });
 
-  it('refuses what has not happened yet, and a container of another shipment', async () => {
+  it('refuses future actual times, and containers that are not on the shipment', async () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString();
     const future = await record({ code: 'gated_in', occurred_at: soon });
     expect(future.body['error']).toMatchObject({ param: 'occurred_at', details: [{ code: 'timestamp_in_future' }] });
@@ -159,7 +159,7 @@ describe('POST /v1/shipments/{id}/milestones', () => {
     expect(elsewhere.body['error']).toMatchObject({ param: 'container_number' });
   });
 
-  it('answers 404 for a shipment that does not exist', async () => {
+  it('returns 404 for a shipment that does not exist', async () => {
     const json = { code: 'gated_in', occurred_at: '2026-01-04T10:00:00Z' };
     for (const id of ['shp_aaaaaaaaaaaaaaaaaaaaaaaaaa', 'shp_x', 'x', '%2e%2e', "shp_'--", 'shp_%00', '%F0%9F%9A%A2']) {
       const answer = await api.call('POST', `/v1/shipments/${id}/milestones`, { key: operator, json });
@@ -182,13 +182,13 @@ describe('GET /v1/shipments/{id}/milestones', () => {
     await record({ code: 'delivered', occurred_at: '2026-02-09T10:00:00Z', classifier: 'planned' });
   });
 
-  it('shows the actual ones by time and place in the catalog', async () => {
+  it('lists actual milestones by time and catalog sequence', async () => {
     const answer = await list();
     expect(codes(answer)).toEqual(['gated_in', 'loaded_on_vessel', 'vessel_departed']);
     expect(answer.body).toMatchObject({ next_cursor: null, has_more: false });
   });
 
-  it('shows others when asked', async () => {
+  it('includes other milestones on request', async () => {
     expect(codes(await list('?classifier=estimated'))).toEqual(['vessel_arrived']);
     expect(codes(await list('?classifier=estimated&include_superseded=true'))).toHaveLength(2);
     expect(codes(await list('?classifier=planned,estimated'))).toEqual(['vessel_arrived', 'delivered']);
@@ -210,7 +210,7 @@ describe('GET /v1/shipments/{id}/milestones', () => {
     expect(elsewhere.body['error']).toMatchObject({ code: 'invalid_cursor' });
   });
 
-  it('names faulty parameters', async () => {
+  it('names invalid parameters', async () => {
     const answer = await list('?classifier=maybe&include_superseded=yes&limit=x&container_number=');
     expect(answer.status).toBe(400);
     const { details } = answer.body['error'] as { details: { param: string }[] };
@@ -224,14 +224,14 @@ describe('GET /v1/shipments/{id}/milestones', () => {
 });
 
 describe('GET /v1/milestone_codes', () => {
-  it('answers the whole catalog to any key', async () => {
+  it('returns the whole catalog to any key', async () => {
     const answer = await api.call('GET', '/v1/milestone_codes', { key: await api.key('viewer') });
     expect(answer.status).toBe(200);
     expect(answer.body['data']).toEqual(MILESTONE_CATALOG);
     expect(answer.body).toMatchObject({ next_cursor: null, has_more: false });
   });
 
-  it('answers it page by page', async () => {
+  it('returns the catalog page by page', async () => {
     const key = await api.key('viewer');
     const seen: unknown[] = [];
     for (let query = '?limit=30'; query !== '';) {

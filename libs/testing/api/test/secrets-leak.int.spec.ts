@@ -270,23 +270,23 @@ function failing(store: DocumentStore, failure: (given: string) => Error | undef
   };
 }
 
-it('no answer tells a secret but the one that makes it, no error any', () => {
+it('no response contains a secret except the one that creates it', () => {
   expect(kept.errorCount).toBeGreaterThan(30);
   expect(kept.findLeaks()).toEqual([]);
 });
 
-it('no line of the log holds one', () => {
+it('no log line contains a secret', () => {
   const texts = api.lines.map((line) => JSON.stringify(line));
   expect(texts.length).toBeGreaterThan(80);
   expect(texts.flatMap((text) => kept.secretsIn(text).map((name) => `${name} in ${text}`))).toEqual([]);
 });
 
-it('no metric is named or labelled by one', () => {
+it('no metric has a secret in its name or labels', () => {
   expect(api.counts.size).toBeGreaterThan(10);
   expect(kept.secretsIn([...api.counts.keys()].join('\n'))).toEqual([]);
 });
 
-it('the audit log holds none', async () => {
+it('the audit log contains no secret', async () => {
   const { body, text } = await api.call('GET', '/v1/audit_log?limit=200', { key: admin });
   const types = new Set((body['data'] as { type: string }[]).map(({ type }) => type));
   expect([...types]).toEqual(
@@ -300,7 +300,7 @@ it('the audit log holds none', async () => {
   expect(kept.secretsIn(text)).toEqual([]);
 });
 
-it('no event holds one, stored, exported or delivered', async () => {
+it('no event contains a secret, whether stored, exported or delivered', async () => {
   expect(exported).toContain('S-1');
   expect(kept.secretsIn(exported)).toEqual([]);
   expect(receiver.deliveries().length).toBeGreaterThan(0);
@@ -308,7 +308,7 @@ it('no event holds one, stored, exported or delivered', async () => {
   expect(kept.secretsIn(bodies)).toEqual([]);
 });
 
-it('no file holds one in the clear', async () => {
+it('no file contains a secret in plain text', async () => {
   const bytes = await readFolder(api.dataDir);
   expect(bytes).toContain('S-1');
   expect(kept.secretsIn(bytes)).toEqual([]);

@@ -97,7 +97,7 @@ async function told(id: string, type: string): Promise<readonly string[]> {
   });
 }
 
-it('a type that is disabled has its exceptions resolved, and enabled opened again', async () => {
+it('disabling a type resolves its exceptions, and enabling it opens them again', async () => {
   const id = await held();
   start();
   await patch({ customs_hold: { enabled: false } });
@@ -113,7 +113,7 @@ it('a type that is disabled has its exceptions resolved, and enabled opened agai
   expect(body).toMatchObject({ open_exceptions_count: 1 });
 });
 
-it('another severity is that of open ones', async () => {
+it('a changed severity applies to open exceptions', async () => {
   const id = await held();
   start();
   await patch({ customs_hold: { severity: 'critical' } });
@@ -135,7 +135,7 @@ it('what is open of a shipment that has ended changes too', async () => {
   expect((await told(id, 'movement_after_cancel')).slice(1)).toEqual(['exception.resolved.v2 auto_cleared']);
 });
 
-it('a threshold that is shorter opens, and one that is longer resolves', async () => {
+it('a shorter threshold opens exceptions, and a longer one resolves them', async () => {
   const [late, later] = [await create({ etd: hoursFromNow(-6) }), await create({ etd: hoursFromNow(-20) })];
   start();
   expect([await told(late, 'departure_overdue'), await told(later, 'departure_overdue')]).toEqual([
@@ -151,7 +151,7 @@ it('a threshold that is shorter opens, and one that is longer resolves', async (
   expect([await told(late, 'departure_overdue'), await told(later, 'departure_overdue')]).toEqual([opened, opened]);
 });
 
-it('when a shipment is to be checked next moves with the threshold, and nothing else is stored', async () => {
+it('a changed threshold moves the next check, and stores nothing else', async () => {
   const etd = hoursFromNow(5);
   const id = await create({ etd });
   const before = await stored(id);
@@ -168,7 +168,7 @@ it('when a shipment is to be checked next moves with the threshold, and nothing 
   expect(await api.head()).toBe(head);
 });
 
-it('all open shipments of the workspace are checked, live and test ones, and no other workspace’s', async () => {
+it('all open shipments of the workspace are checked, live and test', async () => {
   const test = await api.key('admin', 'test', workspace);
   const other = await api.key('admin', 'live', `${workspace} b`);
   const [live, sandbox, others] = [await held(), await held(test), await held(other)];
@@ -186,7 +186,7 @@ it('all open shipments of the workspace are checked, live and test ones, and no 
   expect((await api.call('GET', PATH, { key: other })).body).toMatchObject({ version: 1, recheck: null });
 });
 
-it('how far it is can be seen, and moves neither version nor ETag', async () => {
+it('the progress is visible, and changes neither version nor ETag', async () => {
   const ids = [await held(), await held(), await held()].sort();
   const gates = new Map(ids.map((id) => [id, Promise.withResolvers<void>()]));
   const { shipments } = api.dependencies;
@@ -215,7 +215,7 @@ it('how far it is can be seen, and moves neither version nor ETag', async () => 
   expect([updated.status, updated.body['version'], updated.body['recheck']]).toEqual([200, 2, body['recheck']]);
 });
 
-it('a change amid another begins anew: every shipment is checked by the last', async () => {
+it('a change during a re-check restarts it', async () => {
   const ids = [await held(), await held(), await held(), await held()].sort();
   const third = Promise.withResolvers<void>();
   const { shipments } = api.dependencies;
@@ -288,7 +288,7 @@ it('shipments that were imported are checked by the rules here, and not before',
   expect(await told(other, 'departure_overdue')).toEqual(['exception.opened.v1 medium']);
 });
 
-it('two jobs at once change each shipment once', async () => {
+it('two concurrent jobs change each shipment once', async () => {
   const ids = await Promise.all(Array.from({ length: 30 }, () => held()));
   const other = jobWith({ page: 7 });
   start({ page: 5 });

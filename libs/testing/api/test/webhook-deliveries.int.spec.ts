@@ -194,6 +194,6 @@ describe('webhook deliveries', () => {
   });
 });
 
-it('no request was answered 500', () => {
+it('no request got an internal error', () => {
   expect(api.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -384,7 +384,7 @@ it('has an unknown outcome when a later step of a write finds a full queue', asy
   expect([answer.status, answer.body]).toMatchObject([503, { error: { code: 'unavailable' } }]);
 });
 
-it('no request was answered 500', () => {
+it('no request got an internal error', () => {
   expect(api.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 

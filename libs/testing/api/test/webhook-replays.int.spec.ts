@@ -218,7 +218,7 @@ describe('a replay', () => {
   });
 });
 
-it('no request was answered 500', () => {
+it('no request got an internal error', () => {
   expect(api.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
