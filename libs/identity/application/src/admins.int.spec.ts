@@ -45,7 +45,7 @@ describe('the last admin', () => {
     expect(await activeAdmins()).toEqual([other]);
   });
 
-  it('is not kept by who was only invited, is deactivated, or is one of another workspace', async () => {
+  it('is not replaced by an invited or deactivated admin, or by one of another workspace', async () => {
     const { id } = await admin();
     await admin('other');
     const invited = await identity.users.invite(await world.command(), { email: 'jo@example.com', role: 'admin' });
@@ -61,7 +61,7 @@ describe('the last admin', () => {
     expect(await activeAdmins()).toEqual([gone.id]);
   });
 
-  it('stays where two demote each other at once over two replicas, however their steps fall', async () => {
+  it('stays if two admins demote each other at once on two replicas, in any order of steps', async () => {
     const interleaved = (seed: number) =>
       world.open({ documentStore: steppingStore(world.documentStore, shuffled(seed)) });
     let took = new Set<string>();
@@ -81,11 +81,11 @@ describe('the last admin', () => {
       expect(refused?.reason).toMatchObject({ code: 'last_admin' });
       took = took.add(left[0] === one.id ? 'the first' : 'the second');
     }
-    // Both came first at times: the steps did fall differently.
+    // Each of the two came first at times, so the order of the steps did vary.
     expect(took.size).toBe(2);
   });
 
-  it('stays where many demote, deactivate, promote and reactivate each other at once', async () => {
+  it('stays under concurrent demotions, deactivations, promotions and reactivations', async () => {
     for (let seed = 1; seed <= propertyRounds(15); seed += 1) {
       const workspace = `crowd ${seed}`;
       const admins = [await admin(workspace), await admin(workspace), await admin(workspace), await admin(workspace)];
@@ -115,7 +115,7 @@ describe('the last admin', () => {
     }
   });
 
-  it('stays where a process ends after any step of a demotion, and the demotion is done or not', async () => {
+  it('stays if the process ends after any step of a demotion, which is then either done or not', async () => {
     let steps = 0;
     for (let alive = 0; ; alive += 1) {
       const workspace = `crash ${alive}`;
@@ -133,7 +133,7 @@ describe('the last admin', () => {
         () => 'done',
         () => 'died',
       );
-      // Whoever comes next settles what is under way.
+      // The next command completes the interrupted change.
       const next = await world.open();
       const settled = await activeAdmins(workspace);
       expect([[one.id, two.id], [two.id]]).toContainEqual(settled);
@@ -141,13 +141,13 @@ describe('the last admin', () => {
       const afterwards = await activeAdmins(workspace);
       expect(afterwards).toHaveLength(1);
       expect(back[0].status).toBe(settled.length === 2 ? 'fulfilled' : 'rejected');
-      // The repeat of the first command answers what was done, or what is refused now.
+      // The repeat of the first command returns its result, or is refused now.
       const repeated = await Promise.allSettled([demote(next, command, one.id)]);
       expect(repeated[0].status).toBe(settled.length === 2 ? 'rejected' : 'fulfilled');
       if (outcome === 'done') break;
       steps += 1;
     }
-    // Between each two of them it ended once.
+    // The process ended once between each two steps.
     expect(steps).toBeGreaterThanOrEqual(5);
   });
 
@@ -184,7 +184,7 @@ describe('the first admin', () => {
   const at = () => new Date(world.time.now).toISOString();
   const use = { name: 'Jo', email: 'jo@example.com', password: PASSWORD };
 
-  it('is who uses the one-time link, which every replica shows alike', async () => {
+  it('is the user of the one-time link, which every replica shows alike', async () => {
     const links = await Promise.all([identity.firstAdmin.link(), (await world.open()).firstAdmin.link()]);
     world.time.now += 86_400_000;
     const later = await (await world.open()).firstAdmin.link();
@@ -211,7 +211,7 @@ describe('the first admin', () => {
     expect(await world.content()).not.toContain(token);
   });
 
-  it('gets another link when the one of before is good for less than a day', async () => {
+  it('gets a new link if the former one is valid for less than a day', async () => {
     const first = await identity.firstAdmin.link();
     world.time.now += 6 * 86_400_000 + 1;
     const second = await identity.firstAdmin.link();
@@ -220,7 +220,7 @@ describe('the first admin', () => {
     expect(await identity.links.find(second?.token ?? '')).toMatchObject({ purpose: 'first_admin' });
   });
 
-  it('is one, however many use the link at once', async () => {
+  it('is created once, however many clients use the link at once', async () => {
     const replicas = [identity, await world.open()];
     const link = await identity.firstAdmin.link();
     const outcomes = await Promise.allSettled(
@@ -235,7 +235,7 @@ describe('the first admin', () => {
     expect(await identity.users.listAll((await world.command()).workspace_id)).toHaveLength(1);
   });
 
-  it('is made of an e-mail and a password once, by whichever replica, and never beside another one', async () => {
+  it('is created from an e-mail address and a password once, by any replica, and never beside another admin', async () => {
     const other = await world.open();
     const given = { email: 'ops@example.com', password: PASSWORD };
     await Promise.all([identity.firstAdmin.ensure(given), other.firstAdmin.ensure(given)]);
@@ -245,7 +245,7 @@ describe('the first admin', () => {
     expect(users).toMatchObject([{ email: 'ops@example.com', role: 'admin', status: 'active' }]);
   });
 
-  it('has a password that is checked, and an e-mail that is nobody else’s', async () => {
+  it('has a valid password, and an e-mail address that no other user has', async () => {
     const weak = identity.firstAdmin.ensure({ email: 'ops@example.com', password: 'password123' });
     expect((await refusal(weak)).details).toMatchObject([{ param: 'password' }]);
     await identity.users.invite(await world.command(), { email: 'ops@example.com', role: 'viewer' });

@@ -19,7 +19,7 @@ describe('API keys', () => {
   const at = (ms: number) => new Date(stage.now + ms).toISOString();
 
   describe('of users', () => {
-    it('may what their user may now', async () => {
+    it('has the present permissions of the user', async () => {
       const { id } = await stage.user(identity, 'developer');
       const made = await stage.key(identity, { type: 'user', id });
       expect(made).toMatchObject({ owner: { type: 'user', id }, role: 'developer' });
@@ -30,7 +30,7 @@ describe('API keys', () => {
       });
     });
 
-    it('are not made for users of another workspace', async () => {
+    it('are not created for users of another workspace', async () => {
       const { id } = await stage.user(identity);
       const { id: workspace_id } = await identity.workspaces.create(`other of ${stage.workspace_id}`);
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
@@ -40,7 +40,7 @@ describe('API keys', () => {
   });
 
   describe('creation', () => {
-    it('makes one key however often and wherever its command is repeated, and answers it again', async () => {
+    it('creates one key however often the command is repeated, on any replica, and returns it again', async () => {
       const { id } = await stage.account(identity);
       const command = stage.command();
       const request = { name: 'x', environment: 'test', owner: { type: 'service_account', id } } as const;
@@ -51,7 +51,7 @@ describe('API keys', () => {
       expect(await all()).toHaveLength(1);
     });
 
-    it('refuses what would never be valid, and names', async () => {
+    it('refuses expiry times in the past, and invalid names', async () => {
       const owner = { type: 'service_account', id: (await stage.account(identity)).id } as const;
       const over = await refusal(stage.key(identity, owner, { expires_at: at(0) }));
       expect(over).toMatchObject({ code: 'validation_failed', details: [{ param: 'expires_at' }] });
@@ -60,7 +60,7 @@ describe('API keys', () => {
       expect(await all()).toEqual([]);
     });
 
-    it('refuses an owner that is deactivated', async () => {
+    it('refuses a deactivated owner', async () => {
       const { id } = await stage.account(identity);
       await identity.serviceAccounts.deactivate(stage.command(), id);
       expect((await refusal(stage.key(identity, { type: 'service_account', id }))).code).toBe('user_not_active');
@@ -68,7 +68,7 @@ describe('API keys', () => {
   });
 
   describe('rotation', () => {
-    it('makes a key of the same owner and environment, and lets the old one end with its grace', async () => {
+    it('creates a key with the same owner and environment, and ends the old one after the grace period', async () => {
       const old = await stage.accountKey(identity, 'feed', { environment: 'test' });
       const { made } = await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 60);
       expect(made).toMatchObject({ owner: old.owner, environment: 'test', name: old.name, role: 'feed', version: 1 });
@@ -86,14 +86,14 @@ describe('API keys', () => {
       expect(await identity.authenticateKey(made.key)).toBeDefined();
     });
 
-    it('without a grace ends the old key at once', async () => {
+    it('ends the old key immediately without a grace period', async () => {
       const old = await stage.accountKey(identity);
       expect(await identity.authenticateKey(old.key)).toBeDefined();
       await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 0);
       expect(await identity.authenticateKey(old.key)).toBeUndefined();
     });
 
-    it('prolongs nothing: the end of a key is also that of the one in its place', async () => {
+    it('does not prolong a key: the new key has the same expiry', async () => {
       const old = await stage.accountKey(identity, 'feed', { expires_at: at(30_000) });
       const { made } = await identity.keys.rotate(stage.command(), EVERY_KEY, old.id, 60);
       expect(made.expires_at).toBe(old.expires_at);
@@ -112,7 +112,7 @@ describe('API keys', () => {
       expect(await all()).toEqual(before);
     });
 
-    it('of two at once does one, and leaves nothing of the other', async () => {
+    it('succeeds for one of two concurrent requests, and leaves nothing of the other', async () => {
       const old = await stage.accountKey(identity);
       const other = await stage.replica();
       const outcomes = await Promise.allSettled(
@@ -125,26 +125,29 @@ describe('API keys', () => {
       expect(keys.map(({ id }) => id)).toContain(now.rotated_to);
     });
 
-    it.each(['insert', 'claim'] as const)('is finished by a repeat where it ended after its %s', async (last) => {
-      const old = await stage.accountKey(identity);
-      let isDown = false;
-      const down = async () => {
-        if (isDown) throw new Unavailable('document store', 'is gone');
-      };
-      const ending = await stage.replica(behind(down, stage.storage.documentStore, [last]));
-      isDown = true;
-      const command = stage.command();
-      await expect(ending.keys.rotate(command, EVERY_KEY, old.id, 0)).rejects.toThrow(Unavailable);
-      const first = await identity.keys.rotate(command, EVERY_KEY, old.id, 0);
-      const again = await (await stage.replica()).keys.rotate(command, EVERY_KEY, old.id, 0);
-      expect(again.made).toEqual(first.made);
-      expect(await identity.authenticateKey(again.made.key)).toBeDefined();
-      expect(await identity.authenticateKey(old.key)).toBeUndefined();
-      expect(await all()).toHaveLength(2);
-      isDown = false;
-    });
+    it.each(['insert', 'claim'] as const)(
+      'is completed by a repeat if the process ended after its %s',
+      async (last) => {
+        const old = await stage.accountKey(identity);
+        let isDown = false;
+        const down = async () => {
+          if (isDown) throw new Unavailable('document store', 'is gone');
+        };
+        const ending = await stage.replica(behind(down, stage.storage.documentStore, [last]));
+        isDown = true;
+        const command = stage.command();
+        await expect(ending.keys.rotate(command, EVERY_KEY, old.id, 0)).rejects.toThrow(Unavailable);
+        const first = await identity.keys.rotate(command, EVERY_KEY, old.id, 0);
+        const again = await (await stage.replica()).keys.rotate(command, EVERY_KEY, old.id, 0);
+        expect(again.made).toEqual(first.made);
+        expect(await identity.authenticateKey(again.made.key)).toBeDefined();
+        expect(await identity.authenticateKey(old.key)).toBeUndefined();
+        expect(await all()).toHaveLength(2);
+        isDown = false;
+      },
+    );
 
-    it('answers the same again after what else became of the old key, whatever version is asked for', async () => {
+    it('returns the same result again, whatever happened to the old key since', async () => {
       const old = await stage.accountKey(identity);
       const command = stage.command({ if_match: [1] });
       const first = await identity.keys.rotate(command, EVERY_KEY, old.id, 600);
@@ -154,7 +157,7 @@ describe('API keys', () => {
       expect(await all()).toHaveLength(2);
     });
 
-    it('refuses another version than is asked for, and makes nothing', async () => {
+    it('refuses another version than the expected one, and creates nothing', async () => {
       const old = await stage.accountKey(identity);
       const rotating = identity.keys.rotate(stage.command({ if_match: [2, 3] }), EVERY_KEY, old.id, 0);
       expect((await refusal(rotating)).code).toBe('precondition_failed');
@@ -163,7 +166,7 @@ describe('API keys', () => {
   });
 
   describe('lists', () => {
-    it('are paged, the newest first, of what is reached alone', async () => {
+    it('are paged, newest first, and contain only keys within reach', async () => {
       const [me, other] = [(await stage.user(identity)).id, (await stage.user(identity)).id];
       const names: string[] = [];
       for (let index = 0; index < 9; index += 1) {
@@ -174,7 +177,7 @@ describe('API keys', () => {
       }
       const own: KeyReach = { ...EVERY_KEY, user_id: me, service_accounts: 'none', other_users: false };
       expect(await pages(own)).toEqual(names);
-      // Those of service accounts too, so that no index tells which are meant.
+      // Includes keys of service accounts, so that no index can select the requested ones.
       expect(await pages({ ...own, service_accounts: 'all' })).toEqual(names);
       expect(await pages({ ...own, environments: ['test'] })).toEqual(['key 4']);
       expect(await pages(EVERY_KEY)).toHaveLength(9);
@@ -192,7 +195,7 @@ describe('API keys', () => {
       }
     }
 
-    it('never hold what a key could be told by', async () => {
+    it('never contain anything that reveals a key', async () => {
       const { key } = await stage.accountKey(identity);
       const text = JSON.stringify(await all());
       expect(text).not.toContain(key.slice(12, -4));

@@ -41,7 +41,7 @@ describe('the audit log', () => {
   const list = async (filter: Parameters<AuditLog['list']>[1]['filter'] = {}, workspace = 'wsp_1') =>
     (await log.list(workspace, { filter, limit: 50 })).items;
 
-  it('tells who changed what, as they are called now', async () => {
+  it("lists changes with their actors, under the actors' present names", async () => {
     const given = command({ type: 'api_key.created', target_id: null });
     const changes = { name: { from: null, to: 'TMS' } };
     await log.complete(await log.begin(given), 'key_7', changes);
@@ -55,7 +55,7 @@ describe('the audit log', () => {
     expect((await list())[0]?.actor).toEqual({ ...JO, name: null });
   });
 
-  it('has an entry before the change is begun, which says unknown until a repeat completes it', async () => {
+  it('has an entry before a change begins, with the outcome unknown until a repeat completes it', async () => {
     const given = command();
     await log.begin(given);
     // The process ends here.
@@ -67,12 +67,12 @@ describe('the audit log', () => {
     const entry = { outcome: 'done', request_id: 'req_1', changes: { status: { from: 'active', to: 'revoked' } } };
     expect(await list()).toEqual([expect.objectContaining(entry)]);
 
-    // What is known does not become less by another repeat.
+    // A further repeat does not discard known data.
     await log.complete(await log.begin(given), null, {});
     expect(await list()).toEqual([expect.objectContaining(entry)]);
   });
 
-  it('keeps no entry of what was refused, unless an earlier try may have changed something', async () => {
+  it('has no entry for a refusal, unless an earlier attempt may have changed something', async () => {
     const refused = command();
     await log.withdraw(await log.begin(refused));
     expect(await list()).toEqual([]);
@@ -82,7 +82,7 @@ describe('the audit log', () => {
     expect(await list()).toEqual([expect.objectContaining({ outcome: 'unknown' })]);
   });
 
-  it('is filtered and paged, the newest first, and is of one workspace', async () => {
+  it('is filtered and paged, newest first, within one workspace', async () => {
     await done({ type: 'user.invited' });
     await done({ actor: SYSTEM });
     await done({ workspace_id: 'wsp_2' });
@@ -122,7 +122,7 @@ describe('the audit log', () => {
     expect(paged).toEqual(all);
   });
 
-  it('is kept 400 days', async () => {
+  it('keeps entries for 400 days', async () => {
     for (let entry = 0; entry < 3; entry += 1) await done({ at: new Date(START).toISOString() });
     await done({ at: new Date(START + 1).toISOString(), type: 'user.invited' });
     const { signal } = new AbortController();

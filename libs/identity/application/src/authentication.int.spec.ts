@@ -6,7 +6,7 @@ import { behind } from '../test/storage.ts';
 import { EVERY_KEY, permissionsOf } from './index.ts';
 import type { Identity } from './index.ts';
 
-/** What was true before a change: the rights of an operator. */
+/** State before a change: the permissions of an operator. */
 const BEFORE = permissionsOf('operator', 'live');
 const WITHIN_MS = 5_000;
 
@@ -51,7 +51,7 @@ describe('authentication', () => {
   });
   afterAll(() => stage.close());
 
-  /** A replica of which every read does this before it is answered. */
+  /** A replica that runs this before each read returns. */
   const there = (onRead: () => Promise<void>): Promise<Identity> => {
     const store: DocumentStore = behind(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
     return stage.replica(store);
@@ -64,9 +64,9 @@ describe('authentication', () => {
       return stage.key(here, { type, id: (await stage.user(here, 'operator')).id });
     };
 
-    // Two reads each: at more than 2,000 no look-up is in time.
+    // Two reads each: at more than 2,000 ms, no look-up is in time.
     it.each([0, 300, 1_500, 2_000])(
-      'is over everywhere within five seconds, though each read takes %d ms',
+      'ends everywhere within five seconds, even if each read takes %d ms',
       async (takesMs) => {
         const key = await operatorsKey();
         let onRead = () => Promise.resolve();
@@ -76,7 +76,7 @@ describe('authentication', () => {
         stage.now += 3_000;
         let changedAt = 0;
         onRead = async () => {
-          // What was read is of before.
+          // The read state is older than the change.
           if (changedAt === 0) await change({ here, stage, key });
           changedAt ||= stage.now;
           stage.now += takesMs;
@@ -91,7 +91,7 @@ describe('authentication', () => {
       },
     );
 
-    it('is over at once where it was changed', async () => {
+    it('ends immediately where it was changed', async () => {
       const key = await operatorsKey();
       expect(isAsBefore(await here.authenticateKey(key.key))).toBe(true);
       await change({ here, stage, key });
@@ -99,20 +99,20 @@ describe('authentication', () => {
     });
   });
 
-  it('refuses the keys of a user who was only invited', async () => {
+  it('refuses the keys of an invited user', async () => {
     const command = stage.command();
     const { after } = await here.users.invite(command, { email: 'ann@example.com', role: 'viewer' });
     const owner = { type: 'user', id: after.id } as const;
     await expect(stage.key(here, owner)).rejects.toMatchObject({ code: 'user_not_active' });
   });
 
-  it('lets nobody in by a look-up that took too long', async () => {
+  it('refuses a request whose look-up took too long', async () => {
     const { key } = await stage.accountKey(here);
     const slow = await there(async () => void (stage.now += 2_001));
     await expect(slow.authenticateKey(key)).rejects.toThrow(Unavailable);
   });
 
-  it('lets in by what it knows for three seconds while the document store is down, then nobody', async () => {
+  it('uses cached credentials for three seconds while the document store is down, then refuses all', async () => {
     const { key } = await stage.accountKey(here);
     let isDown = false;
     const remote = await there(async () => {
@@ -130,7 +130,7 @@ describe('authentication', () => {
     expect(await remote.authenticateKey(key)).toBeDefined();
   });
 
-  it('refuses a key from the moment in which it expires', async () => {
+  it('refuses a key from the moment of its expiry', async () => {
     const expires_at = new Date(stage.now + 10_000).toISOString();
     const { key } = await stage.accountKey(here, 'operator', { expires_at });
     stage.now += 9_999;

@@ -2,7 +2,7 @@ import { CredentialCache, type KnownCredential } from './authentication.ts';
 
 const KEY: KnownCredential = { owner_id: 'usr_1', ends_at: null };
 
-describe('what is known of a credential', () => {
+describe('a cached credential', () => {
   let now: number;
   let lookups: number;
   let cache: CredentialCache<KnownCredential>;
@@ -18,7 +18,7 @@ describe('what is known of a credential', () => {
       return found ?? undefined;
     });
 
-  it('ends to the moment, however fresh it is', async () => {
+  it('ends exactly at its expiry, however fresh it is', async () => {
     const ends_at = new Date(now + 2_000).toISOString();
     expect(await find({ ...KEY, ends_at })).toBeDefined();
     now += 1_999;
@@ -28,7 +28,7 @@ describe('what is known of a credential', () => {
     expect(lookups).toBe(1);
   });
 
-  it('is forgotten by itself, and with all others of its owner', async () => {
+  it('is forgotten on its own, and with all others of its owner', async () => {
     await find(KEY, 0, 'a');
     await find(KEY, 0, 'b');
     await find({ ...KEY, owner_id: 'usr_2' }, 0, 'c');
@@ -37,7 +37,7 @@ describe('what is known of a credential', () => {
     expect(await find(null, 0, 'c')).toBeDefined();
     cache.forget('c');
     expect(await find(null, 0, 'c')).toBeUndefined();
-    // Whose it is that is refused is not known: it may be valid again.
+    // The owner of a refused credential is unknown, and the credential may become valid again.
     cache.forgetOwner('usr_3');
     expect(await find(KEY, 0, 'c')).toBeDefined();
   });

@@ -74,7 +74,7 @@ describe('identity', () => {
   }
 
   describe('workspaces', () => {
-    it('make one default at the first start, whoever starts and how often', async () => {
+    it('create one default workspace at the first start, on any replica', async () => {
       const [first, second] = await Promise.all([replica(), replica()]);
       const third = await replica();
       const lists = await Promise.all([first, second, third].map((identity) => identity?.workspaces.list()));
@@ -85,7 +85,7 @@ describe('identity', () => {
       expect(lists[2]).toEqual(lists[0]);
     });
 
-    it('are created, listed in order and found by name, whatever its case', async () => {
+    it('are created, listed in order and found by name, regardless of case', async () => {
       const identity = await replica();
       now += 1_000;
       const acme = await identity.workspaces.create('  Acme Logistics ');
@@ -117,7 +117,7 @@ describe('identity', () => {
   });
 
   describe('keys', () => {
-    it('belong to a service account with a role of its own', async () => {
+    it('belong to a service account with its own role', async () => {
       const identity = await replica();
       const created = await newKey(identity, 'feed');
       expect(created).toEqual({
@@ -163,7 +163,7 @@ describe('identity', () => {
       }
     });
 
-    it('are shown once and stored nowhere', async () => {
+    it('are shown once and never stored', async () => {
       const identity = await replica();
       const created = await newKey(identity);
       const secret = created.key.slice('sk_live_'.length);
@@ -174,13 +174,13 @@ describe('identity', () => {
       const shown = [JSON.stringify(list), JSON.stringify(revoked), logged.join('\n')];
       for (const text of [...shown, await storage.content()]) {
         expect(text).not.toContain(secret);
-        // neither in parts: all but what the list shows
+        // Not even parts of a key are stored, except those that the list shows.
         expect(text).not.toContain(secret.slice(4, 24));
       }
       expect(JSON.stringify(list)).not.toMatch(/hash|[0-9a-f]{64}/);
     });
 
-    it('are listed by workspace, oldest first, revoked ones too', async () => {
+    it('are listed by workspace, oldest first, including revoked ones', async () => {
       const identity = await replica();
       const mine = await workspaceId(identity);
       const { id: other } = await identity.workspaces.create('other');
@@ -199,7 +199,7 @@ describe('identity', () => {
       expect((await identity.keys.listAll(other)).map(({ name }) => name)).toEqual(['key 2']);
     });
 
-    it('refuse a name that is none', async () => {
+    it('refuse an invalid name', async () => {
       const identity = await replica();
       const workspace_id = await workspaceId(identity);
       const error = await refusal(keyIn(identity, workspace_id, { name: '' }));
@@ -209,7 +209,7 @@ describe('identity', () => {
   });
 
   describe('authentication', () => {
-    it('refuses what is no key, or a key that never was', async () => {
+    it('refuses a malformed or unknown key', async () => {
       const identity = await replica();
       const { key } = await newKey(identity);
       const wrong = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
@@ -219,7 +219,7 @@ describe('identity', () => {
       }
     });
 
-    it('refuses a revoked key at once where it was revoked', async () => {
+    it('refuses a revoked key immediately where it was revoked', async () => {
       const identity = await replica();
       const { key, id, workspace_id } = await newKey(identity);
       expect(await identity.authenticateKey(key)).toBeDefined();
@@ -239,7 +239,7 @@ describe('identity', () => {
       expect(await there.authenticateKey(key)).toBeUndefined();
     });
 
-    it('does not ask again within seconds', async () => {
+    it('does not look a key up again within seconds', async () => {
       let reads = 0;
       const counted = behind(async () => void (reads += 1), storage.documentStore);
       const identity = await replica(counted);
@@ -278,7 +278,7 @@ describe('identity', () => {
       expect(await identity.authenticateKey(key)).toBeUndefined();
     });
 
-    it('notes the last use, at most once a minute', async () => {
+    it('records the last use, at most once a minute', async () => {
       const identity = await replica();
       const { key, workspace_id } = await newKey(identity);
       const lastUse = async () => {
@@ -296,7 +296,7 @@ describe('identity', () => {
       expect(await lastUse()).toBe('2026-03-01T12:01:04.000Z');
     });
 
-    it('never brings a revoked key back by noting a use', async () => {
+    it('does not restore a revoked key when it records a use', async () => {
       const [here, there] = await Promise.all([replica(), replica()]);
       const { key, id, workspace_id } = await newKey(here);
       await Promise.all([there.authenticateKey(key), revoke(here, workspace_id, id)]);
@@ -308,7 +308,7 @@ describe('identity', () => {
   });
 
   describe('revocation', () => {
-    it('stays as it was when repeated', async () => {
+    it('does not change when repeated', async () => {
       const identity = await replica();
       const { id, workspace_id } = await newKey(identity);
       const first = await revoke(identity, workspace_id, id);

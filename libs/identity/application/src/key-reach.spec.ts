@@ -20,19 +20,19 @@ const key = (owner: string, role: Role = 'viewer', environment: Environment = 'l
 });
 
 describe('keys', () => {
-  it.each(ROLES)('of their own are reached by a user who is %s, by a session or a key', (role) => {
+  it.each(ROLES)('of their own are within reach of a user who is %s, with a session or a key', (role) => {
     for (const type of ['session', 'user_key'] as const) {
       expect(reaches(keyReachOf(principal(type, role)), key('usr_me', role))).toBe(true);
     }
   });
 
-  it.each(ROLES)('of other users are reached by admins alone, so not by %s otherwise', (role) => {
+  it.each(ROLES)('of other users are within reach of admins only, not of %s', (role) => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
       expect(reaches(keyReachOf(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
     }
   });
 
-  it('of service accounts are reached by developers but for admins, by admins all', () => {
+  it('of service accounts are within reach of developers, except for admin accounts, and of admins', () => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
       for (const role of ROLES) {
         const reached = ROLES.filter((owner) => reaches(keyReachOf(principal(type, role)), key('sva_1', owner)));
@@ -42,7 +42,7 @@ describe('keys', () => {
     }
   });
 
-  it('for real data are beyond a key for tests, but not beyond a session that looks at tests', () => {
+  it('with live data are beyond the reach of a test key, but not of a session in the test environment', () => {
     const seen = (type: Principal['type'], environment: Environment) =>
       ENVIRONMENTS.filter((one) =>
         reaches(keyReachOf(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
@@ -53,7 +53,7 @@ describe('keys', () => {
     expect(seen('session', 'test')).toEqual(ENVIRONMENTS);
   });
 
-  it('of other users are never rotated, not by an admin either', () => {
+  it('of other users are never rotated, not even by an admin', () => {
     const reach = keyReachOf(principal('session', 'admin'));
     expect(() => requireHolder(reach, key('usr_me').owner)).not.toThrow();
     expect(() => requireHolder(reach, key('sva_1').owner)).not.toThrow();
@@ -64,7 +64,7 @@ describe('keys', () => {
     ['keys:manage', principal('session', 'operator'), key('sva_1')],
     ['workspace:admin', principal('session', 'developer'), key('sva_1', 'admin')],
     ['test keys', principal('user_key', 'admin', 'test'), key('usr_me')],
-  ])('are refused with what is lacking: %s', (lacking, who, { owner, role, environment }) => {
+  ])('are refused with the missing permission: %s', (lacking, who, { owner, role, environment }) => {
     expect(() => requireReach(keyReachOf(who), owner, role, environment)).toThrow(lacking);
   });
 });

@@ -16,7 +16,7 @@ describe('a name', () => {
     ['of 101 characters beyond the first plane', '🚢'.repeat(101), 'too_long'],
     ['with a control character', 'a\u0007b', 'invalid_value'],
     ['with half a surrogate pair', 'a\ud83d', 'invalid_value'],
-  ])('is refused where it is %s', (_, given, code) => {
+  ])('is refused if it is %s', (_, given, code) => {
     let refusal: unknown;
     try {
       checkedName(given);

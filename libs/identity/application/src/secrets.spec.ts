@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { derivedBytes, hashOf, looksLikeKey, idFor, keyOf, newId } from './secrets.ts';
 
 describe('keys', () => {
-  it('name their environment and carry 256 bits as letters and digits', () => {
+  it('contain their environment and 256 bits as letters and digits', () => {
     expect(keyOf('live', randomBytes(32))).toMatch(/^sk_live_[0-9A-Za-z]{43}$/);
     expect(keyOf('test', randomBytes(32))).toMatch(/^sk_test_[0-9A-Za-z]{43}$/);
     const all = keyOf('live', Buffer.alloc(32, 0xff));
@@ -14,7 +14,7 @@ describe('keys', () => {
     expect([all, none, one].map(looksLikeKey)).toEqual([true, true, true]);
   });
 
-  it('differ', () => {
+  it('are unique', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => keyOf('live', randomBytes(32)))).size).toBe(1_000);
   });
 
@@ -27,7 +27,7 @@ describe('keys', () => {
     `sk_live_${'a'.repeat(42)}\n`,
     ` sk_live_${'a'.repeat(43)}`,
     `sk_live_${'a'.repeat(42)}-`,
-  ])('do not look like %j', (text) => {
+  ])('do not match %j', (text) => {
     expect(looksLikeKey(text)).toBe(false);
   });
 
@@ -39,7 +39,7 @@ describe('keys', () => {
 describe('derived secrets', () => {
   const secret = randomBytes(32);
 
-  it('are the same for a repeated command, and for nothing else', () => {
+  it('are the same for a repeated command only', () => {
     const first = derivedBytes(secret, 'api key', 'command 1');
     expect(derivedBytes(secret, 'api key', 'command 1')).toEqual(first);
     expect(first).toHaveLength(32);
@@ -54,12 +54,12 @@ describe('derived secrets', () => {
 });
 
 describe('ids', () => {
-  it('carry a prefix and 128 bits', () => {
+  it('have a prefix and 128 random bits', () => {
     expect(newId('key', randomBytes)).toMatch(/^key_[a-z2-7]{26}$/);
     expect(newId('key', randomBytes)).not.toBe(newId('key', randomBytes));
   });
 
-  it('can be derived, the same everywhere', () => {
+  it('can be derived, the same on every replica', () => {
     expect(idFor('wsp', 'default')).toBe(idFor('wsp', 'default'));
     expect(idFor('wsp', 'default')).toMatch(/^wsp_[a-z2-7]{26}$/);
     expect(idFor('wsp', 'default')).not.toBe(idFor('wsp', 'other'));

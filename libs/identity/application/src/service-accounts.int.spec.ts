@@ -14,7 +14,7 @@ describe('service accounts', () => {
   afterAll(() => stage.close());
   beforeEach(() => stage.enterWorkspace(identity));
 
-  it('are made once, however often the command is repeated', async () => {
+  it('are created once, however often the command is repeated', async () => {
     const command = stage.command();
     const [first, again] = await Promise.all(
       [1, 2].map(() => identity.serviceAccounts.create(command, { name: ' TMS ', role: 'feed' })),
@@ -25,19 +25,19 @@ describe('service accounts', () => {
     expect(items).toEqual([first?.after]);
   });
 
-  it('are changed at the version that is asked for, and say what they were', async () => {
+  it('are changed at the expected version, and return their former state', async () => {
     const made = await stage.account(identity, 'feed');
     const command = stage.command({ if_match: [1] });
     const changed = await identity.serviceAccounts.change(command, made.id, { name: 'ERP', role: 'operator' });
     expect(changed.before).toEqual(made);
     expect(changed.after).toEqual({ ...made, name: 'ERP', role: 'operator', version: 2 });
-    // A repeat has happened already, whatever the version is now.
+    // A repeat has already taken effect, whatever the version is now.
     expect(await identity.serviceAccounts.change(command, made.id, { name: 'ERP', role: 'operator' })).toEqual(changed);
     const late = identity.serviceAccounts.change(stage.command({ if_match: [1] }), made.id, { name: 'late' });
     expect((await refusal(late)).code).toBe('precondition_failed');
   });
 
-  it('stay at their version where nothing changes', async () => {
+  it('keep their version if nothing changes', async () => {
     const made = await stage.account(identity, 'feed');
     const same = await identity.serviceAccounts.change(stage.command(), made.id, { role: 'feed' });
     expect(same).toEqual({ before: made, after: made });
@@ -45,7 +45,7 @@ describe('service accounts', () => {
     expect(active.after).toEqual(made);
   });
 
-  it('lose nothing of many changes at the same time where reads lag behind writes', async () => {
+  it('lose no concurrent change if reads lag behind writes', async () => {
     const lagging = await stage.replica(withLaggingReads(stage.storage.documentStore));
     const { id } = await stage.account(lagging);
     const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
@@ -53,7 +53,7 @@ describe('service accounts', () => {
     expect((await lagging.serviceAccounts.get(stage.workspace_id, id)).version).toBe(1 + names.length);
   });
 
-  it('lose nothing of changes at the same time', async () => {
+  it('lose no concurrent change', async () => {
     const { id } = await stage.account(identity, 'feed');
     const other = await stage.replica();
     await Promise.all([
@@ -69,14 +69,14 @@ describe('service accounts', () => {
     });
   });
 
-  it('give all their keys their role at once', async () => {
+  it('apply their role to all their keys immediately', async () => {
     const made = await stage.accountKey(identity, 'feed');
     expect((await identity.authenticateKey(made.key))?.permissions).toEqual(permissionsOf('feed', 'live'));
     await identity.serviceAccounts.change(stage.command(), made.owner.id, { role: 'viewer' });
     expect((await identity.authenticateKey(made.key))?.permissions).toEqual(permissionsOf('viewer', 'live'));
   });
 
-  it('end their keys while they are deactivated, and no longer; those that were revoked stay so', async () => {
+  it('refuse their keys only while they are deactivated; revoked keys stay so', async () => {
     const made = await stage.accountKey(identity);
     const revoked = await stage.key(identity, made.owner);
     await stage.revoke(identity, revoked);

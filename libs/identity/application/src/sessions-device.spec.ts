@@ -23,7 +23,7 @@ describe('the device of a session', () => {
     ['<script>alert(1)</script>', 'unknown'],
     ['', 'unknown'],
     [undefined, 'unknown'],
-  ])('of %j is %s', (userAgent, device) => {
+  ])('is described from %j as %s', (userAgent, device) => {
     expect(deviceOf(userAgent)).toBe(device);
   });
 });

@@ -31,11 +31,11 @@ const signIn = (fields: object = {}, by = identity): Promise<BegunSession> =>
   by.signIn(command(), { email: 'jo@example.com', password: PASSWORD, ...FROM, ...fields });
 const lets = async ({ token }: BegunSession, by = identity) =>
   (await by.authenticateSession(token, 'live')) !== undefined;
-/** Until what was looked up before is looked up again. */
+/** Advances the clock beyond the time for which look-ups are cached. */
 const lookedUpAgain = () => void (replicas.time.now += 5_000);
 
 describe('signing in', () => {
-  it('begins a session of the user, who may do there what the role allows', async () => {
+  it("begins a session of the user with the permissions of the user's role", async () => {
     const user = await newUser('Jo@Example.com', 'developer');
     const { session, token } = await signIn({ email: ' jo@EXAMPLE.com' });
     expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
@@ -59,7 +59,7 @@ describe('signing in', () => {
     expect(await replicas.content()).not.toContain(token);
   });
 
-  it('is refused in the same words, after the same work, whatever is wrong', async () => {
+  it('is refused with the same message after the same work, whatever the reason', async () => {
     await newUser();
     await newUser('other@example.com', 'admin');
     for (const workspace of ['default', 'Acme']) await newUser('in-two@example.com', 'viewer', workspace);
@@ -89,20 +89,20 @@ describe('signing in', () => {
         fields,
         'invalid_credentials',
         'No active user has this e-mail address and password.',
-        // However many workspaces have the e-mail.
+        // However many workspaces have the e-mail address.
         'workspace' in fields ? 1 : 3,
       ]);
     }
   });
 
-  it('answers the same session when the command is repeated', async () => {
+  it('returns the same session if the command is repeated', async () => {
     await newUser();
     const repeated = command();
     const request = { email: 'jo@example.com', password: PASSWORD, ...FROM };
     const [first, second] = [await identity.signIn(repeated, request), await identity.signIn(repeated, request)];
     expect(second).toEqual(first);
     expect((await identity.sessions.list(first.session.user_id, { limit: 10 })).items).toHaveLength(1);
-    // The command is known to many; the token to who signed in.
+    // Others may know the id of the command, but only the user knows the token.
     const stranger = await Identity.open({
       documentStore: replicas.documentStore,
       secret: Buffer.alloc(32, 1),
@@ -127,7 +127,7 @@ describe('signing in', () => {
     expect((await refusal(signIn(elsewhere))).code).toBe('invalid_credentials');
   });
 
-  it('tries the oldest three users of an e-mail, and costs no more hashes than it takes', async () => {
+  it('tries the oldest three users of an e-mail address, with no more hashes than needed', async () => {
     for (const [n, workspace] of ['default', 'Acme', 'Bolt', 'Crane'].entries()) {
       replicas.time.now += 1_000;
       await newUser('jo@example.com', 'viewer', workspace, `password number ${n}`);
@@ -145,7 +145,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  it('ends after 12 hours without use, to the moment', async () => {
+  it('ends exactly after 12 hours without use', async () => {
     await newUser();
     const begun = await signIn();
     replicas.time.now += 12 * HOUR_MS - 1;
@@ -173,7 +173,7 @@ describe('a session', () => {
     expect(await lets(begun)).toBe(false);
   });
 
-  it('notes its use once a minute, and the use of its user', async () => {
+  it('records its use once a minute, and the use of its user', async () => {
     const user = await newUser();
     const begun = await signIn();
     const seen = async () => {
@@ -192,7 +192,7 @@ describe('a session', () => {
     expect(await seen()).toEqual([at(), at()]);
   });
 
-  it('has the role that its user has now, and ends when they are deactivated, on every replica', async () => {
+  it('has the present role of its user, and ends on every replica when the user is deactivated', async () => {
     const user = await newUser('jo@example.com', 'admin');
     await newUser('other@example.com', 'admin');
     const other = await replicas.open();
@@ -214,7 +214,7 @@ describe('a session', () => {
     expect([await lets(begun), await lets(begun, other)]).toEqual([false, false]);
   });
 
-  it('is listed to its user, and ended by them alone', async () => {
+  it('is listed for its user, and ended by its user only', async () => {
     const [jo, other] = [await newUser(), await newUser('other@example.com')];
     const sessions: BegunSession[] = [];
     for (let each = 0; each < 5; each += 1) {
@@ -246,7 +246,7 @@ describe('a session', () => {
     expect((await identity.sessions.list(jo.id, { limit: 10 })).items).toHaveLength(4);
   });
 
-  it('is refused where its store does not answer, and not taken for none', async () => {
+  it('fails with an error if its store does not respond, instead of being refused', async () => {
     await newUser();
     const begun = await signIn();
     const { documentStore } = replicas;
@@ -266,10 +266,10 @@ describe('a session', () => {
   });
 });
 
-describe('another password', () => {
+describe('a new password', () => {
   const change = { current_password: PASSWORD, new_password: 'another harbour crane' };
 
-  it('ends every session but the one that asked, at once', async () => {
+  it('ends every session except the one of the request, immediately', async () => {
     const user = await newUser();
     const [kept, ended] = [await signIn(), await signIn()];
     const other = await replicas.open();
@@ -287,7 +287,7 @@ describe('another password', () => {
     expect(await lets(await signIn({ password: change.new_password }))).toBe(true);
   });
 
-  it('keeps that session also where the process ends in between, and only until the next', async () => {
+  it('keeps that session even if the process ends in between, but only until the next change', async () => {
     const user = await newUser();
     const kept = await signIn();
     await identity.userPasswords.change(await replicas.command(), user.id, { ...change, session_id: kept.session.id });
@@ -304,7 +304,7 @@ describe('another password', () => {
 });
 
 describe('the sweeper', () => {
-  it('deletes what ended, and nothing else', async () => {
+  it('deletes only ended sessions', async () => {
     const user = await newUser();
     const old = await signIn();
     replicas.time.now += 12 * HOUR_MS;
@@ -316,7 +316,7 @@ describe('the sweeper', () => {
     expect((await identity.sessions.list(user.id, { limit: 10 })).items).toHaveLength(1);
   });
 
-  it('runs by itself, over sessions and the audit log', async () => {
+  it('runs automatically, over sessions and the audit log', async () => {
     await newUser();
     const { session } = await signIn();
     const { workspace_id } = session;

@@ -26,7 +26,7 @@ describe('users', () => {
     identity.links.use({ ...by, at: new Date(world.time.now).toISOString() }, token, { name: 'Jo', password });
 
   describe('are invited', () => {
-    it('and become active by the link, which is good once', async () => {
+    it('and become active with the link, which can be used once', async () => {
       const { after, link } = await identity.users.invite(await command(), { email: 'Jo@Example.com', role: 'viewer' });
       expect(after).toEqual({
         id: expect.stringMatching(/^usr_[a-z2-7]{26}$/),
@@ -60,7 +60,7 @@ describe('users', () => {
       expect((await refusal(use(link.token, OTHER))).code).toBe('not_found');
     });
 
-    it('under one e-mail once in a workspace, whatever its case, and in others too', async () => {
+    it('once per e-mail address and workspace, regardless of case, but also in other workspaces', async () => {
       await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       const again = identity.users.invite(await command(), { email: 'JO@example.com', role: 'admin' });
       expect((await refusal(again)).code).toBe('user_exists');
@@ -71,7 +71,7 @@ describe('users', () => {
       expect(elsewhere.after.status).toBe('invited');
     });
 
-    it('once, however often the command is repeated, with one answer', async () => {
+    it('once, however often the command is repeated, with the same result', async () => {
       const [here, there] = [identity, await world.open()];
       const repeated = await command();
       const invitation = { email: 'jo@example.com', role: 'viewer' } as const;
@@ -83,14 +83,14 @@ describe('users', () => {
     });
 
     it.each(['jo', 'jo@', '@example.com', 'jo@example', 'jo doe@example.com', `${'x'.repeat(250)}@example.com`, ''])(
-      'not as %j',
+      'but not as %j',
       async (email) => {
         const error = await refusal(identity.users.invite(await command(), { email, role: 'viewer' }));
         expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'email' }] });
       },
     );
 
-    it('again by a new link, and the old one is good no more', async () => {
+    it('again with a new link, which replaces the old one', async () => {
       const first = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       const second = await identity.users.resetPassword(await command(), first.after.id);
       expect(second.link.purpose).toBe('invitation');
@@ -100,7 +100,7 @@ describe('users', () => {
   });
 
   describe('links', () => {
-    it('are used once, of many at the same time over replicas', async () => {
+    it('are used once, even by concurrent requests on several replicas', async () => {
       const replicas = [identity, await world.open()];
       const { link, after } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       const outcomes = await Promise.allSettled(
@@ -119,11 +119,11 @@ describe('users', () => {
       await identity.userPasswords.change(await command(), after.id, change);
     });
 
-    it('answer a repeat of the command that used them', async () => {
+    it('return the same result for a repeat of the command that used them', async () => {
       const { link, after } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       const first = await use(link.token, PASSWORD, { id: 'use' });
       expect(await use(link.token, PASSWORD, { id: 'use' })).toEqual(first);
-      // also when somebody has changed the user since
+      // Even after another change of the user.
       await identity.users.change(await command(), after.id, { role: 'operator' });
       expect((await use(link.token, PASSWORD, { id: 'use' })).after).toMatchObject({ role: 'operator', version: 3 });
     });
@@ -137,7 +137,7 @@ describe('users', () => {
       expect((await refusal(use(link.token))).code).toBe('not_found');
     });
 
-    it('stay good where what was sent is not', async () => {
+    it('stay valid after a refused request', async () => {
       const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       for (const password of ['short', 'password123', 'jo@example.com']) {
         expect((await refusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
@@ -149,14 +149,14 @@ describe('users', () => {
       expect((await use(link.token)).after.status).toBe('active');
     });
 
-    it('are nothing without being one', async () => {
+    it('are refused if they are malformed', async () => {
       for (const token of ['', 'x', 'x'.repeat(43), '../admin', 'x'.repeat(10_000)]) {
         expect((await refusal(identity.links.find(token))).code).toBe('not_found');
         expect((await refusal(use(token))).code).toBe('not_found');
       }
     });
 
-    it('and passwords are stored nowhere', async () => {
+    it('and passwords are never stored', async () => {
       const { link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       await use(link.token);
       const { id } = (await stored('jo@example.com')) ?? { id: '' };
@@ -168,13 +168,13 @@ describe('users', () => {
   });
 
   describe('passwords', () => {
-    it('are set anew by a link, which ends the sessions; the name stays', async () => {
+    it('are set again with a link, which ends the sessions; the name stays', async () => {
       const user = await active('jo@example.com');
       await identity.users.change(await command(), user.id, { name: 'Johanna' });
       const before = await stored('jo@example.com');
       const { link } = await identity.users.resetPassword(await command(), user.id);
       expect((await identity.links.find(link.token)).purpose).toBe('password_reset');
-      // the password of before is good until then
+      // The former password is valid until then.
       expect((await stored('jo@example.com'))?.password_hash).toBe(before?.password_hash);
       expect((await stored('jo@example.com'))?.sessions_epoch).toBe(before?.sessions_epoch);
       const at = new Date(world.time.now).toISOString();
@@ -185,7 +185,7 @@ describe('users', () => {
       expect(after?.password_hash).not.toBe(before?.password_hash);
     });
 
-    it('are set by a link for a user without a name, who stays without one', async () => {
+    it('are set with a link for a user without a name, who stays without one', async () => {
       const request = { email: 'jo@example.com', role: 'viewer', password: PASSWORD } as const;
       const { after: user } = await identity.users.create(await command(), request);
       const { link } = await identity.users.resetPassword(await command(), user.id);
@@ -196,7 +196,7 @@ describe('users', () => {
       expect((await stored('jo@example.com'))?.password_hash).not.toBe(before?.password_hash);
     });
 
-    it('are changed by who knows the current one, which ends the sessions and the link', async () => {
+    it('are changed with the current one, which ends the sessions and the link', async () => {
       const user = await active('jo@example.com');
       const { link } = await identity.users.resetPassword(await command(), user.id);
       const before = await stored('jo@example.com');
@@ -204,9 +204,9 @@ describe('users', () => {
       const change = { current_password: PASSWORD, new_password: OTHER };
       const changed = await identity.userPasswords.change(changing, user.id, change);
       expect(changed.sessions_epoch).toBe((before?.sessions_epoch ?? 0) + 1);
-      // the former one is forgotten
+      // The former password is not stored.
       expect(JSON.stringify(await stored('jo@example.com'))).not.toContain(before?.password_hash);
-      // its repeat, which brings the password of before
+      // The repeat of the command carries the former password.
       expect(await identity.userPasswords.change(changing, user.id, change)).toEqual(changed);
       expect((await refusal(identity.userPasswords.change(await command(), user.id, change))).code).toBe(
         'invalid_credentials',
@@ -214,7 +214,7 @@ describe('users', () => {
       expect((await refusal(identity.links.find(link.token))).code).toBe('not_found');
     });
 
-    it('are changed by one of several at once', async () => {
+    it('are changed by only one of several concurrent requests', async () => {
       const user = await active('jo@example.com');
       const outcomes = await Promise.allSettled(
         Array.from({ length: 5 }, async (_each, index) =>
@@ -227,14 +227,14 @@ describe('users', () => {
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
-    it('are checked, and the field that is wrong is named', async () => {
+    it('are checked, and the invalid field is named', async () => {
       const user = await active('jo@example.com');
       const change = { current_password: PASSWORD, new_password: 'jo@example.com' };
       const error = await refusal(identity.userPasswords.change(await command(), user.id, change));
       expect(error.details).toMatchObject([{ param: 'new_password' }]);
     });
 
-    it('of a former cost are hashed anew when they are right once more', async () => {
+    it('with a former cost are hashed again after a successful sign-in', async () => {
       await active('jo@example.com');
       const user = await stored('jo@example.com');
       if (!user) throw new Error('no user');
@@ -244,13 +244,13 @@ describe('users', () => {
       await later.userPasswords.renew(user, PASSWORD);
       const renewed = await stored('jo@example.com');
       expect(renewed?.password_hash).toContain('m=8,t=2,');
-      // nobody's session ends by that, and no ETag changes
+      // Rehashing ends no session and changes no ETag.
       expect(renewed).toMatchObject({ sessions_epoch: user.sessions_epoch, version: user.version });
     });
   });
 
   describe('changes', () => {
-    it('answer what was and what is, and nothing twice', async () => {
+    it('return the former and the new state, and repeat nothing', async () => {
       const user = await active('jo@example.com', 'viewer');
       const changing = await command();
       const changed = await identity.users.change(changing, user.id, { name: ' Jo ', role: 'developer' });
@@ -261,17 +261,17 @@ describe('users', () => {
       expect(same).toEqual({ before: changed.after, after: changed.after });
     });
 
-    it('are refused where If-Match names another version', async () => {
+    it('are refused if If-Match names another version', async () => {
       const { id } = await active('jo@example.com', 'viewer');
       const matching = await command({ if_match: [1] });
       await identity.users.change(matching, id, { role: 'operator' });
       const late = identity.users.change(await command({ if_match: [1] }), id, { role: 'feed' });
       expect((await refusal(late)).code).toBe('precondition_failed');
-      // a repeat of what was done is no change
+      // The repeat of a completed command changes nothing.
       expect((await identity.users.change(matching, id, { role: 'operator' })).after.version).toBe(2);
     });
 
-    it('of another workspace do not exist', async () => {
+    it('of another workspace are not found', async () => {
       const { id } = await active('jo@example.com');
       const foreign = await command({ workspace: 'other' });
       for (const change of [
@@ -286,7 +286,7 @@ describe('users', () => {
       }
     });
 
-    it('deactivate: no sign-in, no session, no link; reactivating makes what was', async () => {
+    it('deactivate: no sign-in, session or link; reactivating restores the former state', async () => {
       const user = await active('jo@example.com');
       const before = await stored('jo@example.com');
       const { link } = await identity.users.resetPassword(await command(), user.id);
@@ -300,7 +300,7 @@ describe('users', () => {
       expect((await refusal(use(link.token))).code).toBe('not_found');
     });
 
-    it('reactivate who never set a password as invited', async () => {
+    it('reactivate as invited a user who never set a password', async () => {
       const { after, link } = await identity.users.invite(await command(), { email: 'jo@example.com', role: 'viewer' });
       await identity.users.deactivate(await command(), after.id);
       const again = await command();
@@ -313,7 +313,7 @@ describe('users', () => {
     });
   });
 
-  it('are listed by page, newest first, of one workspace', async () => {
+  it('are listed in pages, newest first, for one workspace', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     for (const name of names) {
       world.time.now += 1_000;
@@ -333,7 +333,7 @@ describe('users', () => {
     expect((await identity.users.listAll(workspace_id)).map(({ email }) => email[0])).toEqual(names);
   });
 
-  it('sign in by an e-mail in several workspaces, the oldest first', async () => {
+  it('sign in with an e-mail address of several workspaces, the oldest user first', async () => {
     const first = await active('jo@example.com');
     world.time.now += 1_000;
     const second = await active('jo@example.com', 'viewer', 'other');

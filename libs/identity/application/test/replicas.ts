@@ -9,16 +9,16 @@ import { argon2id } from '../src/passwords.ts';
 import { openStorage } from './storage.ts';
 
 const CLI: Actor = { type: 'system', id: 'administration' };
-/** The least that argon2 takes. */
+/** The lowest cost that argon2 accepts. */
 export const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
 
 interface ReplicaOptions {
   readonly documentStore?: DocumentStore;
-  /** Of its hashes. */
+  /** Cost of password hashes. */
   readonly cost?: typeof CHEAP;
 }
 
-/** Any number of processes over one store, at one time that tests set. */
+/** Any number of processes over one store, with a clock that tests set. */
 export async function openReplicas() {
   const storage = await openStorage();
   const opened: Identity[] = [];
@@ -57,7 +57,7 @@ export async function openReplicas() {
     work,
     documentStore: storage.documentStore,
     content: storage.content,
-    /** A command in the workspace, by an operator unless told. */
+    /** A command in the workspace, by an operator by default. */
     async command(of: Partial<IdentityCommand> & { readonly workspace?: string } = {}): Promise<IdentityCommand> {
       const { workspace: name = 'default', ...rest } = of;
       commands += 1;
@@ -70,7 +70,7 @@ export async function openReplicas() {
   };
 }
 
-/** The refusal that something ends with. */
+/** Returns the error with which a promise is rejected. */
 export async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
   const error = await outcome.then(
     () => undefined,

@@ -11,7 +11,7 @@ import type { Storage } from './storage.ts';
 const OPERATOR: Actor = { type: 'system', id: 'administration' };
 const SECRET = Buffer.alloc(32, 5);
 
-/** Replicas over one document store, with a clock that stands still unless told. */
+/** Replicas over one document store, with a clock that only tests advance. */
 export class Stage {
   now = Date.parse('2026-03-01T12:00:00.000Z');
   private readonly replicas: Identity[] = [];
@@ -27,7 +27,7 @@ export class Stage {
     return stage;
   }
 
-  /** What comes after is in a workspace of its own. */
+  /** Starts a new workspace for the following steps. */
   async enterWorkspace(identity: Identity): Promise<void> {
     this.workspace_id = (await identity.workspaces.create(randomUUID())).id;
   }
@@ -73,7 +73,7 @@ export class Stage {
     return (await identity.keys.create(command, EVERY_KEY, request)).after;
   }
 
-  /** A service account and a key of it. */
+  /** A service account with one key. */
   async accountKey(identity: Identity, role?: Role, more?: Partial<NewKeyRequest>): Promise<NewApiKey> {
     const { id } = await this.account(identity, role);
     return this.key(identity, { type: 'service_account', id }, more);

@@ -1,6 +1,6 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
-/** The same store, where `step` runs before each operation, and may take a while or throw: then nothing is done. */
+/** Wraps the store so that `step` runs before each operation. `step` may wait, or throw so that nothing is done. */
 export function steppingStore(store: DocumentStore, step: (operation: string) => Promise<void>): DocumentStore {
   const stepping = <T extends Document>(collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
@@ -23,7 +23,7 @@ export function steppingStore(store: DocumentStore, step: (operation: string) =>
   };
 }
 
-/** Delays of a few turns of the event loop, other ones for each seed, the same for the same. */
+/** Returns delays of a few turns of the event loop, determined by the seed. */
 export function shuffled(seed: number): () => Promise<void> {
   let state = seed * 2_654_435_761 + 1;
   return async () => {

@@ -4,10 +4,10 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 import { tempFolder } from '@tracking/testing';
 
-/** The embedded engine in a folder of its own. */
+/** The embedded engine in its own folder. */
 export interface Storage {
   readonly documentStore: DocumentStore;
-  /** Every byte that is on disk. */
+  /** Returns every byte stored on disk. */
   content(): Promise<string>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function openStorage(): Promise<Storage> {
   };
 }
 
-/** The same store, but what these methods of its collections answer arrives only after `gate` opened. */
+/** Wraps the store so that results of these collection methods arrive only after `gate` opens. */
 export function behind(
   gate: () => Promise<void>,
   store: DocumentStore,
