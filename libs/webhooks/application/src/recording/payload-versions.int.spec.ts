@@ -119,7 +119,7 @@ describe('with a second version of the payload', () => {
     await stage.consumed();
     const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
     expect(others).toEqual([]);
-    expect(parked?.error).toMatch(/^it cannot be converted to an older version: /);
+    expect(parked?.error).toMatch(/^the event cannot be converted to an older version: /);
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await webhooks.stop();
     stage.versions = two;
@@ -138,7 +138,7 @@ describe('with a second version of the payload', () => {
     await received(OLD_URL, 1);
     await stage.consumed();
     const [parked] = (await behind.parked.list({ limit: 10 })).items;
-    expect(parked).toMatchObject({ error: 'its api_version is unknown to this process' });
+    expect(parked).toMatchObject({ error: 'api_version is unknown to this process' });
     expect(await behind.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await behind.stop();
     stage.versions = two;
