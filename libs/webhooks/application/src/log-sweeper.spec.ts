@@ -34,8 +34,8 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperParts, unknown>>, pa
   const sweeper = new LogSweeper({
     deliveries: { find: () => Promise.resolve([]) },
     payloads: { findWithin: () => Promise.resolve({ documents: [] }), writeMany: () => Promise.resolve() },
-    replays: { sweep: () => Promise.resolve(), hasAny: () => Promise.resolve(false) },
-    statistics: { forget: () => Promise.resolve() },
+    replays: { sweep: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
+    statistics: { deleteHours: () => Promise.resolve() },
     endpoints: { deletedBefore: () => Promise.resolve([]) },
     health: { delete: () => Promise.resolve(true) },
     retention: { deliveriesMs: 1, deadLettersMs: 1 },

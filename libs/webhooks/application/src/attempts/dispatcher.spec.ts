@@ -51,7 +51,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     return () => undefined;
   };
   const dispatcher = new Dispatcher({
-    endpoints: { isLacking: () => false, room: () => owned.room, observe: () => undefined },
+    endpoints: { needsRead: () => false, room: () => owned.room, observe: () => undefined },
     alarm: { dueAt: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },

@@ -28,11 +28,11 @@ function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; 
   };
   const endpoints = { saveHealth } as unknown as OwnedEndpoints;
   const clock = () => new Date(START + HOUR_MS);
-  const failing = (_: EndpointDocument, period: FailingPeriod) => {
+  const recordFailing = (_: EndpointDocument, period: FailingPeriod) => {
     told.push(period);
     return Promise.resolve();
   };
-  const events = { failing } as unknown as EndpointEvents;
+  const events = { recordFailing } as unknown as EndpointEvents;
   return { alarm: new FailingAlarm({ endpoints, clock, afterMs: HOUR_MS, events }), told };
 }
 

@@ -28,11 +28,11 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
   let stored = newReplayDocument({ ...about, ...filter }, AT);
   const store = {
-    runningFor: () => Promise.resolve(stored),
+    findRunning: () => Promise.resolve(stored),
     get: () => Promise.resolve(stored),
-    advance: (_before: object, change: object) => Promise.resolve((stored = { ...stored, ...change })),
+    storeProgress: (_before: object, change: object) => Promise.resolve((stored = { ...stored, ...change })),
   };
-  const queries = { find: () => Promise.resolve([DEAD]), existing: () => Promise.resolve([DEAD]) };
+  const queries = { find: () => Promise.resolve([DEAD]), findByIds: () => Promise.resolve([DEAD]) };
   const send = () => {
     sending(owned);
     const sent: [string, DeliveryDocument][] = [['dlv_1', toDocument(restartSchedule(DEAD, AT, 'rpl_1'))]];
@@ -67,7 +67,7 @@ test('has an unknown outcome if only some deliveries of a batch were written', a
     written.push(id);
     return true;
   };
-  const recounts = { beforeRestoring: () => Promise.resolve() };
+  const recounts = { requestForRestored: () => Promise.resolve() };
   const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
   const resending = new ReplaySender(parts as unknown as ConstructorParameters<typeof ReplaySender>[0]);
   const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));
