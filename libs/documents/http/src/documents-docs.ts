@@ -54,7 +54,7 @@ const ERRORS = {
   document_not_uploaded: entry(
     'The document has no file, because it is pending, expired or deleted.',
     'GET /v1/documents/doc_…/download',
-    'The document is pending_upload, so it has no file.',
+    'The document is pending_upload, so it has no file to download.',
     'Check the status. If it is pending, upload the file and complete the upload first.',
   ),
   document_reviewed: entry(
