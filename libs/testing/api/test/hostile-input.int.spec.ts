@@ -525,7 +525,7 @@ describe('queries', () => {
     expect(await message('/v1/shipments?status=flying')).toMatch(
       /^status: Must be one of pending, booked, .*cancelled\.$/,
     );
-    expect(await message('/v1/events?since=2026-11-21T09:30:00%2B08')).toMatch(/^since: Must be a time as RFC 3339/);
+    expect(await message('/v1/events?since=2026-11-21T09:30:00%2B08')).toMatch(/^since: Must be an RFC 3339 time/);
   });
 
   it('may be empty', async () => {
