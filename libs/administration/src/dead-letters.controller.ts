@@ -112,7 +112,7 @@ export class DeadLettersController {
       refused.push(...settled.refused.map((each) => owned(each, scope)));
     }
     if (!isFound && filter.endpoint_id !== undefined)
-      throw new RequestError('not_found', `${place} has no such endpoint.`);
+      throw new RequestError('not_found', `No such endpoint in ${place}.`);
     return { data, refused, workspaces };
   }
 

@@ -141,7 +141,7 @@ const MAX_SOCKET_PATH_BYTES = 103;
  * Path of the Unix socket on which a standalone process serves the administration API: a file in its data folder. If
  * that path is too long for the system, the socket is in a folder under the system's folder for temporary files, named
  * after the data folder. The service and its clients compute the same path, so both must use the same temporary folder.
- * ¶ @param dataDir absolute, normalised
+ * @param dataDir absolute, normalised
  * @param temporaryDir `os.tmpdir()`
  */
 export function administrationSocketPath(dataDir: string, temporaryDir: string): string {

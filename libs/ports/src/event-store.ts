@@ -97,7 +97,7 @@ export interface EventBatch {
 
 /**
  * Streams of events in one total order.
- * ¶ Ordering: Events of one append are contiguous in their stream and in the total order. Positions grow with every
+ * Ordering: Events of one append are contiguous in their stream and in the total order. Positions grow with every
  * acknowledged append; after a reader has seen a position, no smaller one appears. Idempotency: Repeating an append
  * with the same event ids and expected revision returns the first result, also after a crash and after later appends.
  * Atomicity and durability: An append is stored completely or not at all, and is on disk when it resolves. Unknown

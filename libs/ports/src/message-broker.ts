@@ -59,7 +59,7 @@ export class MessageRefused extends Error {
 
 /**
  * Topics of keyed messages with consumer groups.
- * ¶ Durability: When `publish` resolves, every required replica has the batch. Ordering: Messages of a key keep the
+ * Durability: When `publish` resolves, every required replica has the batch. Ordering: Messages of a key keep the
  * order of the `publish` calls; the adapter sends one batch at a time. Delivery is at least once: A batch with an
  * unknown outcome is sent again completely, so consumers drop repeats by the event id in the message. If `publish`
  * rejects, consumers may have received the batch; repeat the call until it resolves. A handled message whose offset was

@@ -27,7 +27,7 @@ interface RemoteProgress {
 /**
  * Tracks the progress of one read model and the generation that this process queries. Runners of this process report
  * their progress directly. Progress of other processes is read from their checkpoints, and only while a read waits.
- * ¶ A rebuild never returns older data: when the pointer moves to another generation, queries switch to it only when it
+ * A rebuild never returns older data: when the pointer moves to another generation, queries switch to it only when it
  * contains everything that this process reported for the previous one.
  */
 export class ProjectionProgress {

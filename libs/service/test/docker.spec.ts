@@ -284,6 +284,6 @@ describe('the image', () => {
       'COPY --from=build /release ./',
     ]);
     expect(last).toMatch(/^USER node$/m);
-    expect(last).toMatch(/^ENV NODE_ENV=production$/m);
+    expect(last).toMatch(/^ENV NODE_ENV=production /m);
   });
 });

@@ -39,10 +39,10 @@ interface SqliteMessageBrokerOptions {
 
 /**
  * Topics in the SQLite file of the process.
- * ¶ No write needs its own fsync. The publisher's checkpoint, the message and the writes of its handler follow each
+ * No write needs its own fsync. The publisher's checkpoint, the message and the writes of its handler follow each
  * other in one write-ahead log: a power failure that loses a message also loses the checkpoint after it, and the
  * message is published again.
- * ¶ For the same reason, consumers receive a message before it is stored: their writes follow it, usually in the same
+ * For the same reason, consumers receive a message before it is stored: their writes follow it, usually in the same
  * commit. If storing fails, `publish` rejects and the publisher repeats it.
  */
 export class SqliteMessageBroker implements MessageBroker {

@@ -138,7 +138,7 @@ function createSchema(database: Database): void {
 
 /**
  * Counts acknowledged commits in two places: in the database with each commit, and afterwards in the file `commits`.
- * ¶ SQLite treats the first frame of the write-ahead log with a wrong checksum as the log's end, as after a power
+ * SQLite treats the first frame of the write-ahead log with a wrong checksum as the log's end, as after a power
  * failure, and drops all later frames. Only a number stored elsewhere shows that acknowledged commits are missing. The
  * file is not synchronized: after a power failure it can be older than the database, but never ahead of it.
  */

@@ -11,7 +11,7 @@ const MAX_PASSES = 4;
 
 /**
  * Checkpoints the write-ahead log in its own thread, so that commits do not wait.
- * ¶ A passive checkpoint copies the log as it was at its start. If nothing was written meanwhile, SQLite restarts the
+ * A passive checkpoint copies the log as it was at its start. If nothing was written meanwhile, SQLite restarts the
  * log. Under constant load the log grows to `maxWalBytes`; then the writer copies the rest. That costs two fsyncs that
  * block all writes, so it is rare and covers only what the thread left. If the thread ends, SQLite checkpoints during
  * commits, as it does by default.

@@ -119,7 +119,7 @@ const SERVER_LIST_MAX_AGE_MS = 60_000;
 /**
  * Queries the name servers directly instead of using `getaddrinfo`, which occupies one of the process's few threads for
  * each query: two names with unresponsive servers would block the resolution of all other receivers.
- * ¶ @param systemNames also use the system's hosts file for names that the name servers do not know; for receivers in
+ * @param systemNames also use the system's hosts file for names that the name servers do not know; for receivers in
  * the operator's own networks
  * @param servers name servers as `address:port`, instead of the system's list
  */

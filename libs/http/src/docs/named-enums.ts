@@ -5,7 +5,7 @@ import type { JsonSchema } from './described.ts';
 
 /**
  * Enumerations with their own name in the OpenAPI description, so that generators create one type for each.
- * ¶ The `enumName` of @nestjs/swagger does not give the same result: it describes the enumeration with the text of the
+ * The `enumName` of @nestjs/swagger does not give the same result: it describes the enumeration with the text of the
  * first property that uses it, and puts each reference into an `allOf`.
  */
 const ENUMS: Readonly<Record<string, readonly string[]>> = {

@@ -176,7 +176,7 @@ function workspaceOf({ principal }: FastifyRequest): string | undefined {
 /**
  * Calls `end` once the response is sent or its client has disconnected. Call this function when the response is about
  * to be sent.
- * ¶ Fastify's `onResponse` is not enough: it does not run if the client resets the connection while the response is
+ * Fastify's `onResponse` is not enough: it does not run if the client resets the connection while the response is
  * sent.
  */
 export function whenSent({ raw }: FastifyRequest, reply: FastifyReply, end: () => void): void {

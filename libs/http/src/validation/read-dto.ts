@@ -30,7 +30,7 @@ const fieldsByClass = new Map<object, ReadonlyMap<string, Field>>();
 
 /**
  * Returns the fields that a class declares or inherits, by name, from the metadata that class-validator keeps.
- * ¶ Requests are read by the functions below instead of `validateSync`, for two reasons. class-validator keeps one
+ * Requests are read by the functions below instead of `validateSync`, for two reasons. class-validator keeps one
  * message per field, but a list with several invalid elements needs a fault for each index. And it searches the
  * metadata of every class at each call: a full shipment takes 52 µs of processor time, here 14 µs.
  */
@@ -82,7 +82,7 @@ export function nested(dto: DtoClass): FieldCheck {
 
 /**
  * Copies the declared fields to a new instance, in their canonical form. No other key of the input is copied.
- * ¶ The instance is created without its constructor: the constructors of Nest's mapped types instantiate every class
+ * The instance is created without its constructor: the constructors of Nest's mapped types instantiate every class
  * that they derive from, and request classes have no initial values.
  */
 export function pick<T extends object>(dto: DtoClass<T>, input: Readonly<Record<string, unknown>>): T {

@@ -120,7 +120,7 @@ export class ApiKeys {
   /**
    * Replaces a key with a new one with the same owner, environment and expiry. The old key expires after the grace
    * period.
-   * ¶ The new key is stored first: a crash in between leaves an unused key, never a client without a valid key. A
+   * The new key is stored first: a crash in between leaves an unused key, never a client without a valid key. A
    * repeat of the command completes the rotation. If two rotations run at once, one is refused.
    * @param grace_seconds time for which the old key stays valid
    * @throws DomainError `not_found`, also for a key out of reach; `key_not_active` if it was rotated or revoked or has

@@ -150,7 +150,7 @@ interface AdminChangeDocument extends Document {
 
 /**
  * Ensures that a workspace with an active admin keeps one, without a transaction over two users.
- * ¶ A change that removes an admin is first written as a whole to the workspace's one record, guarded by the record's
+ * A change that removes an admin is first written as a whole to the workspace's one record, guarded by the record's
  * version. Between reading that version and writing the change, the process checks that there is another active admin.
  * The record has room for one change: a process that finds one completes it, then starts again. So while the record is
  * at a version without a change, no admin can be demoted: the other admin is still there when the change is written,

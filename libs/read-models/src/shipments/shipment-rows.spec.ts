@@ -62,6 +62,6 @@ describe('rows of shipments', () => {
     expect(() => apply(event(2, delivered.event.type, delivered.event.data), before)).toThrow(
       'expected revision 1 of the stream, got 2',
     );
-    expect(() => apply(delivered)).toThrow('revision 1 where 0');
+    expect(() => apply(delivered)).toThrow('expected revision 0 of the stream, got 1');
   });
 });

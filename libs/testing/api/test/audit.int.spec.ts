@@ -192,7 +192,7 @@ describe('GET /v1/audit_log', () => {
     };
     const { status, body } = await api.call('POST', ENDPOINTS, { key: admin, json: fields('half done') });
     expect([status, body]).toMatchObject([503, { error: { code: 'unavailable' } }]);
-    expect(JSON.stringify(body)).toContain('Whether the write took effect is not known');
+    expect(JSON.stringify(body)).toContain('Whether the write took effect is unknown');
     const [newest] = await log('?limit=1&type=webhook_endpoint.created');
     expect(newest).toMatchObject({ outcome: 'unknown' });
   });

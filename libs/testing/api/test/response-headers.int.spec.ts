@@ -27,7 +27,7 @@ const ANSWERS: readonly (readonly [string, string, string, number, 'nothing' | '
   ['a redirection', 'GET', '/docs/', 301, 'own files'],
   ['the documentation', 'GET', '/docs', 200, 'own files'],
   ['its script', 'GET', '/docs/init.js', 200, 'own files'],
-  ['a file of it that is not there', 'GET', '/docs/assets/package.json', 404, 'own files'],
+  ['an unknown asset', 'GET', '/docs/assets/package.json', 404, 'nothing'],
   ['the error codes', 'GET', '/docs/errors', 200, 'own files'],
   ['what receivers are told', 'GET', '/docs/webhooks', 200, 'own files'],
   ['their style sheet', 'GET', '/docs/pages.css', 200, 'own files'],
