@@ -58,7 +58,7 @@ describeInBrowser('the exceptions queue', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Note').fill('All is found again');
     await dialog.getByRole('button', { name: 'Resolve', exact: true }).click();
-    await dialog.getByText('1 of 2 resolved, 1 not').waitFor();
+    await dialog.getByText('1 of 2 resolved, 1 failed').waitFor();
     await dialog.getByText('Bulk shortage: It is away.').waitFor();
     expect(await get(broken)).toMatchObject({ status: 'acknowledged' });
     await page.unroute(`**/v1/exceptions/${broken}/resolve`);

@@ -103,7 +103,7 @@ describeInBrowser('documents of a shipment', () => {
     const rejected = page.getByRole('article', { name: 'Document rejected' });
     await rejected.getByRole('button', { name: /^Acknowledge/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
-    await rejected.getByText(`With ${admin.email}.`).waitFor();
+    await rejected.getByText(`Assigned to ${admin.email}.`).waitFor();
     await window.picture('shipment-exceptions');
 
     await sectionLink(page, 'Documents').click();
@@ -200,7 +200,7 @@ describeInBrowser('documents of a shipment', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Type').fill('Container dam');
     await page.getByRole('option', { name: 'Container damaged' }).click();
-    await dialog.getByLabel('Of').click();
+    await dialog.getByLabel('Applies to').click();
     await page.getByRole('option', { name: 'CSQU3054383' }).click();
     await dialog.getByLabel('Description').fill('The left door does not close.');
     await dialog.getByRole('button', { name: 'Open exception' }).click();

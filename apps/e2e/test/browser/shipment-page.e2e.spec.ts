@@ -152,7 +152,7 @@ describeInBrowser('the shipment page', () => {
     const url = `/v1/shipments/${id}/milestones/${recorded?.id}`;
     await admin.api.patch(url, { voyage: '647W' });
     await correction.getByRole('button', { name: 'Save correction' }).click();
-    await correction.getByText('was changed meanwhile').waitFor();
+    await correction.getByText('Another user changed the milestone').waitFor();
     await correction.getByRole('cell', { name: '647W' }).waitFor();
     expect((await admin.api.get<Milestone>(url)).data.note).toBeNull();
     await correction.getByRole('button', { name: 'Save my changes' }).click();

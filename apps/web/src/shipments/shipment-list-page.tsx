@@ -124,8 +124,7 @@ function NewShipmentLinks() {
         leftSection={<IconUpload size={16} aria-hidden />}
         renderRoot={(props) => <Link {...props} to="/shipments/import" />}
       >
-        {' '}
-        Import shipments{' '}
+        Import shipments
       </Button>
       <Button
         leftSection={<IconPlus size={16} aria-hidden />}

@@ -173,8 +173,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
           variant="subtle"
           onClick={() => change({ severity: undefined, type: undefined, status: undefined, age: undefined })}
         >
-          {' '}
-          Clear filters{' '}
+          Clear filters
         </Button>
       )}
     </Group>

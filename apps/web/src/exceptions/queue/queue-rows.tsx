@@ -180,8 +180,7 @@ function ExceptionRow({ index, start, exception, shipment, isOpened, isMine, isS
       <div role="cell">
         {assignee === null ? (
           <Text span c="dimmed" inherit>
-            {' '}
-            Unassigned{' '}
+            Unassigned
           </Text>
         ) : isMine ? (
           'You'
@@ -269,8 +268,7 @@ export function DueDate({ exception }: { readonly exception: Shown }) {
       )}{' '}
       {exception.status !== 'resolved' && isOverdue(exception, Date.now()) && (
         <Badge size="sm" color="red" variant="light" tt="none" autoContrast>
-          {' '}
-          Overdue{' '}
+          Overdue
         </Badge>
       )}
     </>

@@ -178,8 +178,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="required-documents">
       <Title order={2} size="h5" id="required-documents" mb="xs">
-        {' '}
-        Required documents{' '}
+        Required documents
       </Title>
       {mode === null ? (
         <Text size="sm" c="dimmed">
@@ -222,8 +221,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
                             aria-label={`Choose file for ${DOCUMENT_LABELS[type]}`}
                             onClick={() => onChoose(type)}
                           >
-                            {' '}
-                            Choose file{' '}
+                            Choose file
                           </Button>
                         )}
                       </li>

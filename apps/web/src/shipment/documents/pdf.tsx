@@ -72,8 +72,7 @@ function PdfPages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name
           Next page
         </Button>
         <Button size="xs" variant="default" onClick={() => setZoom(zoom === 1 ? 2 : 1)} aria-pressed={zoom !== 1}>
-          {' '}
-          Zoom in{' '}
+          Zoom in
         </Button>
       </Group>
       {failed === number && (

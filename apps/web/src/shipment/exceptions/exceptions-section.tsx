@@ -87,8 +87,7 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Versi
       ) : (
         <Stack component="section" aria-label="Unresolved exceptions" gap="xs">
           <Title order={2} size="h5">
-            {' '}
-            Unresolved exceptions{' '}
+            Unresolved exceptions
           </Title>
           {toDo.map((exception) => (
             <ExceptionCard key={exception.id} exception={exception} onDeal={begin(exception)} />
@@ -99,8 +98,7 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Versi
         <Stack component="section" aria-label="Resolved exceptions" gap="xs">
           <Group>
             <Title order={2} size="h5">
-              {' '}
-              Resolved exceptions{' '}
+              Resolved exceptions
             </Title>
             <Button
               size="compact-xs"

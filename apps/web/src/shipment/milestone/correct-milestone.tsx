@@ -120,8 +120,7 @@ function CorrectionForm({ first, onClose }: { readonly first: Versioned<Mileston
             Cancel
           </Button>
           <Button type="submit" loading={correct.isPending} disabled={isSame}>
-            {' '}
-            Save correction{' '}
+            Save correction
           </Button>
         </Group>
       </Stack>

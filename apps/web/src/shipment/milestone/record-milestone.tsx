@@ -66,8 +66,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
             Cancel
           </Button>
           <Button type="submit" loading={record.isPending}>
-            {' '}
-            Record milestone{' '}
+            Record milestone
           </Button>
         </Group>
       </Stack>

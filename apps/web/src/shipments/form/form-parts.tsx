@@ -109,8 +109,7 @@ export function UnsavedChangesGuard({ isDirty }: { readonly isDirty: () => boole
             Keep editing
           </Button>
           <Button color="red" onClick={() => leaving.proceed?.()}>
-            {' '}
-            Discard changes{' '}
+            Discard changes
           </Button>
         </Group>
       </Stack>

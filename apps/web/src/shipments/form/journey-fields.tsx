@@ -98,8 +98,7 @@ function LegItem({ form, index }: { readonly form: ShipmentForm; readonly index:
     <Paper withBorder p="sm" role="group" aria-label={`Leg ${index + 1}`}>
       <Group justify="space-between" mb="xs">
         <Title order={3} size="h6">
-          {' '}
-          {`Leg ${index + 1}`}{' '}
+          {`Leg ${index + 1}`}
         </Title>
         <Group gap={4}>
           <ActionIcon

@@ -110,7 +110,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
           )}
           <Group justify="end">
             <Button variant="default" onClick={stop}>
-              Stop export{' '}
+              Stop export
             </Button>
           </Group>
         </Stack>

@@ -121,7 +121,7 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<Props, 'opened
         ))}
         <Group justify="end">
           <Button variant="default" onClick={clear}>
-            Clear filters{' '}
+            Clear filters
           </Button>
           <Button type="submit">Apply filters</Button>
         </Group>

@@ -54,8 +54,7 @@ export function SelectionBar({ selected, onSelect }: Props) {
         </PermissionGate>
         <PermissionGate permission="shipments:write">
           <Button size="xs" variant="light" color="red" onClick={() => ask('cancel')}>
-            {' '}
-            Cancel shipments…{' '}
+            Cancel shipments…
           </Button>
         </PermissionGate>
         <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(EMPTY_SELECTION)} />

@@ -33,8 +33,7 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
                 Replace with current filters
               </Menu.Item>
               <Menu.Item color="red" onClick={() => setSaved((now) => [...removeView(now, view.name)])}>
-                {' '}
-                Delete view{' '}
+                Delete view
               </Menu.Item>
             </Menu.Dropdown>
           </Menu>
