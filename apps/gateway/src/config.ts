@@ -34,6 +34,8 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   readonly administrationToken: string;
   readonly rateLimitPerMinute: number;
   readonly connections: ConnectionConfig;
+  /** Time in which open connections may end in order at shutdown, in milliseconds. */
+  readonly drainMs: number;
   /** Milliseconds for which published events are returned; the same as in the projections service. */
   readonly eventRetentionMs: number;
   readonly trustedProxies: readonly string[];
@@ -67,6 +69,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
     ...readSecretsKeySettings(read),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
     connections: readConnectionConfig(read),
+    drainMs: read.get('SHUTDOWN_DRAIN'),
     eventRetentionMs: read.get('RETENTION_EVENTS'),
     trustedProxies: read.get('TRUSTED_PROXIES'),
     placesFile: read.get('PLACES_FILE'),

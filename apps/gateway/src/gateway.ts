@@ -137,6 +137,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
         webAppFolder: WEB_APP_FOLDER,
         rateLimitPerMinute,
         connections: config.connections,
+        drainMs: config.drainMs,
         trustedProxies,
         cursorSecret: deriveKey(config.secretsKey, 'cursors'),
         writeResponseWaitMs: READ_YOUR_WRITES_TIMEOUT_MS,

@@ -27,6 +27,8 @@ export interface StandaloneConfig {
   readonly lostSecretsKey: string | undefined;
   readonly rateLimitPerMinute: number;
   readonly connections: ConnectionConfig;
+  /** Time in which open connections may end in order at shutdown, in milliseconds. */
+  readonly drainMs: number;
   /** Retention of published events in milliseconds. */
   readonly eventRetentionMs: number;
   readonly managementHost: string;
@@ -54,6 +56,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     lostSecretsKey: read.get('SECRETS_KEY_LOST'),
     rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
     connections: readConnectionConfig(read),
+    drainMs: read.get('SHUTDOWN_DRAIN'),
     eventRetentionMs: read.get('RETENTION_EVENTS'),
     managementHost: read.get('MANAGEMENT_HOST'),
     managementPort: read.get('MANAGEMENT_PORT'),

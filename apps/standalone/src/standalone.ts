@@ -98,6 +98,7 @@ export async function startStandalone(
         webAppFolder: WEB_APP_FOLDER,
         rateLimitPerMinute: config.rateLimitPerMinute,
         connections: config.connections,
+        drainMs: config.drainMs,
         trustedProxies: config.trustedProxies,
         cursorSecret: deriveKey(secrets.secretsKey, 'cursors'),
       },

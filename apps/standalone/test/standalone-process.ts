@@ -34,7 +34,7 @@ function launch(dataDir: string, env: Record<string, string>, wrapper: readonly 
   const [command = '', ...args] = [...wrapper, process.execPath, `${root}apps/standalone/dist/main.js`];
   return spawn(command, args, {
     cwd: root,
-    env: { ...inheritedEnv, DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...env },
+    env: { ...inheritedEnv, DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', SHUTDOWN_DRAIN: '1ms', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
+import { simulateDelay } from '@tracking/testing';
 import {
   runCli,
   createClient,
@@ -147,4 +149,35 @@ describe('standalone that receives SIGTERM', () => {
       expect(stored.sort()).toEqual(['warm', ...answered.map(({ data }) => data.external_id)].sort());
     });
   });
+
+  it('resets no request on a busy kept-alive connection', async () => {
+    await withTemporaryFolder(async (dataDir) => {
+      const server = await startStandalone(dataDir, { SHUTDOWN_DRAIN: '3s' });
+      const clients = Array.from({ length: 160 }, () => requestUntilEnd(`${server.url}/health/live`));
+      await Promise.all(clients.map(({ started }) => started));
+      await server.stop('SIGTERM');
+      const outcomes = await Promise.all(clients.map(({ ended }) => ended));
+      expect(outcomes.filter((outcome) => outcome !== 'announced')).toEqual([]);
+      expect(server.child.exitCode).toBe(0);
+    });
+  });
 });
+
+/**
+ * Sends requests on one connection, with pauses of up to 100 ms, until a response announces its end.
+ * @returns `started` after the first response; `ended` with `announced`, or the error of a request
+ */
+function requestUntilEnd(url: string): { readonly started: Promise<void>; readonly ended: Promise<string> } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const started = Promise.withResolvers<void>();
+  const requestRepeatedly = async () => {
+    for (;;) {
+      const [response] = (await once(get(url, { agent }), 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+      started.resolve();
+      if (response.headers.connection === 'close') return 'announced';
+      await simulateDelay(Math.random() * 100);
+    }
+  };
+  return { started: started.promise, ended: requestRepeatedly().catch(String) };
+}

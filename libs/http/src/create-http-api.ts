@@ -28,6 +28,7 @@ import { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { WriteResponder } from './read-your-writes/write-responder.ts';
 import { ResponseBudget } from './server/response-budget.ts';
 import { limitLargeBodies } from './server/body-limits.ts';
+import { drainWhenClosing } from './server/closing.ts';
 import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
 import { Observation } from './server/observation.ts';
 import { during } from './server/request.ts';
@@ -38,7 +39,8 @@ import { serveWebApp } from './web-app/serve-web-app.ts';
 
 /**
  * Creates the public API as an application that does not listen yet: call `await app.listen(port, host)`. `app.close()`
- * stops accepting requests and lets open requests finish. It closes none of the `dependencies`: close those afterwards.
+ * stops accepting connections, drains the open ones and lets open requests finish. It closes none of the `dependencies`:
+ * close those afterwards.
  * @throws Error if an operation has no route, a route has no operation, or a code has no entry in the documentation
  */
 export async function createHttpApi<Feature extends HttpFeature<never>>(
@@ -122,6 +124,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     done();
   });
   addHooks('beforeClose');
+  drainWhenClosing(fastify, settings.drainMs ?? 0);
 
   app.useGlobalFilters(errors);
   serveDocs(fastify, { describe: () => describeApi(app, { baseUrl, docs, deprecations }), docs, settings });

@@ -41,6 +41,11 @@ export interface HttpSettings {
   readonly trustedProxies: readonly string[];
   /** Bounds of client connections; see `CONNECTION_LIMITS` for the defaults. */
   readonly connections?: Partial<ConnectionLimits>;
+  /**
+   * Time in which open connections may end in order when the API closes, in milliseconds; 0 by default. See
+   * `drainWhenClosing`.
+   */
+  readonly drainMs?: number;
   /** Secret that signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
   readonly cursorSecret: Uint8Array;
   /** Time that a list waits to include the client's own last write, in milliseconds; 5,000 by default. */

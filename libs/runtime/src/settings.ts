@@ -223,6 +223,12 @@ export const SETTINGS = {
     programs: ['gateway', 'webhooks'],
     for: '`host:port` of the service; calls use all addresses of the name in turn',
   },
+  SHUTDOWN_DRAIN: {
+    type: duration,
+    programs: ['standalone', 'gateway'],
+    default: '3s',
+    for: 'time at [shutdown](running.md#shutdown) in which requests on open connections get a response; at most 8 s',
+  },
   TRUSTED_PROXIES: {
     type: cidrs,
     programs: ['standalone', 'gateway'],

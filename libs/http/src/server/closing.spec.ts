@@ -3,7 +3,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
-import { endConnectionsWhenClosing } from './closing.ts';
+import { drainWhenClosing, endConnectionsWhenClosing } from './closing.ts';
 
 /** Response body in bytes, larger than the socket buffers. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
@@ -18,13 +18,15 @@ beforeEach(async () => {
   });
   sending = Promise.withResolvers();
   const held = new Promise<void>((resolve) => (letGo = resolve));
-  server = fastify();
+  server = fastify({ return503OnClosing: false });
   endConnectionsWhenClosing(server);
+  drainWhenClosing(server, 3_000);
   server.addHook('onSend', (_request, _reply, _payload, done) => {
     sending.resolve();
     done();
   });
   server.post('/', async () => 'whole');
+  server.get('/idle', async () => 'now');
   server.get('/', async () => {
     await held;
     return 'done';
@@ -106,4 +108,40 @@ it.each([
   jest.advanceTimersByTime(8_000);
   await closing;
   expect(server.server.listening).toBe(false);
+});
+
+describe('an idle connection', () => {
+  const REQUEST = 'GET /idle HTTP/1.1\r\nHost: a\r\n\r\n';
+  const read = async (socket: Socket) => String((await once(socket, 'data')) as unknown as [Buffer]);
+
+  it('gets a response during the drain time, which announces its end', async () => {
+    const sockets = [await send(REQUEST), await send(REQUEST)] as const;
+    for (const socket of sockets) await read(socket);
+    const { port } = server.server.address() as AddressInfo;
+    const closing = server.close();
+    await preClosed();
+    const refused = connect(port, '127.0.0.1');
+    expect(await once(refused, 'error')).toEqual([expect.objectContaining({ code: 'ECONNREFUSED' })]);
+    for (const socket of sockets) {
+      const ended = once(socket, 'close');
+      socket.write(REQUEST);
+      expect(await read(socket)).toMatch(/^HTTP\/1.1 200 [^]*connection: close[^]*now$/i);
+      await ended;
+    }
+    // No connection is left, so the rest of the drain time is not needed.
+    await closing;
+  });
+
+  it('is closed after the drain time', async () => {
+    const socket = await send(REQUEST);
+    await read(socket);
+    const ended = once(socket, 'close');
+    const closing = server.close();
+    await preClosed();
+    jest.advanceTimersByTime(2_900);
+    await preClosed();
+    expect(socket.readyState).toBe('open');
+    jest.advanceTimersByTime(200);
+    await Promise.all([ended, closing]);
+  });
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** Time for clients to finish sending and reading, of the 20 s in which a process must stop. */
@@ -50,6 +50,29 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     if (isClosing) reply.header('Connection', 'close');
     done(null, payload);
+  });
+}
+
+/**
+ * Lets clients finish their use of open connections when the server closes. The server stops listening, and waits until
+ * every connection is closed or the time is over. Meanwhile, it responds to requests, and each response announces the end
+ * of its connection. Without this time, a request that crosses the end of an idle connection fails. Call it after all
+ * other `preClose` hooks are added, which run before the time begins.
+ * @param drainMs maximum time, in milliseconds; at most 8 s are used
+ */
+export function drainWhenClosing(fastify: FastifyInstance, drainMs: number): void {
+  const { server } = fastify;
+  fastify.addHook('preClose', (done) => {
+    if (!server.listening) return done();
+    const timer = setTimeout(finish, Math.min(drainMs, CLIENT_GRACE_MS));
+    function finish(): void {
+      clearTimeout(timer);
+      server.off('close', finish);
+      done();
+    }
+    server.once('close', finish);
+    // The `close` of an HTTP server would also end idle connections.
+    Server.prototype.close.call(server);
   });
 }
 
