@@ -114,6 +114,7 @@ export interface Warning {
 export const WARNING_CODES = [
   'unknown_field',
   'read_only_field',
+  'header_dropped',
   'invalid_container_number',
   'unknown_port',
   'eta_before_etd',

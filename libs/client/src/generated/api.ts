@@ -5448,7 +5448,7 @@ export interface components {
             param: string | null;
         };
         /** @enum {string} */
-        WarningCode: "unknown_field" | "read_only_field" | "invalid_container_number" | "unknown_port" | "eta_before_etd" | "possible_duplicate" | "code_unusual_for_mode" | "shipment_cancelled" | "overridden_by_user";
+        WarningCode: "unknown_field" | "read_only_field" | "header_dropped" | "invalid_container_number" | "unknown_port" | "eta_before_etd" | "possible_duplicate" | "code_unusual_for_mode" | "shipment_cancelled" | "overridden_by_user";
         WebhookAttempt: {
             /**
              * Format: date-time
@@ -5795,7 +5795,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -5846,7 +5846,7 @@ export interface components {
              */
             event_types?: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -5891,7 +5891,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -6002,7 +6002,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }
@@ -6087,7 +6087,7 @@ export interface components {
              */
             event_types: components["schemas"]["SubscribableEventType"][];
             /**
-             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.
+             * @description Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.
              * @example {
              *       "x-token": "secret"
              *     }

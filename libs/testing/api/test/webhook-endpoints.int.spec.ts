@@ -284,6 +284,24 @@ describe('a webhook endpoint', () => {
     ]);
   });
 
+  it('drops stored headers with a change of the host, and warns about each', async () => {
+    const { body: endpoint } = await create({
+      headers: { authorization: 'Bearer of-an-admin', 'X-B': '2', 'x-c': '3' },
+    });
+    const url = `${receiver.url}/`.replace('127.0.0.1', 'localhost');
+    const changed = await patch(endpoint, { url, headers: { Authorization: '********', 'x-b': 'sent again' } });
+    expect([changed.status, changed.body['headers'], changed.body['warnings']]).toEqual([
+      200,
+      { 'x-b': '********' },
+      [{ code: 'header_dropped', param: 'headers.authorization', message: expect.any(String) }],
+    ]);
+    const back = await patch(endpoint, { url: receiver.url });
+    expect([back.body['headers'], back.body['warnings']]).toEqual([
+      {},
+      [{ code: 'header_dropped', param: 'headers.x-b', message: expect.any(String) }],
+    ]);
+  });
+
   it('gets a signed sandbox event, which is kept like any delivery', async () => {
     const endpoint = await createEnabledEndpoint(api, key, receiver.url, { event_types: ['shipment.created'] });
     const { status, body } = await post(endpoint, 'test', { type: 'milestone.recorded' });

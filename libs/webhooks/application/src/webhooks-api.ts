@@ -39,7 +39,10 @@ export interface WebhookEndpoints {
   /** Lists endpoints, oldest first. */
   list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
   get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
-  /** Changes an endpoint. A changed URL has to be verified again. @throws validation_failed */
+  /**
+   * Changes an endpoint. A changed URL has to be verified again. If its scheme, host or port changes, stored headers are
+   * dropped. @throws validation_failed
+   */
   change(command: ChangeEndpoint): Promise<WebhookEndpoint>;
   /**
    * Deletes an endpoint: nothing more is sent, pending deliveries are discarded in the background, and the log is kept.

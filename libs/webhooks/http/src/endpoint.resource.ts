@@ -91,7 +91,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_TEXT }, maxProperties: 20 },
     {
       description:
-        'Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask.',
+        'Custom headers sent with every delivery. They cannot replace headers of the service. Values are masked in responses; to keep a value, send its mask. If scheme, host or port of `url` changes, only headers whose values are in the same request are kept.',
       example: { 'x-token': 'secret' },
     },
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },

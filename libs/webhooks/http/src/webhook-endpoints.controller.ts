@@ -46,6 +46,7 @@ import {
   ROTATION_BODY,
   TestEndpointDto,
 } from './endpoint.resource.ts';
+import { droppedHeaders, reportedChange } from './reported-change.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const NotFound = () => refusal(404, 'This endpoint does not exist in this workspace and environment.');
@@ -135,8 +136,9 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
-    const body = await this.changeAndReport(reply, endpoint_id, change);
-    return this.responder.respond(reply, warnings, { body, version: body.version });
+    const { before, after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, change);
+    const dropped = droppedHeaders(before, fields, body);
+    return this.responder.respond(reply, [...warnings, ...dropped], { body, version: body.version });
   }
 
   @Delete(':id')
@@ -155,7 +157,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
-    const body = await this.changeAndReport(reply, endpoint_id, remove);
+    const { after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, remove);
     return this.responder.respond(reply, ignored, { body });
   }
 
@@ -200,7 +202,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
-    const body = await this.changeAndReport(reply, endpoint_id, enable);
+    const { after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, enable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
@@ -220,7 +222,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
-    const body = await this.changeAndReport(reply, endpoint_id, disable);
+    const { after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, disable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
@@ -300,20 +302,5 @@ export class WebhookEndpointsController {
    */
   private readLogHead(): Promise<Position | undefined> {
     return this.head().catch(() => undefined);
-  }
-
-  /**
-   * Makes a change and reports it to the audit trail. A concurrent change between the read and the write would be part
-   * of the report.
-   */
-  private async changeAndReport<T extends object>(
-    { request }: FastifyReply,
-    endpoint_id: string,
-    change: () => Promise<T>,
-  ): Promise<T> {
-    const before = await this.webhooks.endpoints.get({ ...scopeOf(request), endpoint_id });
-    const after = await change();
-    reportChange(request, { before, after: 'deleted' in after ? null : after });
-    return after;
   }
 }

@@ -143,6 +143,38 @@ describe('endpoints', () => {
       expect(request?.headers).not.toHaveProperty('x-other');
     });
 
+    test.each(['https://b.example.com/hook', 'https://a.example.com:8443/hook'])(
+      'sends no stored header to %s',
+      async (url) => {
+        const { id } = await create({ headers: { authorization: 'Bearer of-an-admin', 'x-key': 'one' } });
+        await webhooks.endpoints.change({ ...on(id), fields: { url } });
+        const headers = { authorization: '********', 'X-Key': 'mine' };
+        const changed = await webhooks.endpoints.change({ ...on(id), fields: { url, headers } });
+        expect(changed.headers).toEqual({ 'x-key': '********' });
+        await webhooks.endpoints.change({ ...on(id), fields: { url: URL_A } });
+        await webhooks.endpoints.verify(on(id));
+        expect(stage.receivers.arrived.at(-1)?.headers).not.toHaveProperty('authorization');
+        expect(stage.receivers.arrived.at(-1)?.headers).not.toHaveProperty('x-key');
+      },
+    );
+
+    test('sends headers to another host if their values are sent with its URL', async () => {
+      const { id } = await create({ headers: { authorization: 'one', 'x-key': 'two' } });
+      const url = 'https://b.example.com/hook';
+      const headers = { authorization: 'three', 'x-key': '********' };
+      const changed = await webhooks.endpoints.change({ ...on(id), fields: { url, headers } });
+      expect(changed.headers).toEqual({ authorization: '********' });
+      await webhooks.endpoints.verify(on(id));
+      expect(stage.receivers.arrived.at(-1)?.headers).toMatchObject({ authorization: 'three' });
+    });
+
+    test('keeps headers if only the path of the URL changes', async () => {
+      const { id } = await create({ headers: { authorization: 'one' } });
+      await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://A.example.com:443/other?x=1' } });
+      await webhooks.endpoints.verify(on(id));
+      expect(stage.receivers.arrived.at(-1)?.headers).toMatchObject({ authorization: 'one' });
+    });
+
     test('keeps fields that a change does not name', async () => {
       const { id } = await create({ description: 'Ours', event_types: ['shipment.created'] });
       const changed = await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 3, description: null } });

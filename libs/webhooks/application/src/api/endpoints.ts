@@ -231,11 +231,17 @@ export class Endpoints implements WebhookEndpoints {
 
   private applyFields(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
     const { headers, ...plain } = fields;
-    const sealed =
-      headers === undefined ? endpoint.headers : sealHeaders(this.parts.box, endpoint.id, headers, endpoint.headers);
+    // Otherwise whoever changes the URL could read values that other users stored.
+    const kept = hasSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
+    const sealed = headers === undefined ? kept : sealHeaders(this.parts.box, endpoint.id, headers, kept);
     const after = { ...endpoint, ...plain, headers: sealed };
     return after.url === endpoint.url ? after : resetForNewUrl(after, at, endpoint.revision + 1);
   }
+}
+
+/** Returns true if scheme, host and port of the URLs are equal. */
+function hasSameOrigin(one: string, other: string): boolean {
+  return new URL(one).origin === new URL(other).origin;
 }
 
 /** @throws DomainError if a value was sealed with another key */

@@ -119,16 +119,19 @@ export function createSigner({ service, standard }: SigningKeys, body: Uint8Arra
 
 const headerContext = (endpointId: string, name: string) => `${endpointId} header ${name}`;
 
-/** @param stored sealed values; a value is kept if the request contains its mask */
+/**
+ * Seals the values of headers. A mask keeps the stored value; a header whose mask has no stored value is dropped.
+ * @param stored sealed values
+ */
 export function sealHeaders(
   box: SecretBox,
   endpointId: string,
   headers: Readonly<Record<string, string>>,
   stored: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  const sealed = Object.entries(headers).map(([name, value]) => {
-    const kept = value === HEADER_VALUE_MASK && Object.hasOwn(stored, name) ? stored[name] : undefined;
-    return [name, kept ?? box.seal(value, headerContext(endpointId, name))];
+  const sealed = Object.entries(headers).flatMap(([name, value]) => {
+    if (value !== HEADER_VALUE_MASK) return [[name, box.seal(value, headerContext(endpointId, name))]];
+    return Object.hasOwn(stored, name) ? [[name, stored[name]]] : [];
   });
   return Object.fromEntries(sealed) as Record<string, string>;
 }

@@ -43,6 +43,16 @@ const WEBHOOK_ERRORS = {
   ),
 } as const satisfies FeatureDocs['errors'];
 
+/** Codes of warnings: the write was carried out. */
+const WEBHOOK_WARNINGS = {
+  header_dropped: entry(
+    'A custom header of the webhook endpoint was removed, because its stored value is not sent to another scheme, host or port.',
+    '{"url": "https://new.example.com/webhooks"} in a PATCH of an endpoint with headers',
+    'The stored value is not sent to another scheme, host or port. The header was removed.',
+    'Set the header again with its value. To keep it, send the value in the request that changes the url.',
+  ),
+} as const satisfies FeatureDocs['warnings'];
+
 /** Error codes of operations that have rules of their own. */
 const WEBHOOK_REFUSALS = {
   createWebhookEndpoint: ['limit_exceeded'],
@@ -130,6 +140,7 @@ const RESOURCES = {
 /** The webhook part of the API documentation. */
 export const DOCS: FeatureDocs = {
   errors: WEBHOOK_ERRORS,
+  warnings: WEBHOOK_WARNINGS,
   refusals: WEBHOOK_REFUSALS,
   resources: RESOURCES,
   samples: SAMPLES,

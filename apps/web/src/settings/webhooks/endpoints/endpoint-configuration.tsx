@@ -12,7 +12,13 @@ import { Time } from '../../../values/time.tsx';
 import { RotateSecret } from '../../settings-parts.tsx';
 import { ChallengeOutcome, Fact, Facts } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
-import { type EndpointValues, toRequestBody, toEndpointPatch, toFormValues } from './endpoint-fields.ts';
+import {
+  type EndpointValues,
+  droppedHeaders,
+  toRequestBody,
+  toEndpointPatch,
+  toFormValues,
+} from './endpoint-fields.ts';
 import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint-form.tsx';
 
 export function EndpointConfiguration({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
@@ -143,7 +149,7 @@ function EditEndpoint({ endpoint, onClose }: Props) {
             {failureText(save.error, Object.keys(form.values))}
           </Alert>
         )}
-        <EndpointFormFields form={form} />
+        <EndpointFormFields form={form} dropped={droppedHeaders(base, form.values)} />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             Cancel

@@ -2,6 +2,7 @@ import type { WebhookEndpoint } from '@tracking/client';
 import { STANDARD_EVENT_TYPES } from '../../../values/event-types.ts';
 import {
   MASKED_VALUE,
+  droppedHeaders,
   NEW_ENDPOINT,
   toRequestBody,
   toEndpointPatch,
@@ -44,6 +45,20 @@ describe('endpoint fields', () => {
     it('sends changed fields', () => {
       const values = { ...toFormValues(ENDPOINT), description: ' Our TMS ', max_concurrency: 4 };
       expect(toEndpointPatch(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
+    });
+
+    it('names stored headers that a URL with another scheme, host or port removes', () => {
+      const dropped = (url: string, value = '') =>
+        droppedHeaders(ENDPOINT, {
+          ...toFormValues(ENDPOINT),
+          url,
+          headers: [header('Authorization', value, true), header('X-Site', 'RTM')],
+        });
+      expect(dropped('https://tms.example.com/other')).toEqual([]);
+      expect(dropped('https://other.example.com/webhooks')).toEqual(['Authorization']);
+      expect(dropped('https://tms.example.com:8443/webhooks')).toEqual(['Authorization']);
+      expect(dropped('https://other.example.com/webhooks', 'new')).toEqual([]);
+      expect(dropped('https:')).toEqual([]);
     });
 
     it('keeps stored header values', () => {

@@ -75,6 +75,13 @@ export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues)
   return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
 }
 
+/** Returns the stored headers that the service removes because the URL's scheme, host or port changes. */
+export function droppedHeaders(before: WebhookEndpoint, { url, headers }: EndpointValues): readonly string[] {
+  const origin = URL.parse(url.trim())?.origin;
+  if (origin === undefined || origin === URL.parse(before.url)?.origin) return [];
+  return headers.filter(({ value, hasStoredValue }) => hasStoredValue && value === '').map(({ name }) => name);
+}
+
 /** Returns the errors that can be detected before sending. */
 export function validateEndpoint({
   url,

@@ -1,5 +1,6 @@
 import {
   ActionIcon,
+  Alert,
   Button,
   Checkbox,
   Fieldset,
@@ -42,7 +43,13 @@ export function showFieldErrors(form: EndpointForm, error: unknown): void {
   form.setErrors(Object.fromEntries(errors.map(([param, message]) => [topLevelField(param), message])));
 }
 
-export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {
+interface EndpointFormFieldsProps {
+  readonly form: EndpointForm;
+  /** Names of stored headers that saving removes. */
+  readonly dropped?: readonly string[];
+}
+
+export function EndpointFormFields({ form, dropped = [] }: EndpointFormFieldsProps) {
   return (
     <Stack>
       <TextInput
@@ -64,6 +71,7 @@ export function EndpointFormFields({ form }: { readonly form: EndpointForm }) {
       <HeaderFields
         value={form.values.headers}
         onChange={(headers) => form.setFieldValue('headers', headers)}
+        dropped={dropped}
         error={form.errors['headers']}
       />
       <NativeSelect
@@ -165,14 +173,20 @@ function TypeGroup({ group, types, value, onChange }: GroupProps) {
 
 const MAX_HEADERS = 20;
 
+function valuePlaceholder({ name, hasStoredValue }: HeaderRow, dropped: readonly string[]): string {
+  if (!hasStoredValue) return '';
+  return dropped.includes(name) ? 'Enter again' : 'Unchanged';
+}
+
 interface HeaderFieldsProps {
   readonly value: readonly HeaderRow[];
   readonly onChange: (value: HeaderRow[]) => void;
+  readonly dropped: readonly string[];
   readonly error?: React.ReactNode;
 }
 
 /** Custom headers of the endpoint. The service never returns their values. */
-function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
+function HeaderFields({ value, onChange, dropped, error }: HeaderFieldsProps) {
   const nextKey = Math.max(-1, ...value.map(({ key }) => key)) + 1;
   const change = (key: number, change: Partial<HeaderRow>) =>
     onChange(value.map((row) => (row.key === key ? { ...row, ...change } : row)));
@@ -182,6 +196,12 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
         <Text size="sm" c="dimmed">
           Sent with every delivery. Values are encrypted and never shown again.
         </Text>
+        {dropped.length > 0 && (
+          <Alert color="yellow" role="status">
+            The URL has another scheme, host or port. Saving removes {dropped.join(', ')}, unless you enter the value
+            again.
+          </Alert>
+        )}
         {value.map((row, index) => (
           <Group key={row.key} gap="xs" align="end" wrap="nowrap">
             <TextInput
@@ -197,7 +217,7 @@ function HeaderFields({ value, onChange, error }: HeaderFieldsProps) {
             <PasswordInput
               label={index === 0 ? 'Value' : undefined}
               aria-label={`Value of header ${index + 1}`}
-              placeholder={row.hasStoredValue ? 'Unchanged' : ''}
+              placeholder={valuePlaceholder(row, dropped)}
               autoComplete="off"
               value={row.value}
               onChange={(event) => change(row.key, { value: event.currentTarget.value })}
