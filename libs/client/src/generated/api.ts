@@ -1521,7 +1521,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the delivery statistics of an endpoint, hour by hour
+         * Get hourly delivery statistics
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["getWebhookEndpointStats"];

@@ -106,10 +106,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id/stats')
-  @Operation('getWebhookEndpointStats', {
-    summary: 'Get the delivery statistics of an endpoint, hour by hour',
-    query: EndpointStatsDto,
-  })
+  @Operation('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: EndpointStatsDto })
   @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
   @NotFound()
   stats(

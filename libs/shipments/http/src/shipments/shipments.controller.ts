@@ -53,9 +53,8 @@ import {
   ShipmentPatchPipe,
 } from './shipment.pipes.ts';
 import type { ContainerOfShipment, ReadShipmentFields, ReadShipmentPatch } from './shipment.pipes.ts';
+import { ContainerWrittenResource, PatchContainerDto } from './container.resource.ts';
 import {
-  ContainerWrittenResource,
-  PatchContainerDto,
   PatchShipmentDto,
   ShipmentPageResource,
   ShipmentResource,

@@ -4,7 +4,8 @@ import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { newReplayDocument } from './replay-store.ts';
-import { ReplayRunner, type ReplayRunnerParts, ReplaySender } from './replay-runner.ts';
+import { ReplayRunner, type ReplayRunnerParts } from './replay-runner.ts';
+import { ReplaySender } from './replay-sender.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;

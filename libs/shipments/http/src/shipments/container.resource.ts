@@ -1,0 +1,104 @@
+import type * as wire from '@tracking/contracts';
+import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import { MILESTONE_CODES, SHIPMENT_STATUSES } from '@tracking/contracts';
+import { CalendarDate, InputType, Resource, TIME, WithWarnings, fault, field, text, textUpTo } from '@tracking/http';
+import type { FieldCheck } from '@tracking/http';
+import { normaliseCode } from '@tracking/shipments';
+
+@ApiSchema({ name: 'LastMilestone' })
+export class LastMilestoneResource implements wire.LastMilestone {
+  @ApiProperty({ description: 'Id of the milestone.' })
+  readonly id!: string;
+  @ApiProperty({ description: 'Code of the catalog.', enum: MILESTONE_CODES })
+  readonly code!: string;
+  @ApiProperty({ description: 'Label of the code for people.' })
+  readonly label!: string;
+  @ApiProperty({ ...TIME, description: 'Time of the milestone. UTC with milliseconds.' })
+  readonly occurred_at!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'Place of the milestone.' })
+  readonly location!: string | null;
+}
+
+const SIZE_TYPE = /^[0-9A-Z]{4}$/;
+const MAX_SEAL = 100;
+
+/** An ISO 6346 code such as `45G1`. Trade codes such as `40HC` have the same form. */
+const sizeType: FieldCheck = (value, param) => {
+  const faults = text(value, param);
+  if (faults.length > 0 || SIZE_TYPE.test(String(value))) return faults;
+  return fault(param, 'invalid_value', 'Must be four letters or digits of ISO 6346, such as 45G1.');
+};
+
+@ApiSchema({ name: 'Container' })
+export class ContainerResource extends Resource implements wire.Container {
+  @ApiProperty({ description: 'Normalised container number.' })
+  readonly number!: string;
+  @ApiProperty({
+    type: Boolean,
+    nullable: true,
+    description: 'True if the check digit is correct; null if this kind of number has none.',
+  })
+  readonly valid_check_digit!: boolean | null;
+  @field(
+    sizeType,
+    {
+      description: 'Size and type code of ISO 6346: four letters or digits.',
+      example: '45G1',
+      nullable: true,
+    },
+    { type: String, pattern: SIZE_TYPE.source },
+    { normalise: (value) => (typeof value === 'string' ? normaliseCode(value) : value) },
+  )
+  readonly size_type!: string | null;
+  @field(
+    textUpTo(MAX_SEAL),
+    { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
+    { type: String, minLength: 1, maxLength: MAX_SEAL },
+  )
+  readonly seal_number!: string | null;
+  @ApiProperty({ description: 'Status of the container.', enum: SHIPMENT_STATUSES })
+  readonly status!: wire.ShipmentStatus;
+  @ApiProperty({ type: String, nullable: true, description: 'Milestone that set the status.' })
+  readonly status_milestone_id!: string | null;
+  @ApiProperty({
+    type: LastMilestoneResource,
+    nullable: true,
+    description: 'Latest actual milestone of the container.',
+  })
+  readonly last_milestone!: LastMilestoneResource | null;
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of discharge. UTC with milliseconds.' })
+  readonly discharged_at!: string | null;
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Time from which the container is available for pickup. UTC with milliseconds.',
+  })
+  readonly available_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of gate-out. UTC with milliseconds.' })
+  readonly gated_out_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of delivery. UTC with milliseconds.' })
+  readonly delivered_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true, description: 'Time of the empty return. UTC with milliseconds.' })
+  readonly empty_returned_at!: string | null;
+  @CalendarDate({
+    description: 'Last day without demurrage, as a local date of the place.',
+    example: '2026-12-24',
+    nullable: true,
+  })
+  readonly last_free_day!: string | null;
+  @CalendarDate({
+    description: 'Last day for returning the empty container, as a local date of the place.',
+    example: '2027-01-04',
+    nullable: true,
+  })
+  readonly empty_return_by!: string | null;
+}
+
+/** Fields of a change. Omitted fields keep their value; null clears a field. */
+@ApiSchema({ name: 'ContainerPatch' })
+export class PatchContainerDto extends InputType(ContainerResource, {
+  optional: ['size_type', 'seal_number', 'last_free_day', 'empty_return_by'],
+}) {}
+
+@ApiSchema({ name: 'ContainerWritten' })
+export class ContainerWrittenResource extends IntersectionType(ContainerResource, WithWarnings) {}

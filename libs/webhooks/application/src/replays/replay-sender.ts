@@ -1,0 +1,143 @@
+import type { PayloadVersions } from '@tracking/contracts';
+import { type Clock, type Collection, isKnownUndone, withUnknownOutcome } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
+import { type Delivery, isScheduled, renderBody, restartSchedule } from '@tracking/webhooks-domain';
+import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
+import type { RecountRequests } from '../stats/hour-log.ts';
+import {
+  type DeliveryDocument,
+  type PayloadDocument,
+  type Payloads,
+  payloadId,
+  createDeliveryDocument,
+  toDocument,
+} from '../store/delivery-document.ts';
+import type { DeliveryQueries } from '../store/delivery-queries.ts';
+import { type EventLog, type FoundItem, type LoggedEventRow, matchesReplay } from './replay-source.ts';
+import type { ReplayDocument, TakenDelivery } from './replay-store.ts';
+
+/**
+ * Delay after which a replayed delivery is due. It is sent earlier if nothing else is due. A live event therefore waits
+ * at most for attempts in progress, and a replay at most this long if live events keep the endpoint busy.
+ */
+const REPLAY_DELAY_MS = 1_000;
+
+interface ReplaySenderParts {
+  readonly queries: DeliveryQueries;
+  readonly deliveries: Collection<DeliveryDocument>;
+  readonly recounts: RecountRequests;
+  readonly payloads: Payloads;
+  readonly versions: PayloadVersions;
+  readonly log: EventLog;
+  readonly clock: Clock;
+}
+
+/** Gives the deliveries that a replay took a new schedule, and records missed events. */
+export class ReplaySender {
+  constructor(private readonly parts: ReplaySenderParts) {}
+
+  /**
+   * Sends taken deliveries. Idempotent, even if another process does the same concurrently: each delivery gets its
+   * schedule once. A delivery that no longer matches the replay stays unchanged.
+   * @param found deliveries and events already in memory
+   * @returns the deliveries by id, as now stored; undefined for an event that cannot be rebuilt
+   * @throws Unavailable, also if only some were sent; Busy if none was
+   */
+  async send(
+    replay: ReplayDocument,
+    endpoint: EndpointDocument,
+    taken: readonly TakenDelivery[],
+    found: readonly FoundItem[] = [],
+  ): Promise<ReadonlyMap<string, DeliveryDocument | undefined>> {
+    const rows = found.flatMap(({ event }) => event ?? []);
+    const atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
+    // Each delivery is due a millisecond after the previous one, which preserves their order.
+    const first = this.parts.clock().getTime() + REPLAY_DELAY_MS;
+    const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
+    const sent = new Map<string, DeliveryDocument | undefined>();
+    let left = taken;
+    let isFirst = true;
+    await retryConflicts(`deliveries of replay ${replay.id}`, async () => {
+      const stored = (isFirst ? atHand : undefined) ?? (await this.parts.queries.findByIds(left.map(({ id }) => id)));
+      isFirst = false;
+      const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
+      const missed = await this.createMissed(
+        endpoint,
+        left.filter(({ id }) => !known.has(id)),
+        rows,
+      );
+      await this.parts.recounts.requestForRestored(stored);
+      const write = async ({ id }: TakenDelivery) => {
+        const [delivery, at = ''] = [known.get(id), due.get(id)];
+        if (delivery !== undefined) return this.replace(replay, delivery, at);
+        const made = missed.get(id);
+        return made === undefined
+          ? { is: undefined }
+          : this.insert({ ...made, next_attempt_at: at, replay_id: replay.id });
+      };
+      const written = await Promise.allSettled(
+        left.map(async (one) => {
+          const outcome = await write(one);
+          if (outcome !== 'changed') sent.set(one.id, outcome.is);
+        }),
+      );
+      const errors = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+      if (errors.length > 0) throw errors.find((error) => !isKnownUndone(error)) ?? errors[0];
+      left = left.filter(({ id }) => !sent.has(id));
+      return left.length === 0 || undefined;
+    }).catch((error: unknown) => {
+      throw sent.size === 0 ? error : withUnknownOutcome(error);
+    });
+    return sent;
+  }
+
+  private async replace(replay: ReplayDocument, before: DeliveryDocument, at: string) {
+    const isSent = before.replay_id === replay.id;
+    if (isSent || !(isScheduled(before) || matchesReplay(replay, before))) return { is: before };
+    const after = toDocument(restartSchedule(before, at, replay.id));
+    return (await this.parts.deliveries.replace(after, { revision: before.revision })) ? { is: after } : 'changed';
+  }
+
+  private async insert(delivery: Delivery) {
+    const document = toDocument(delivery);
+    return (await this.parts.deliveries.insert(document)) ? { is: document } : 'changed';
+  }
+
+  /** Stores the bodies of missed events that can be rebuilt, and returns their deliveries. */
+  private async createMissed(
+    endpoint: EndpointDocument,
+    taken: readonly TakenDelivery[],
+    rows: readonly LoggedEventRow[],
+  ): Promise<ReadonlyMap<string, Delivery>> {
+    if (taken.length === 0) return new Map();
+    const { log, payloads, versions, clock } = this.parts;
+    const { workspace_id, environment, id: endpoint_id, api_version } = endpoint;
+    const atHand = new Map(rows.map((row) => [row.id, row]));
+    const lacking = taken.map(({ event_id }) => event_id).filter((id) => !atHand.has(id));
+    const found = lacking.length === 0 ? [] : await log.find(endpoint, lacking);
+    for (const row of found) atHand.set(row.id, row);
+    const events = await log.make(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
+    const made = events.map((event) => {
+      const version = versions.versionFor(event, api_version);
+      return { event, version, payload_id: payloadId(event.id, version) };
+    });
+    const madeById = new Map(made.map((one) => [one.event.id, one]));
+    const at = clock().toISOString();
+    // A stored body is kept, even if it would be rendered differently today.
+    const stored = await payloads.findStoredIds(made.map(({ payload_id }) => payload_id));
+    const bodies: PayloadDocument[] = [];
+    const deliveries = new Map<string, Delivery>();
+    for (const { id, event_id } of taken) {
+      const one = madeById.get(event_id);
+      if (one === undefined) continue;
+      const { event, version, payload_id } = one;
+      const about = { workspace_id, environment, event_id, event_type: event.type, event_created_at: event.created_at };
+      deliveries.set(id, createDeliveryDocument(about, endpoint_id, payload_id, at));
+      if (stored.has(payload_id)) continue;
+      bodies.push({ id: payload_id, body: renderBody(event, version, false, versions), created_at: at });
+    }
+    await payloads.store(bodies);
+    for (const { id, body } of bodies) payloads.addToCache(id, body);
+    return deliveries;
+  }
+}
