@@ -177,7 +177,7 @@ describe('the command line tool', () => {
 
     it('exits with 2 if no read model has the name', async () => {
       const message =
-        'unknown read model nothing: there are shipments, milestones, exceptions, documents, published_events';
+        'unknown read model nothing; use one of shipments, milestones, exceptions, documents, published_events';
       const { code, err } = await cli('read-models', 'rebuild', 'nothing');
       expect([code, err]).toEqual([2, expect.stringContaining(`error: ${message}`)]);
       const asJson = await cli('read-models', 'rebuild', 'nothing', '--json');

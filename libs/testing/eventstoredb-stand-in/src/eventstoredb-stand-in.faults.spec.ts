@@ -505,5 +505,5 @@ it('is not started in production', () => {
     { encoding: 'utf8', env: { ...process.env, NODE_ENV: 'production' } },
   );
   expect(status).not.toBe(0);
-  expect(stderr).toContain('not in production');
+  expect(stderr).toContain('must not run in production');
 });
