@@ -9,7 +9,7 @@ const MIB = 2 ** 20;
 /** Connections of one attacker; `ATTACKERS=3000` is what ended a process before. */
 const ATTACKERS = Number(process.env['ATTACKERS'] ?? 600);
 /** Deadline of another client's write during an attack. */
-const ATTACKED = { deadlineMs: scaleTimeout(30_000) };
+const ATTACKED = { deadlineMs: 30_000 };
 /** The memory of a process, the heap that V8 uses in it by default, and the settings that docs/reference/http.md recommends. */
 const PROCESSES = [
   { memoryMib: 1_024, heapMib: 512, settings: {} },
