@@ -213,7 +213,7 @@ function OpenExceptionsCard() {
     <Card title="Open exceptions">
       {open_exceptions_count === 0 && <Text size="sm">No open exceptions</Text>}
       {open_exceptions_count > 0 && open.length === 0 && (
-        <Text size="sm">{`${open_exceptions_count} open exceptions`}</Text>
+        <Text size="sm">{`${open_exceptions_count} open exception${open_exceptions_count === 1 ? '' : 's'}`}</Text>
       )}
       {open_exceptions_count > 0 && (
         <ul className={classes['list']}>

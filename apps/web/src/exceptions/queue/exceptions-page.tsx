@@ -166,7 +166,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         value={sort}
         onChange={(value) => change({ sort: value === '-severity' ? undefined : (value as QueueSearch['sort']) })}
         allowDeselect={false}
-        w={150}
+        w={190}
       />
       {hasFilters(search) && (
         <Button

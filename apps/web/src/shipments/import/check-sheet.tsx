@@ -97,7 +97,7 @@ function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: 
         <MapColumns sheet={sheet} mapping={mapping} onChange={setMapping} />
         {replaced.length > 0 && (
           <Text size="sm" c="dimmed" mt="xs">
-            {`For existing shipments, a row replaces all ${replaced.join(', ')}. Ignore these columns to keep the current values.`}
+            {`For existing shipments, a row replaces all ${LIST_FORMAT.format(replaced)}. Ignore these columns to keep the current values.`}
           </Text>
         )}
         <div className={classes['options']}>
@@ -195,6 +195,7 @@ function formatCount(count: number, what: string): string {
 }
 
 const TARGET_OPTIONS = Object.entries(TARGET_LABELS).map(([value, label]) => ({ value, label }));
+const LIST_FORMAT = new Intl.ListFormat('en');
 const MAX_SAMPLES = 3;
 
 interface MapColumnsProps {

@@ -89,7 +89,7 @@ const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(win
 type Health = 'off' | 'idle' | 'healthy' | 'unsteady' | 'failing';
 
 export const HEALTH: Readonly<Record<Health, { readonly label: string; readonly color: string }>> = {
-  off: { label: 'Not receiving events', color: 'gray' },
+  off: { label: 'Inactive', color: 'gray' },
   idle: { label: 'No deliveries yet', color: 'gray' },
   healthy: { label: 'Healthy', color: 'green' },
   unsteady: { label: 'Some attempts fail', color: 'yellow' },
