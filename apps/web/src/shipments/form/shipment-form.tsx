@@ -53,7 +53,7 @@ export function ShipmentFormFields({ form, submit, isExisting = false, isPending
             <TextInput
               {...form.getInputProps('external_id')}
               label="Your reference"
-              description={isExisting ? 'Cannot be changed' : 'Unique in this workspace, such as PO-1001'}
+              description={isExisting ? 'Cannot be changed' : 'Unique, such as PO-1001'}
               readOnly={isExisting}
               variant={isExisting ? 'filled' : 'default'}
               data-autofocus={isExisting ? undefined : true}
