@@ -65,7 +65,7 @@ async function measure(server: Server, seconds: number, key: string, clients: St
 /** Measures clients that follow a whole workspace at 20 writes a second, beside a run without clients. */
 export async function benchStreams(seconds: number): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
-  const server = await startStandalone(dataDir);
+  const server = await startStandalone(dataDir, { MAX_EVENT_STREAMS_PER_WORKSPACE: '1000' });
   const clients = new StreamClients();
   try {
     const keys: string[] = [];

@@ -7,6 +7,8 @@ import {
   type SecretsKeySettings,
   type ConnectionConfig,
   readConnectionConfig,
+  readShareConfig,
+  type ShareConfig,
 } from '@tracking/runtime';
 import {
   readClientTls,
@@ -18,7 +20,7 @@ import {
 } from '@tracking/service';
 
 /** Settings of the gateway; docs/reference/settings.md lists them. */
-export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
+export interface GatewayConfig extends ServiceSettings, SecretsKeySettings, ShareConfig {
   readonly host: string;
   readonly port: number;
   /** Public base URL of the API. */
@@ -32,7 +34,6 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings {
   readonly tls?: GrpcTls;
   /** Token for operators on the management port. */
   readonly administrationToken: string;
-  readonly rateLimitPerMinute: number;
   readonly connections: ConnectionConfig;
   /** Time in which open connections may end in order at shutdown, in milliseconds. */
   readonly drainMs: number;
@@ -67,7 +68,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
     ...readClientTls(read),
     administrationToken: read.required('ADMINISTRATION_TOKEN'),
     ...readSecretsKeySettings(read),
-    rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    ...readShareConfig(read),
     connections: readConnectionConfig(read),
     drainMs: read.get('SHUTDOWN_DRAIN'),
     eventRetentionMs: read.get('RETENTION_EVENTS'),

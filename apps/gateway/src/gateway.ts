@@ -35,7 +35,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const service = await Service.start('gateway', config);
   const { logger, metrics, clock, health, shutdown } = service;
   const places = await loadPlaces({ file: config.placesFile });
-  const { baseUrl, appUrl, rateLimitPerMinute, trustedProxies } = config;
+  const { baseUrl, appUrl, maxKeysPerOwner, trustedProxies } = config;
 
   const { connection, documentStore, leases } = openMongo(service, config.mongo);
   const objects = new GridfsObjectStore(connection);
@@ -64,7 +64,8 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const idempotency = await service.retryUntilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
   shutdown.add('idempotency keys', () => idempotency.close());
   const secret = deriveKey(config.secretsKey, 'identity');
-  const identity = await service.retryUntilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
+  const identityOptions = { documentStore, clock, logger, secret, maxKeysPerOwner };
+  const identity = await service.retryUntilAvailable(() => Identity.open(identityOptions));
   shutdown.add('identity', () => identity.close());
   const sweeper = identitySweeper({ identity, leases, clock, logger, metrics });
   sweeper.start();
@@ -135,7 +136,9 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
         baseUrl,
         appUrl,
         webAppFolder: WEB_APP_FOLDER,
-        rateLimitPerMinute,
+        rateLimitPerMinute: config.rateLimitPerMinute,
+        rateLimitOwnerFactor: config.rateLimitOwnerFactor,
+        eventStreams: config.eventStreams,
         connections: config.connections,
         drainMs: config.drainMs,
         trustedProxies,

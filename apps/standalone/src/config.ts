@@ -11,10 +11,12 @@ import {
   type WebhookConfig,
   type ConnectionConfig,
   readConnectionConfig,
+  readShareConfig,
+  type ShareConfig,
 } from '@tracking/runtime';
 
 /** Settings of the standalone server; docs/reference/settings.md lists them. */
-export interface StandaloneConfig {
+export interface StandaloneConfig extends ShareConfig {
   readonly host: string;
   readonly port: number;
   /** URL at which clients reach the API; if undefined, the address that the server listens on. */
@@ -25,7 +27,6 @@ export interface StandaloneConfig {
   readonly secretsKey: Uint8Array | undefined;
   /** ID of a lost key, which this key replaces. */
   readonly lostSecretsKey: string | undefined;
-  readonly rateLimitPerMinute: number;
   readonly connections: ConnectionConfig;
   /** Time in which open connections may end in order at shutdown, in milliseconds. */
   readonly drainMs: number;
@@ -54,7 +55,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     dataDir: resolve(read.get('DATA_DIR')),
     secretsKey: read.get('SECRETS_KEY'),
     lostSecretsKey: read.get('SECRETS_KEY_LOST'),
-    rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    ...readShareConfig(read),
     connections: readConnectionConfig(read),
     drainMs: read.get('SHUTDOWN_DRAIN'),
     eventRetentionMs: read.get('RETENTION_EVENTS'),

@@ -56,9 +56,10 @@ export async function startFeatures(
   const { eventStore, documentStore, broker } = storage;
   const { addresses, webhooks: policy } = config;
   const { timeoutMs, recoveryAfterMs, failingAfterMs, retention } = policy;
+  const { maxKeysPerOwner } = config;
 
   const secret = deriveKey(secrets.secretsKey, 'identity');
-  const identity = await Identity.open({ documentStore, clock, logger, secret });
+  const identity = await Identity.open({ documentStore, clock, logger, secret, maxKeysPerOwner });
   shutdown.add('identity', () => identity.close());
   const { leases } = storage;
   const sweeper = identitySweeper({ identity, leases, clock, logger, metrics });

@@ -97,6 +97,8 @@ export async function startStandalone(
         ...addresses,
         webAppFolder: WEB_APP_FOLDER,
         rateLimitPerMinute: config.rateLimitPerMinute,
+        rateLimitOwnerFactor: config.rateLimitOwnerFactor,
+        eventStreams: config.eventStreams,
         connections: config.connections,
         drainMs: config.drainMs,
         trustedProxies: config.trustedProxies,

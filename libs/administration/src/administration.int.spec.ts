@@ -165,6 +165,15 @@ describe('administration API', () => {
       credential_id: body['id'],
     });
     expect((await call('POST', '/administration/keys', { ...named, user: 'bob@example.com' })).status).toBe(404);
+    const statuses = [];
+    const more = { ...named, user: 'ann@example.com' };
+    for (let count = 1; count < 25; count += 1)
+      statuses.push((await call('POST', '/administration/keys', more)).status);
+    expect(new Set(statuses)).toEqual(new Set([201]));
+    expect(await call('POST', '/administration/keys', more)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'too_many_keys', message: 'The user has 25 valid keys, the maximum. Revoke one first.' } },
+    });
     for (const both of [named, { ...newKey, user: 'ann@example.com' }]) {
       const refused = await call('POST', '/administration/keys', both);
       expect([refused.status, refused.body]).toMatchObject([400, { error: { param: 'role' } }]);

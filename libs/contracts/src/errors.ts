@@ -51,6 +51,7 @@ export const ERROR_CODES = {
   user_not_active: 'conflict',
   last_admin: 'conflict',
   key_not_active: 'conflict',
+  too_many_keys: 'conflict',
   idempotency_key_reused: 'conflict',
   idempotency_in_progress: 'conflict',
   endpoint_not_verified: 'conflict',

@@ -37,6 +37,8 @@ import { Sealer } from './server/seal.ts';
 import { readParameters } from './validation/parameters.ts';
 import { serveWebApp } from './web-app/serve-web-app.ts';
 
+const DEFAULT_OWNER_FACTOR = 4;
+
 /**
  * Creates the public API as an application that does not listen yet: call `await app.listen(port, host)`. `app.close()`
  * stops accepting connections, drains the open ones and lets open requests finish. It closes none of the `dependencies`:
@@ -62,7 +64,10 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     new KeyAuthenticator(dependencies.authenticateKey),
     new SessionAuthenticator((...session) => dependencies.identity.authenticateSession(...session), cookie),
   ];
-  const admission = new Admission(authenticators, dependencies.quota, settings.rateLimitPerMinute);
+  const admission = new Admission(authenticators, dependencies.quota, {
+    perCredential: settings.rateLimitPerMinute,
+    perOwner: settings.rateLimitPerMinute * (settings.rateLimitOwnerFactor ?? DEFAULT_OWNER_FACTOR),
+  });
   const sealer = new Sealer(settings.cursorSecret);
   const readYourWrites = new ReadYourWrites(sealer, dependencies.readModels, {
     listMs: settings.readYourWritesWaitMs ?? 5_000,

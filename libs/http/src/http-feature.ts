@@ -36,7 +36,10 @@ export interface HttpSettings {
   readonly baseUrl: string;
   /** Folder of the built web application, which is served beside the API; absent if there is none. */
   readonly webAppFolder?: string;
+  /** Limit of one key or session. */
   readonly rateLimitPerMinute: number;
+  /** Limit of all keys and sessions of one user or service account, in multiples of `rateLimitPerMinute`; 4 by default. */
+  readonly rateLimitOwnerFactor?: number;
   /** CIDRs or addresses whose `X-Forwarded-*` headers are trusted. */
   readonly trustedProxies: readonly string[];
   /** Bounds of client connections; see `CONNECTION_LIMITS` for the defaults. */

@@ -37,7 +37,7 @@ export { Cursors, limitOf, page, type PageContent, PageDto, recordPage } from '.
 export { etagOf, etagOfContent, expectedVersionsOf, matchesTag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
-export { Admission } from './authentication/admission.ts';
+export { Admission, credentialsOf } from './authentication/admission.ts';
 export { waitForRoom } from './server/response-budget.ts';
 export {
   Command,

@@ -1,4 +1,4 @@
-import { CONNECTION_LIMITS } from './connection-guard.ts';
+import { LIMIT_SETTINGS } from './limit-settings.ts';
 import { LOG_LEVELS } from './logging.ts';
 import {
   boolean,
@@ -143,18 +143,7 @@ export const SETTINGS = {
     default: '9464',
     for: 'ports on this machine for the management ports of gateways',
   },
-  MAX_CONNECTIONS: {
-    type: integer(10, 1_000_000),
-    programs: ['standalone', 'gateway'],
-    default: String(CONNECTION_LIMITS.maxConnections),
-    for: 'open client connections of one process; [further ones](http.md#limits-of-a-process) replace those of the largest network',
-  },
-  MAX_CONNECTIONS_PER_NETWORK: {
-    type: integer(1, 1_000_000),
-    programs: ['standalone', 'gateway'],
-    default: String(CONNECTION_LIMITS.maxPerNetwork),
-    for: 'open connections of one IPv4 address or IPv6 /64; trusted proxies have no limit of their own',
-  },
+  ...LIMIT_SETTINGS,
   MONGODB_URL: {
     type: text,
     programs: [...SERVICE_PROGRAMS, 'services'],
@@ -170,6 +159,12 @@ export const SETTINGS = {
     programs: ['standalone', 'gateway', 'shipments', 'webhooks', 'services'],
     default: '3000',
     for: 'port to listen on; shipments 4001, webhooks 4002',
+  },
+  RATE_LIMIT_OWNER_FACTOR: {
+    type: integer(1, 1_000),
+    programs: ['standalone', 'gateway'],
+    default: '4',
+    for: 'limit for all keys and sessions of one user or service account together, in multiples of `RATE_LIMIT_PER_MINUTE`',
   },
   RATE_LIMIT_PER_MINUTE: {
     type: integer(1, 1_000_000_000),

@@ -120,6 +120,35 @@ export function readWebhookConfig(read: ConfigReader): WebhookConfig {
   };
 }
 
+/** Shares of one caller in the service. */
+export interface ShareConfig {
+  readonly maxKeysPerOwner: number;
+  readonly rateLimitPerMinute: number;
+  readonly rateLimitOwnerFactor: number;
+  /** Bounds of open event streams in one process. */
+  readonly eventStreams: {
+    readonly maxOpen: number;
+    readonly maxPerCredential: number;
+    readonly maxPerOwner: number;
+    readonly maxPerWorkspace: number;
+  };
+}
+
+/** @throws ConfigError */
+export function readShareConfig(read: ConfigReader): ShareConfig {
+  return {
+    maxKeysPerOwner: read.get('MAX_API_KEYS_PER_OWNER'),
+    rateLimitPerMinute: read.get('RATE_LIMIT_PER_MINUTE'),
+    rateLimitOwnerFactor: read.get('RATE_LIMIT_OWNER_FACTOR'),
+    eventStreams: {
+      maxOpen: read.get('MAX_EVENT_STREAMS'),
+      maxPerCredential: read.get('MAX_EVENT_STREAMS_PER_KEY'),
+      maxPerOwner: read.get('MAX_EVENT_STREAMS_PER_OWNER'),
+      maxPerWorkspace: read.get('MAX_EVENT_STREAMS_PER_WORKSPACE'),
+    },
+  };
+}
+
 /** Bounds of client connections of one process. */
 export interface ConnectionConfig {
   readonly maxConnections: number;

@@ -6,6 +6,19 @@ import { requireAccess } from '../operations/operations.ts';
 import { SAFE_METHODS } from '../server/route-bodies.ts';
 import { type Authenticator, KEY_HEADER_HINT, type SessionCookie, sessionToken } from './authenticators.ts';
 
+/** Returns the plural for everything with which an actor can authenticate, as messages name it. */
+export function credentialsOf({ type }: Principal['actor']): string {
+  return type === 'user' ? 'keys and sessions of the user' : 'keys of the service account';
+}
+
+/** Numbers of requests per minute. */
+interface RateLimits {
+  /** Of one key or session. */
+  readonly perCredential: number;
+  /** Of all keys and sessions of one user or service account. */
+  readonly perOwner: number;
+}
+
 /**
  * Admits requests: finds the principal, counts its quota and checks its access, in this order. Runs before the body is
  * read, so that nothing is parsed without credentials and every response to a known principal shows its quota.
@@ -14,7 +27,7 @@ export class Admission {
   constructor(
     private readonly authenticators: readonly Authenticator[],
     private readonly quota: Quota,
-    private readonly limitPerMinute: number,
+    private readonly limits: RateLimits,
   ) {}
 
   /** @throws RequestError 401, 429, 403 */
@@ -22,13 +35,7 @@ export class Admission {
     const { access = 'open' } = request.routeOptions.config;
     if (access === 'open') return;
     const principal = await this.principal(request);
-    const decision = await this.quota.take(principal.credential_id, this.limitPerMinute);
-    reply.header('X-RateLimit-Limit', decision.limit);
-    reply.header('X-RateLimit-Remaining', decision.remaining);
-    reply.header('X-RateLimit-Reset', decision.resetAt);
-    if (!decision.admitted) {
-      throw rateLimited(`The limit of ${decision.limit} requests per minute is exceeded.`, decision.retryAfter);
-    }
+    await this.takeQuota(principal, reply);
     requireAccess(principal, access);
     request.principal = principal;
   }
@@ -48,6 +55,20 @@ export class Admission {
       if (error instanceof RequestError) return false;
       throw error;
     }
+  }
+
+  /** The headers show the limit with fewer remaining requests. @throws RequestError `rate_limited` */
+  private async takeQuota({ credential_id, actor }: Principal, reply: FastifyReply): Promise<void> {
+    const own = await this.quota.take(credential_id, this.limits.perCredential);
+    // A request beyond the limit of its key does not use up the limit of other keys.
+    const all = own.admitted ? await this.quota.take(`owner:${actor.id}`, this.limits.perOwner) : own;
+    const shown = all.remaining < own.remaining || !all.admitted ? all : own;
+    reply.header('X-RateLimit-Limit', shown.limit);
+    reply.header('X-RateLimit-Remaining', shown.remaining);
+    reply.header('X-RateLimit-Reset', shown.resetAt);
+    if (shown.admitted) return;
+    const scope = own.admitted ? ` for all ${credentialsOf(actor)}` : '';
+    throw rateLimited(`The limit of ${shown.limit} requests per minute${scope} is exceeded.`, shown.retryAfter);
   }
 
   private async principal(request: FastifyRequest): Promise<Principal> {

@@ -111,7 +111,7 @@ const ERRORS = {
     'Check the id. A test key cannot access live data, and no key can access another workspace.',
   ),
   rate_limited: entry(
-    'Too many requests per minute with one key or session, too many sign-in attempts, or too many uploads to one URL.',
+    'Too many requests per minute with one key or session, or with all of a user or service account, too many sign-in attempts, or too many uploads to one URL.',
     'GET /v1/shipments, the 1,001st within a minute',
     'The limit of 1000 requests per minute is exceeded.',
     'Wait for Retry-After seconds, then send the same request again. X-RateLimit-Remaining shows how many requests are left. A bulk operation counts as one request.',

@@ -67,6 +67,67 @@ describe('API keys', () => {
     });
   });
 
+  describe('number of valid keys', () => {
+    const MAX = 25;
+    const valid = async () =>
+      (await all()).filter(({ revoked_at, expires_at }) => !revoked_at && (expires_at === null || expires_at > at(0)));
+    const fill = async () => {
+      const owner = { type: 'user', id: (await stage.user(identity)).id } as const;
+      const keys = [];
+      for (let count = 0; count < MAX; count += 1) keys.push(await stage.key(identity, owner));
+      return { owner, keys, first: String(keys[0]?.id) };
+    };
+
+    it('has a maximum for each owner, which ended keys do not count towards', async () => {
+      const { owner, first } = await fill();
+      const refused = await refusal(stage.key(identity, owner));
+      expect([refused.code, refused.message]).toEqual([
+        'too_many_keys',
+        'The user has 25 valid keys, the maximum. Revoke one first.',
+      ]);
+      expect(await all()).toHaveLength(MAX);
+      await stage.revoke(identity, { id: first });
+      await stage.key(identity, owner, { expires_at: at(10_000) });
+      expect((await refusal(stage.key(identity, owner))).code).toBe('too_many_keys');
+      stage.now += 10_000;
+      await stage.key(identity, owner);
+      await stage.accountKey(identity);
+      expect(await valid()).toHaveLength(MAX + 1);
+    });
+
+    it('is never exceeded by concurrent requests on several replicas', async () => {
+      const replicas = [identity, await stage.replica()];
+      const owner = { type: 'service_account', id: (await stage.account(identity)).id } as const;
+      for (let count = 0; count < MAX - 1; count += 1) await stage.key(identity, owner);
+      const creating = Array.from({ length: 40 }, (_, index) => stage.key(replicas[index % 2] ?? identity, owner));
+      const done = (await Promise.allSettled(creating)).filter(({ status }) => status === 'fulfilled');
+      expect(await valid()).toHaveLength(MAX - 1 + done.length);
+      expect(done.length).toBeLessThanOrEqual(1);
+    });
+
+    it('includes rotated keys during their grace period', async () => {
+      const { owner, first } = await fill();
+      const reach = { ...EVERY_KEY, user_id: owner.id };
+      expect((await refusal(identity.keys.rotate(stage.command(), reach, first, 1))).message).toBe(
+        'The user has 25 valid keys, the maximum. Revoke one first, or rotate without a grace period.',
+      );
+      const { made } = await identity.keys.rotate(stage.command(), reach, first, 0);
+      expect(await valid()).toHaveLength(MAX);
+      await stage.revoke(identity, made);
+      const second = (await valid())[0]?.id ?? '';
+      await identity.keys.rotate(stage.command(), reach, second, 60);
+      expect((await refusal(stage.key(identity, owner))).code).toBe('too_many_keys');
+    });
+
+    it('does not refuse the repeat of a command that created a key', async () => {
+      const owner = { type: 'user', id: (await stage.user(identity)).id } as const;
+      const [command, request] = [stage.command(), { name: 'x', environment: 'live' as const, owner }];
+      const first = await identity.keys.create(command, EVERY_KEY, request);
+      for (let count = 1; count < MAX; count += 1) await stage.key(identity, owner);
+      expect(await identity.keys.create(command, EVERY_KEY, request)).toEqual(first);
+    });
+  });
+
   describe('rotation', () => {
     it('creates a key with the same owner and environment, and ends the old one after the grace period', async () => {
       const old = await stage.accountKey(identity, 'feed', { environment: 'test' });

@@ -14,7 +14,7 @@ import {
   change,
   type Changed,
   type IdentityCommand,
-  make,
+  insertOnce,
   noSuch,
   requireVersion,
   type VersionedDocument,
@@ -35,6 +35,8 @@ interface ApiKeysOptions {
   readonly owners: KeyOwners;
   /** Secret from which keys derive. */
   readonly secret: Uint8Array;
+  /** Maximum number of valid keys of one owner. */
+  readonly maxPerOwner: number;
   /** Called in this process as soon as a change is stored that may invalidate a key. */
   readonly onChanged: (key: ApiKeyDocument) => void;
 }
@@ -61,6 +63,7 @@ export class ApiKeys {
         { name: 'hash', fields: ['hash'], unique: true },
         { name: 'workspace', fields: ['workspace_id', 'created_at', 'id'] },
         { name: 'owner', fields: ['workspace_id', 'owner_id', 'created_at', 'id'] },
+        { name: 'valid', fields: ['workspace_id', 'owner_id', 'revoked_at', 'expires_at', 'id'] },
       ],
     });
     return new ApiKeys(documents, options);
@@ -69,7 +72,7 @@ export class ApiKeys {
   /**
    * Creates a key. Only the returned `after` contains the key itself.
    * @throws DomainError `validation_failed`; `not_found` if the workspace has no such owner; `user_not_active`;
-   *   `permission_denied`; `secret_unreadable` if an earlier attempt of the command created the key with another secret
+   *   `permission_denied`; `too_many_keys`; `secret_unreadable` if an earlier attempt of the command created the key with another secret
    */
   async create(
     command: IdentityCommand,
@@ -81,7 +84,8 @@ export class ApiKeys {
     if (hasEnded(expires_at, command.at)) throw alreadyOver();
     const { role } = await this.options.owners.active(command.workspace_id, owner);
     requireReach(reach, owner, role, environment);
-    return { before: null, after: await this.make(command, { name, environment, owner, expires_at }, role) };
+    const fields = { name, environment, owner, expires_at };
+    return { before: null, after: await this.make(command, fields, role, 'Revoke one first.') };
   }
 
   /** Returns the keys within reach, newest first, including ended ones. */
@@ -124,7 +128,8 @@ export class ApiKeys {
    * repeat of the command completes the rotation. If two rotations run at once, one is refused.
    * @param grace_seconds time for which the old key stays valid
    * @throws DomainError `not_found`, also for a key out of reach; `key_not_active` if it was rotated or revoked or has
-   *   expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user
+   *   expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user;
+   *   `too_many_keys` if both keys would be valid during the grace period
    */
   async rotate(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
     const { if_match: _, ...unconditional } = command;
@@ -140,7 +145,8 @@ export class ApiKeys {
       requireRotatable(old);
       await this.options.owners.active(command.workspace_id, old.owner);
     }
-    const made = await this.make(command, old, old.role);
+    const remedy = grace_seconds > 0 ? 'Revoke one first, or rotate without a grace period.' : undefined;
+    const made = await this.make(command, old, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
       const changed = await this.set(unconditional, id, old.role, (document) => {
@@ -158,14 +164,18 @@ export class ApiKeys {
     }
   }
 
-  /** Creates a key whose id and secret derive from the command. */
+  /**
+   * Creates a key whose id and secret derive from the command.
+   * @param remedy advice if the owner has too many keys; undefined if the new key replaces a valid one at once
+   */
   private async make(
     command: IdentityCommand,
     { name, environment, owner, expires_at }: Required<NewKeyRequest>,
     role: Role,
+    remedy: string | undefined,
   ): Promise<NewApiKey> {
     const key = keyOf(environment, derivedBytes(this.options.secret, 'api key', command.id));
-    const document = await make(this.documents, command, {
+    const { document, isNew } = await insertOnce(this.documents, command, {
       id: idFor('key', command.id),
       workspace_id: command.workspace_id,
       name,
@@ -182,11 +192,31 @@ export class ApiKeys {
       rotated_to: null,
       hash: hashOf(key),
     });
+    if (isNew && remedy !== undefined) await this.requireRoom(document, command.at, remedy);
     if (document.hash === hashOf(key)) return { ...apiKey(document, role), key };
     throw new DomainError(
       'secret_unreadable',
       'The key was created with another SECRETS_KEY. Revoke it and create a new one.',
     );
+  }
+
+  /**
+   * Deletes the new key again if its owner now has too many. The check follows the insert: of keys that are created at
+   * the same time, the last one inserted finds all others, so the maximum is never exceeded.
+   * @throws DomainError `too_many_keys`
+   */
+  private async requireRoom({ id, workspace_id, owner }: ApiKeyDocument, at: Timestamp, remedy: string): Promise<void> {
+    const { maxPerOwner } = this.options;
+    const filter = { workspace_id, owner_id: owner.id, revoked_at: null };
+    const options = { index: 'valid', atMost: maxPerOwner + 1 };
+    const [permanent, temporary] = await Promise.all([
+      this.documents.count({ ...filter, expires_at: null }, options),
+      this.documents.count({ ...filter, expires_at: { gt: at } }, options),
+    ]);
+    if (permanent + temporary <= maxPerOwner) return;
+    await this.documents.delete(id);
+    const name = owner.type === 'user' ? 'user' : 'service account';
+    throw new DomainError('too_many_keys', `The ${name} has ${maxPerOwner} valid keys, the maximum. ${remedy}`);
   }
 
   private async set(

@@ -64,9 +64,18 @@ export async function make<T extends VersionedDocument>(
   command: Pick<IdentityCommand, 'id'>,
   content: Versionless<T>,
 ): Promise<T> {
+  return (await insertOnce(documents, command, content)).document;
+}
+
+/** Does the same as {@link make}, and returns whether this call stored the document. @throws DuplicateKey */
+export async function insertOnce<T extends VersionedDocument>(
+  documents: Collection<T>,
+  command: Pick<IdentityCommand, 'id'>,
+  content: Versionless<T>,
+): Promise<{ readonly document: T; readonly isNew: boolean }> {
   const document = { ...content, version: 1, changed_by: command.id, changed_from: null } as unknown as T;
-  if (await documents.insert(document)) return document;
-  return (await documents.get(document.id)) ?? document;
+  if (await documents.insert(document)) return { document, isNew: true };
+  return { document: (await documents.get(document.id)) ?? document, isNew: false };
 }
 
 /**

@@ -19,6 +19,8 @@ import { UserStore } from './user-store.ts';
 import { Users } from './users.ts';
 import { DEFAULT_WORKSPACE, Workspaces } from './workspaces.ts';
 
+const DEFAULT_MAX_KEYS_PER_OWNER = 25;
+
 export interface IdentityOptions {
   readonly documentStore: DocumentStore;
   readonly clock: Clock;
@@ -27,6 +29,8 @@ export interface IdentityOptions {
   readonly secret: Uint8Array;
   /** Cost of password hashes, and the number of hashes that may wait. */
   readonly passwords?: PasswordsOptions;
+  /** Maximum number of valid keys of one user or service account; 25 by default. */
+  readonly maxKeysPerOwner?: number;
   readonly randomBytes?: RandomBytes;
   /** Monotonic time in milliseconds. */
   readonly elapsed?: () => number;
@@ -74,6 +78,7 @@ export class Identity {
   static async open(options: IdentityOptions): Promise<Identity> {
     const { documentStore, clock, logger, secret } = options;
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
+    const { maxKeysPerOwner: maxPerOwner = DEFAULT_MAX_KEYS_PER_OWNER } = options;
     const forgetOwner = (ownerId: string) => {
       keyAuthentication.forgetOwner(ownerId);
       sessionAuthentication.forgetOwner(ownerId);
@@ -98,7 +103,7 @@ export class Identity {
     });
     const owners = new KeyOwners(serviceAccounts, userStore.documents);
     const onChanged = (key: ApiKeyDocument) => keyAuthentication.forget(key);
-    const keys = await ApiKeys.open(documentStore, { owners, secret, onChanged });
+    const keys = await ApiKeys.open(documentStore, { owners, secret, maxPerOwner, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
     const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forget(session);
     const sessions = await Sessions.open(documentStore, { users: userStore.documents, clock, secret, onEnded });

@@ -63,7 +63,7 @@ export class ApiKeysController {
     type: ApiKeyCreatedResource,
   })
   @refusal(404, 'No such service account in this workspace.')
-  @refusal(409, 'The service account is deactivated.')
+  @refusal(409, 'The service account is deactivated, or the owner has too many keys.')
   async create(
     @SentBody(FIELDS) { value, warnings }: ReadBody<ApiKeyDto>,
     @IdentityCommandOf() command: IdentityCommand,
@@ -126,7 +126,10 @@ export class ApiKeysController {
     type: ApiKeyCreatedResource,
   })
   @Unknown()
-  @refusal(409, 'The key was rotated or revoked or has expired, or its owner is deactivated.')
+  @refusal(
+    409,
+    'The key was rotated or revoked or has expired, or its owner is deactivated or has too many keys for a grace period.',
+  )
   async rotate(
     @Param('id') id: string,
     @SentBody(ROTATION) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,

@@ -39,13 +39,19 @@ const ERRORS = {
     'The key is revoked.',
     'Create a new key.',
   ),
+  too_many_keys: entry(
+    'The user or service account has the maximum number of valid keys. A rotated key counts until its grace period ends.',
+    'POST /v1/api_keys, the 26th key',
+    'The user has 25 valid keys, the maximum. Revoke one first.',
+    'Revoke keys that are not used. To replace a key, rotate it without a grace period.',
+  ),
 } as const satisfies FeatureDocs['errors'];
 
 /** Error codes of rules that the declaration of an operation does not show. */
 const REFUSALS = {
   signIn: ['invalid_credentials', 'csrf', 'rate_limited'],
-  createApiKey: ['user_not_active'],
-  rotateApiKey: ['key_not_active', 'user_not_active'],
+  createApiKey: ['user_not_active', 'too_many_keys'],
+  rotateApiKey: ['key_not_active', 'user_not_active', 'too_many_keys'],
   inviteUser: ['user_exists'],
   changeUser: ['last_admin'],
   deactivateUser: ['last_admin'],

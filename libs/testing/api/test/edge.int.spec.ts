@@ -12,7 +12,7 @@ import {
   eventSamples,
   sandboxData,
 } from '@tracking/contracts';
-import type { EventEnvelope, JsonObject } from '@tracking/contracts';
+import type { EventEnvelope, JsonObject, KeyOwner } from '@tracking/contracts';
 import { currentRequest } from '@tracking/http';
 import { EVERY_KEY } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
@@ -312,6 +312,50 @@ describe('rate limit', () => {
       expect(refused.body['error']).toMatchObject({ type: 'rate_limit', code: 'rate_limited' });
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+      expect((await limited.call('GET', '/v1/milestone_codes', { key: other })).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('rate limit of an owner', () => {
+  it('applies to all keys of a service account together, and not to other accounts', async () => {
+    const limited = await startApi({ settings: { rateLimitPerMinute: 3, rateLimitOwnerFactor: 2 } });
+    try {
+      const first = await limited.key('viewer');
+      const workspace_id = await limited.workspace();
+      const [{ owner } = { owner: undefined }] = await limited.identity.keys.listAll(workspace_id);
+      const keys = [first];
+      for (const id of ['second', 'third']) {
+        const command = {
+          id,
+          at: new Date().toISOString(),
+          actor: { type: 'system', id: 'test' } as const,
+          workspace_id,
+        };
+        const request = { name: id, environment: 'live', owner: owner as KeyOwner } as const;
+        keys.push((await limited.identity.keys.create(command, EVERY_KEY, request)).after.key);
+      }
+      const answers = [];
+      // Each key is refused once more than its limit allows, which does not count for the owner.
+      for (const key of keys.slice(0, 2)) {
+        for (let count = 0; count < 4; count += 1)
+          answers.push(await limited.call('GET', '/v1/milestone_codes', { key }));
+      }
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 200, 200, 200, 429]);
+      const refused = await limited.call('GET', '/v1/milestone_codes', { key: keys[2] });
+      expect([refused.status, refused.body['error']]).toEqual([
+        429,
+        expect.objectContaining({
+          code: 'rate_limited',
+          message: 'The limit of 6 requests per minute for all keys of the service account is exceeded.',
+        }),
+      ]);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(refused.headers.get('x-ratelimit-limit')).toBe('6');
+      expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+      const other = await limited.key('viewer');
       expect((await limited.call('GET', '/v1/milestone_codes', { key: other })).status).toBe(200);
     } finally {
       await limited.stop();

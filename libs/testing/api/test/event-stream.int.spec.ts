@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { KeyOwner } from '@tracking/contracts';
 import { EVERY_KEY } from '@tracking/identity';
 import type { EventStreamSettings } from '@tracking/shipments-http';
 import { eventually } from '@tracking/testing';
@@ -246,6 +247,41 @@ describe('GET /v1/events/stream', () => {
     expect([fourth.status, fourth.body['error']]).toEqual([503, expect.objectContaining({ code: 'busy' })]);
     first?.disconnect();
     await eventually(async () => expect((await open()).response.statusCode).toBe(200));
+  });
+
+  it('has limits for all keys of an owner and for a workspace, and names the one that is reached', async () => {
+    await start({ maxPerCredential: 2, maxPerOwner: 3, maxPerWorkspace: 4 });
+    const workspace_id = await api.workspace(workspace);
+    const keyOf = async (owner: KeyOwner) => {
+      const actor = { type: 'system', id: 'test' } as const;
+      const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
+      const request = { name: 'another', environment: 'live', owner } as const;
+      return (await api.identity.keys.create(command, EVERY_KEY, request)).after.key;
+    };
+    const [{ owner } = { owner: { type: 'user', id: '' } as KeyOwner }] = await api.identity.keys.listAll(workspace_id);
+    const second = await keyOf(owner);
+    const refused = async (by: string) => {
+      const { status, body } = await api.call('GET', '/v1/events/stream', { key: by });
+      const { code, message } = body['error'] as { code: string; message: string };
+      return [status, code, message];
+    };
+    const streams = [await open(), await open(), await open({ key: second })];
+    expect(await refused(second)).toEqual([
+      429,
+      'too_many_streams',
+      'All keys of the service account together have 3 open event streams already. Close one first.',
+    ]);
+    const other = await api.key('viewer', 'test', workspace);
+    await open({ key: other });
+    expect(await refused(other)).toEqual([
+      429,
+      'too_many_streams',
+      'The workspace has 4 open event streams already. Close one first.',
+    ]);
+    const elsewhere = await api.key('viewer', 'live', randomUUID());
+    expect((await open({ key: elsewhere })).response.statusCode).toBe(200);
+    streams[0]?.disconnect();
+    await eventually(async () => expect((await open({ key: second })).response.statusCode).toBe(200));
   });
 
   it('ends immediately when the server stops, with a retry time', async () => {

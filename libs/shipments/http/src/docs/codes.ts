@@ -16,7 +16,7 @@ export const ERRORS = {
     'Send at least one of them, preferably an external_id, which makes the request safe to repeat.',
   ),
   too_many_streams: entry(
-    'The key or session has the maximum number of open event streams.',
+    'The key or session, its user or service account, or the workspace has the maximum number of open event streams. The message states which.',
     'GET /v1/events/stream, the 21st',
     'This key or session has 20 open event streams already. Close one first.',
     'Close streams that are not read. One stream can cover several event types.',

@@ -112,7 +112,7 @@ export class EventStreamController {
     description: 'The event stream.',
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
-  @refusal(429, 'The rate limit is exceeded, or the key or session has too many open streams.')
+  @refusal(429, 'The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.')
   async stream(
     @Query() query: StreamEventsDto,
     @CurrentScope() scope: Scope,
@@ -120,7 +120,7 @@ export class EventStreamController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { after: _, ...filters } = query;
-    const release = this.streams.reserve(principalOf(request).credential_id);
+    const release = this.streams.reserve(principalOf(request));
     try {
       const followed = await this.follower.begin(scope, eventFilter(filters), afterOf(request, query));
       reply.headers({

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { EventEnvelope } from '@tracking/contracts';
-import { RequestError } from '@tracking/http';
+import type { EventEnvelope, Principal } from '@tracking/contracts';
+import { credentialsOf, RequestError } from '@tracking/http';
 import type { Counter, Metrics } from '@tracking/ports';
 import { Busy } from '@tracking/ports';
 import type { FollowedEvents } from '@tracking/read-models';
@@ -21,6 +21,10 @@ interface EventStreamTimes {
 export interface EventStreamSettings extends EventStreamTimes {
   /** Maximum number of open streams of one key or session, in this process. */
   readonly maxPerCredential: number;
+  /** Maximum number of open streams of all keys and sessions of one user or service account, in this process. */
+  readonly maxPerOwner: number;
+  /** Maximum number of open streams of one workspace, in this process. */
+  readonly maxPerWorkspace: number;
   /** Maximum number of open streams in this process. */
   readonly maxOpen: number;
 }
@@ -36,15 +40,21 @@ const DEFAULTS: EventStreamSettings = {
   stalledMs: 30_000,
   retryMs: 2_000,
   maxPerCredential: 20,
+  maxPerOwner: 60,
+  maxPerWorkspace: 500,
   maxOpen: 5_000,
 };
 const CHECK_INTERVAL_MS = 250;
+
+/** The fields of a principal to which its streams count. */
+type StreamOwner = Pick<Principal, 'credential_id' | 'actor' | 'workspace_id'>;
 
 /** All event streams of this process. One timer checks them while there are any. */
 export class EventStreams {
   private readonly settings: EventStreamSettings;
   private readonly open = new Set<EventStream>();
-  private readonly perCredential = new Map<string, number>();
+  /** Number of reserved places by the id of each key, session, owner and workspace. */
+  private readonly counts = new Map<string, number>();
   private reserved = 0;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
@@ -63,25 +73,26 @@ export class EventStreams {
    * @returns a function that releases the place
    * @throws RequestError `too_many_streams`, Busy
    */
-  reserve(credentialId: string): () => void {
-    const { maxPerCredential, maxOpen } = this.settings;
-    const count = this.perCredential.get(credentialId) ?? 0;
-    if (count >= maxPerCredential) {
-      const message = `This key or session has ${maxPerCredential} open event streams already. Close one first.`;
-      throw new RequestError('too_many_streams', message, [], { 'Retry-After': '5' });
-    }
+  reserve({ credential_id, actor, workspace_id }: StreamOwner): () => void {
+    const { maxPerCredential, maxPerOwner, maxPerWorkspace, maxOpen } = this.settings;
+    this.requireFewer(credential_id, maxPerCredential, 'This key or session has');
+    this.requireFewer(actor.id, maxPerOwner, `All ${credentialsOf(actor)} together have`);
+    this.requireFewer(workspace_id, maxPerWorkspace, 'The workspace has');
     if (this.closed || this.reserved >= maxOpen)
       throw new Busy('event streams', 'the maximum number of streams is open');
-    this.perCredential.set(credentialId, count + 1);
+    const counted = [credential_id, actor.id, workspace_id];
+    for (const id of counted) this.counts.set(id, (this.counts.get(id) ?? 0) + 1);
     this.reserved += 1;
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       this.reserved -= 1;
-      const left = (this.perCredential.get(credentialId) ?? 1) - 1;
-      if (left > 0) this.perCredential.set(credentialId, left);
-      else this.perCredential.delete(credentialId);
+      for (const id of counted) {
+        const left = (this.counts.get(id) ?? 1) - 1;
+        if (left > 0) this.counts.set(id, left);
+        else this.counts.delete(id);
+      }
     };
   }
 
@@ -104,6 +115,13 @@ export class EventStreams {
   close(): void {
     this.closed = true;
     for (const stream of [...this.open]) stream.close('draining', this.settings.retryMs * (0.5 + Math.random()));
+  }
+
+  /** @throws RequestError `too_many_streams` */
+  private requireFewer(id: string, limit: number, subject: string): void {
+    if ((this.counts.get(id) ?? 0) < limit) return;
+    const message = `${subject} ${limit} open event streams already. Close one first.`;
+    throw new RequestError('too_many_streams', message, [], { 'Retry-After': '5' });
   }
 
   private tick(): void {
