@@ -167,7 +167,7 @@ async function useOwnService<T>(attempt: Attempt<T>): Promise<{ readonly result:
   }
 }
 
-const OWN_SERVICE_POLL_MS = 20;
+const SERVICE_START_POLL_MS = 20;
 /** Maximum time until an own service responds. Opening a large data folder after a crash is slow. */
 const START_TIMEOUT_MS = 60_000;
 /** Time before a service that does not stop is killed. The service itself waits up to 20 s for its work. */
@@ -210,7 +210,7 @@ class OwnService {
    */
   async isReady(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + START_TIMEOUT_MS;
-    for (; !this.hasEnded; await pause(OWN_SERVICE_POLL_MS, undefined, { signal })) {
+    for (; !this.hasEnded; await pause(SERVICE_START_POLL_MS, undefined, { signal })) {
       if ((await client.status())?.process_id === this.child.pid) return true;
       if (performance.now() > deadline) throw new CliError('the service did not start within 60 s', 'unavailable');
     }

@@ -15,7 +15,7 @@ export const COMPOSE_HEAP = {
   MALLOC_ARENA_MAX: '2',
   RATE_LIMIT_PER_MINUTE: '1000000',
 };
-const COMPOSE_KB = 1_048_576;
+const COMPOSE_MEMORY_KB = 1_048_576;
 const LONG_WAIT = { deadlineMs: 180_000 };
 /** Maximum repeats of all requests of a suite. */
 const MAX_REPEATS = 100;
@@ -133,7 +133,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]);
       // Pages of mapped files, such as the executable, are given back before a process is killed.
       const kb = kilobytes('VmHWM') - kilobytes('RssFile');
-      expect([spec.name, kb < COMPOSE_KB ? 'within its memory' : `${kb} kB`]).toEqual([spec.name, 'within its memory']);
+      expect([spec.name, kb < COMPOSE_MEMORY_KB ? 'within its memory' : `${kb} kB`]).toEqual([spec.name, 'within its memory']);
     }
   });
   /** Uploads a document, replaces it through an upload URL, reviews both and deletes one. */

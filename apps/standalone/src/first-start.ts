@@ -28,7 +28,7 @@ export async function announceStart(config: StandaloneConfig, standalone: Standa
     process.stdout.write(formatWelcome({ ...addresses, firstAdminLink: await createFirstAdminLink(standalone) }));
     return;
   }
-  const first_admin_link_file = await maintainLinkFile({ ...standalone, dataDir, logger }, shutdown);
+  const first_admin_link_file = await keepLinkFileCurrent({ ...standalone, dataDir, logger }, shutdown);
   const fields = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: dataDir };
   const first = {
     make_a_key_with: firstKeyCommand(addresses),
@@ -135,7 +135,7 @@ async function createFirstAdminLink({
  * without a terminal, because a log has many readers.
  * @returns the path of the file; undefined if there is an admin
  */
-export async function maintainLinkFile(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
+export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
   const { dataDir, logger, checkIntervalMs: checkIntervalMs = CHECK_INTERVAL_MS } = options;
   const file = join(dataDir, LINK_FILE_NAME);
   let storedLink: string | undefined;

@@ -74,7 +74,7 @@ export class Operators {
   }
 }
 
-/** An operator: a principal in several workspaces and environments. Its queries and commands are those of clients. */
+/** An operator: a principal in several workspaces and environments. It uses the same queries and commands as clients. */
 export class OperatorPrincipal {
   constructor(
     readonly scopes: readonly NamedScope[],

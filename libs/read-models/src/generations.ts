@@ -8,7 +8,7 @@ export interface GenerationsDocument extends Document {
   readonly active: number;
   /** The next generation, projected from the first event; null if none is being built. */
   readonly building: number | null;
-  /** The previous generation, still projected for processes that have not read the swap yet. */
+  /** The previous generation. It is still updated for processes that have not read about the switch yet. */
   readonly retiring: number | null;
   /** Version of the read model that builds the newest of these generations. */
   readonly model_version: number;

@@ -17,7 +17,7 @@ import {
   url,
 } from './setting-types.ts';
 
-/** A program with settings; `compose` is Docker Compose, `services` is `npm run services`. */
+/** Name of a program that reads settings; `compose` stands for Docker Compose, `services` for `npm run services`. */
 export type Program =
   'standalone' | 'gateway' | 'shipments' | 'projections' | 'webhooks' | 'setup' | 'cli' | 'services' | 'compose';
 

@@ -15,7 +15,7 @@ export function describeInBrowser(name: string, tests: () => void): void {
 /** The folder for screenshots of pages. Without it none are taken. */
 const { SCREENSHOTS } = process.env;
 
-export const WIDE = { width: 1400, height: 900 };
+export const WIDE_WINDOW = { width: 1400, height: 900 };
 export const NARROW = { width: 390, height: 844 };
 
 export function startBrowser(): Promise<Browser> {
@@ -48,7 +48,7 @@ export class Window {
   }
 
   /** @param person the signed-in user; none if left out */
-  static async open(browser: Browser, subject: Subject, person?: Person, viewport = WIDE): Promise<Window> {
+  static async open(browser: Browser, subject: Subject, person?: Person, viewport = WIDE_WINDOW): Promise<Window> {
     const [base = ''] = subject.urls;
     const context = await browser.newContext({
       viewport,

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { newAdmin, type Person } from '../people.ts';
 import { sharedStandalone, type Subject } from '../subject.ts';
 import { newWorkspace } from '../tenant.ts';
-import { NARROW, WIDE, Window, startBrowser, describeInBrowser } from './browser.ts';
+import { NARROW, WIDE_WINDOW, Window, startBrowser, describeInBrowser } from './browser.ts';
 import { shipmentScene } from './shipment-scene.ts';
 import { type WebhookScene, webhookScene } from './webhook-scene.ts';
 
@@ -86,7 +86,7 @@ describeInBrowser('every page', () => {
     webhooks = await webhookScene(admin);
     ids = { ...webhooks.ids, ...(await shipmentScene(admin)) };
     windows = {
-      wide: await Window.open(browser, subject, admin, WIDE),
+      wide: await Window.open(browser, subject, admin, WIDE_WINDOW),
       narrow: await Window.open(browser, subject, admin, NARROW),
     };
   }, scaleTimeout(90_000));

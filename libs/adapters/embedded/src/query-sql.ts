@@ -65,7 +65,7 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
 interface AccessPath {
   /** Array index whose postings lead to the documents. */
   readonly postings?: ArrayTable;
-  /** True if several postings may lead to one document. */
+  /** True if several index entries can point to the same document. */
   readonly repeats: boolean;
   /** `INDEXED BY` clause for the documents' table, if the query names an index. */
   readonly hint: string;

@@ -218,7 +218,7 @@ interface TopicLog {
   /** Returns the stored position of the last handled message; 0 before the first. */
   committed(partition: number): number;
   read(partition: number, after: number, limit: number): ReceivedMessage[];
-  /** Stores the position after everything written so far. Need not be awaited. */
+  /** Stores the current end of the event log. Need not be awaited. */
   commit(partition: number, position: number): void;
 }
 

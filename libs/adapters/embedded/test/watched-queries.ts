@@ -134,7 +134,7 @@ function countListValues(filter: Filter): number {
 }
 
 /** Returns a description of the inefficiency, if any. */
-function findInefficiency(watched: WatchedQuery): string | undefined {
+function findInefficientStep(watched: WatchedQuery): string | undefined {
   const { spec, query } = watched;
   const { filter } = query;
   const elements = Object.values(filter).flatMap((one) => (isAll(one) ? one.all.slice(1) : []));
@@ -200,7 +200,7 @@ export function findInefficientQueries(): readonly string[] {
   return [...watched].flatMap(([title, one]) => {
     const key = toCheckKey(title, one);
     if (goodQueries.has(key)) return [];
-    const found = findInefficiency(one);
+    const found = findInefficientStep(one);
     if (found === undefined) goodQueries.add(key);
     return found === undefined ? [] : [`${title}: ${found}`];
   });

@@ -43,7 +43,7 @@ export async function readForm(
   options: FormOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === undefined || request.body === null) return {};
-  return new FormReading(parserOf(request), options).read(incoming(request, options.time));
+  return new FormReader(parserOf(request), options).read(incoming(request, options.time));
 }
 
 function parserOf({ headers }: FastifyRequest): BusboyInstance {
@@ -61,7 +61,7 @@ function parserOf({ headers }: FastifyRequest): BusboyInstance {
   }
 }
 
-class FormReading {
+class FormReader {
   private readonly parts = new Map<string, unknown>();
   private readonly failure = Promise.withResolvers<never>();
   private file: Readable | undefined;

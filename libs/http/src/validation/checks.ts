@@ -169,7 +169,7 @@ export function textMap(max: number, clearable = false): FieldCheck {
   };
 }
 
-/** Checks an id with the prefix of its resource. */
+/** Checks that an id is valid and has the prefix of its resource. */
 export function idOf(prefix: string): FieldCheck {
   const form = new RegExp(`^${prefix}_[0-9A-Za-z_.-]{1,100}$`);
   return (value, param) => {

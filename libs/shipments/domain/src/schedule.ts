@@ -185,7 +185,7 @@ function isAtPortOrUnknown({ milestone }: TimelineEntry, route: Route, ports: Re
   return ports.has(placeOf(milestone.location)) || !isPlace(route, milestone.location);
 }
 
-/** Drops other estimates of the arrival if the arrival at the destination itself is estimated. */
+/** If there is an estimate of the arrival at the destination, drops all other arrival estimates. */
 function preferDestination(
   estimates: readonly TimelineEntry[],
   isForShipment: (entry: TimelineEntry) => boolean,

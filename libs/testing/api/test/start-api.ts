@@ -170,7 +170,7 @@ export async function startApi(options: StartOptions = {}) {
       opened.push(() => claims.close());
       return claims;
     },
-    /** Starts another gateway on the same engines. */
+    /** Starts another gateway that uses the same databases and broker. */
     gateway: async (differing: Partial<ApiDependencies>) => {
       const gateway = await createHttpApi({ ...dependencies, ...differing }, FEATURES);
       opened.push(() => gateway.close());

@@ -104,7 +104,7 @@ export interface WebhookReplays {
   create(command: CreateReplay): Promise<WebhookReplay>;
   list(request: ListReplays): Promise<ItemPage<WebhookReplay>>;
   get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay>;
-  /** Cancels a replay. Taken deliveries continue on their schedule. A replay that has ended stays unchanged. */
+  /** Cancels a replay. Deliveries that the replay has already taken continue on their schedule. A replay that has ended stays unchanged. */
   cancel(command: ReplayCommand): Promise<WebhookReplay>;
   /** Resumes a canceled replay where it stopped. @throws replay_completed, replay_running, endpoint_not_enabled */
   resume(command: ReplayCommand): Promise<WebhookReplay>;

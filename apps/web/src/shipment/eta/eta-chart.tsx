@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const DAY_FORMAT_OPTIONS = { day: 'numeric', month: 'short' } as const;
 const dayFormat = new Intl.DateTimeFormat(undefined, DAY_FORMAT_OPTIONS);
 const hourFormat = new Intl.DateTimeFormat(undefined, { ...DAY_FORMAT_OPTIONS, hour: '2-digit', minute: '2-digit' });
-/** Axis labels show dates only if the times are more than six days apart, otherwise also hours. */
+/** Axis labels show only the date if the times are more than six days apart, otherwise date and hour. */
 const tickFormatter = (times: readonly number[]) => {
   const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? dayFormat : hourFormat;
   return (time: number) => format(time);

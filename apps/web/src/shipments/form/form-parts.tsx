@@ -47,7 +47,7 @@ function FormFailure({ error, others, isPaused }: Props) {
   if (isPaused) {
     return (
       <Alert color="orange" role="status" title="Waiting for the connection">
-        The shipment is saved when you are back online. Keep this page open.
+        The shipment will be saved when you are back online. Keep this page open.
       </Alert>
     );
   }

@@ -236,7 +236,7 @@ function clientOf(
         'grpc.max_reconnect_backoff_ms': 2_000,
         // gRPC's own retries are disabled, because only this class retries.
         'grpc.enable_retries': 0,
-        // Ignores a proxy of the environment, which is for outgoing requests and not for services.
+        // Ignores proxy environment variables, which apply to requests to the outside and not to calls between services.
         'grpc.enable_http_proxy': 0,
         'grpc.enable_channelz': 0,
       },

@@ -70,7 +70,7 @@ export class GrpcServiceServer {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.loaded = loadProto(options.proto);
     this.operations = new OperationRegistry(this.loaded, this.limits, options.logger);
-    const help = 'Calls of other services that this process has not answered yet.';
+    const help = 'Calls from other services that this process has not answered yet.';
     options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
   }
 

@@ -97,7 +97,7 @@ function decide(command: RecordMilestone, state: ShipmentState, context: DecideC
   }
 
   const previous = duplicate.entry.milestone;
-  const { content, overridden } = mergeResent(duplicate, input);
+  const { content, overridden } = mergeRepeatedMilestone(duplicate, input);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
   const known = [...unusual, ...(isFeed(input.source) ? overriddenWarnings(duplicate, { input, overridden }) : [])];
   const isCurrentAgain = becomesCurrentAgain(duplicate, input);
@@ -151,7 +151,7 @@ interface ResentMilestone {
  * Returns the content of a milestone after a client sent it again, and the values of the feed that a person's values
  * override.
  */
-function mergeResent({ entry, by }: Duplicate, input: MilestoneInput): ResentMilestone {
+function mergeRepeatedMilestone({ entry, by }: Duplicate, input: MilestoneInput): ResentMilestone {
   const content = pickContent(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {

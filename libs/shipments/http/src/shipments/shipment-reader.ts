@@ -38,7 +38,7 @@ export class ShipmentReader {
     return foundShipment(await this.shipments.getShipment({ ...scope, shipment_id: id })).record;
   }
 
-  /** Returns the shipment as of a time. @throws RequestError `not_found`, also if the shipment was created later */
+  /** Returns the shipment as it was at the given time. @throws RequestError `not_found`, also if the shipment was created later */
   async getAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkToken(request);
     const shipment_id = readShipmentId(shipmentId);

@@ -73,7 +73,7 @@ export class OwnedEndpoints {
     return owned;
   }
 
-  /** Drops an endpoint. Attempts in progress end and are stored; others do not begin. */
+  /** Drops an endpoint. Attempts in progress are completed and stored; no new ones start. */
   drop(owned: OwnedEndpoint): void {
     owned.state.drop();
     if (this.endpoints.get(owned.id) === owned) this.endpoints.delete(owned.id);
