@@ -133,7 +133,10 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
       const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]);
       // Pages of mapped files, such as the executable, are given back before a process is killed.
       const kb = kilobytes('VmHWM') - kilobytes('RssFile');
-      expect([spec.name, kb < COMPOSE_MEMORY_KB ? 'within its memory' : `${kb} kB`]).toEqual([spec.name, 'within its memory']);
+      expect([spec.name, kb < COMPOSE_MEMORY_KB ? 'within its memory' : `${kb} kB`]).toEqual([
+        spec.name,
+        'within its memory',
+      ]);
     }
   });
   /** Uploads a document, replaces it through an upload URL, reviews both and deletes one. */
