@@ -1,9 +1,12 @@
 /**
- * Changes the program's clock; loaded before the program. The clock is ahead by the milliseconds in `?ahead=`, and each
- * SIGUSR2 sets it back by half a second.
+ * Changes the program's clock; loaded before the program. The clock is ahead by the milliseconds in `?ahead=`. Each
+ * SIGUSR2 adds the next of the milliseconds in `?steps=`, and the last one again and again. By default, each sets the
+ * clock back by half a second.
  */
 const Time = Date;
-let offset = Number(new URL(import.meta.url).searchParams.get('ahead') ?? 0);
+const { searchParams } = new URL(import.meta.url);
+let offset = Number(searchParams.get('ahead') ?? 0);
+const steps = (searchParams.get('steps') ?? '-500').split(',').map(Number);
 globalThis.Date = class extends Time {
   constructor(...parts) {
     if (parts.length === 0) super(Time.now() + offset);
@@ -13,4 +16,4 @@ globalThis.Date = class extends Time {
     return Time.now() + offset;
   }
 };
-process.on('SIGUSR2', () => (offset -= 500));
+process.on('SIGUSR2', () => (offset += steps.length > 1 ? steps.shift() : steps[0]));

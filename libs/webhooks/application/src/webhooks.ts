@@ -46,6 +46,7 @@ import type { EventLog } from './replays/replay-source.ts';
 import { REPLAYS, REPLAY_PROGRESS, type ReplayDocument, ReplayStore } from './replays/replay-store.ts';
 import { ReplayRunner } from './replays/replay-runner.ts';
 import { ReplaySender } from './replays/replay-sender.ts';
+import { SteadyTime } from './scheduling/steady-time.ts';
 import type { LoopTime, SetTimer } from './scheduling/timing.ts';
 import { CONSUMER_GROUP, DEFAULT_SETTINGS, type WebhookSettings } from './settings.ts';
 import { Statistics, openStatistics } from './stats/statistics.ts';
@@ -89,6 +90,8 @@ export interface WebhooksDependencies {
   readonly settings: Partial<WebhookSettings> & Pick<WebhookSettings, 'addresses'>;
   /** Reads the event loop's time. Failing endpoints are attempted only in its spare time. */
   readonly loopTime?: () => LoopTime;
+  /** Returns the milliseconds of a monotonic clock. The process's own clock by default. */
+  readonly elapsed?: () => number;
   /** Sets timers of the retry schedule. System timers by default. */
   readonly setTimer?: SetTimer;
   /** Payload versions in which events are sent; the published versions by default. */
@@ -141,6 +144,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const { addresses, freshnessMs, maxInFlight, policy, timeoutMs } = settings;
   const countRetry = retryCounter(metrics);
   const platform = { clock, leases, logger, metrics, countRetry };
+  const time = new SteadyTime(clock, dependencies.elapsed);
   const ended = new AbortController();
   const engines = new EngineRetry(logger, ended.signal, countRetry, settings.enginePauses);
 
@@ -165,14 +169,14 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const replays = new ReplayStore(stored.replays, stored.progress);
   const resending = new ReplaySender({ queries, deliveries: repeatable, recounts, payloads, versions, log, clock });
   const replaySource = { queries, log, watermark };
-  const replaying = new ReplayRunner({ ...replaySource, store: replays, resending, clock });
+  const replaying = new ReplayRunner({ ...replaySource, store: replays, resending, clock, time });
   const discarding = new DeadLetterDiscarder({
     ...{ ...platform, ...replaySource, store: replays, deliveries: repeatable, endpoints: store, recounts },
   });
   const backlogs = new BacklogDiscarder({ ...platform, endpoints: store, queues, replays });
 
   const { health } = stored;
-  const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random });
+  const endpoints = new OwnedEndpoints({ ...settings, queues, health, engines, random, time });
   const wakeUps = new OwnerWakeUps(stored.wakeUps);
   const { pollMs } = settings;
   const owner = new ShardOwner({
@@ -191,16 +195,16 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
   const events = new EndpointEvents(store, recorder);
   const messages = new DeadLetterMessages({ endpoints: store, attempts, payloads: stored.payloads, addresses });
   const announcer = new DeadLetterAnnouncer({ ...platform, deliveries, broker, messages, events });
-  const alarm = new FailingAlarm({ endpoints, events, clock, afterMs: settings.failingAfterMs });
-  const sender = new AttemptSender({ ...platform, outbound, timeoutMs });
+  const alarm = new FailingAlarm({ endpoints, events, time, afterMs: settings.failingAfterMs });
+  const sender = new AttemptSender({ ...platform, time, outbound, timeoutMs });
   const failures = new FailureLog(logger);
   const worker = new DeliveryWorker({
     ...{ deliveries, repeatable, attempts, payloads, clients, endpoints, sender, failures, announcer, recounts },
-    ...{ stats: stats.keeper, engines, policy, random, clock, freshnessMs },
+    ...{ stats: stats.keeper, engines, policy, random, time, freshnessMs },
   });
   const { loopTime, setTimer } = dependencies;
   const dispatcher = new Dispatcher({
-    ...{ endpoints, worker, alarm, replaying, gone, backlogs, engines, clock, logger },
+    ...{ endpoints, worker, alarm, replaying, gone, backlogs, engines, time, logger },
     ...{ maxInFlight, loopTime, setTimer },
   });
 

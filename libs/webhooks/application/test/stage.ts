@@ -16,6 +16,7 @@ import {
   type ReceivedMessage,
   Unavailable,
 } from '@tracking/ports';
+import { monotonicMs } from '@tracking/resilience';
 import { RecordedMetrics, type TempFolder, eventually, tempFolder } from '@tracking/testing';
 import { setSystemTimer } from '../src/attempts/dispatcher.ts';
 import {
@@ -85,7 +86,10 @@ export class WebhooksTestStage {
     readonly engine: EmbeddedEngine,
   ) {}
 
-  /** Milliseconds added to the clock of every process. Setting it wakes everything due by the new time. */
+  /**
+   * Milliseconds by which time has passed faster for every process. Setting it wakes everything due by the new time. A
+   * process's own `clockOffset` is a step of its wall clock only.
+   */
   get clockOffset(): number {
     return this.offset;
   }
@@ -125,6 +129,7 @@ export class WebhooksTestStage {
       outbound: process.outbound(outbound),
       secretsKey: this.secretsKey,
       clock: () => new Date(Date.now() + this.clockOffset + process.clockOffset),
+      elapsed: () => monotonicMs() + this.clockOffset,
       random: Math.random,
       logger: this.logger,
       metrics,

@@ -49,4 +49,5 @@ export {
   type Random,
   type RetryPolicy,
   applyAttempt,
+  maxBackoffMs,
 } from './retry-schedule.ts';

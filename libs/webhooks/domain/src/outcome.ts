@@ -45,7 +45,7 @@ export function judgeAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome
 /** Shortest hold, for `Retry-After: 0` and past dates. Without it, the next attempt would start immediately. */
 const MIN_HOLD_MS = 1_000;
 /** Longest hold that one answer can request. */
-const MAX_HOLD_MS = 3_600_000;
+export const MAX_HOLD_MS = 3_600_000;
 
 /** HTTP date formats. All but the first are obsolete (RFC 9110, section 5.6.7). */
 const HTTP_DATE_FORMATS = [

@@ -109,8 +109,16 @@ const JITTER = 0.1;
  * @param failures number of failed attempts in the schedule so far, from 1
  */
 export function backoffMs(policy: RetryPolicy, failures: number, random: Random): number {
-  const wait = Math.min(policy.capMs, policy.firstMs * policy.factor ** (failures - 1));
-  return Math.round(wait * (1 - JITTER + 2 * JITTER * random()));
+  return Math.round(waitBeforeJitter(policy, failures) * (1 - JITTER + 2 * JITTER * random()));
+}
+
+/** Returns the longest {@link backoffMs} after this many failed attempts. */
+export function maxBackoffMs(policy: RetryPolicy, failures: number): number {
+  return Math.round(waitBeforeJitter(policy, failures) * (1 + JITTER));
+}
+
+function waitBeforeJitter({ firstMs, factor, capMs }: RetryPolicy, failures: number): number {
+  return Math.min(capMs, firstMs * factor ** (failures - 1));
 }
 
 /**

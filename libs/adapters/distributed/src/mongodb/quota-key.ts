@@ -79,10 +79,15 @@ export class QuotaKey {
     while (!this.admit(limit)) {
       const used = totalCount(this.advance());
       if (used < limit) await this.reserve(Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting)));
-      else if (this.clock().getTime() - this.storedAt < REFUSAL_CACHE_MS) return this.decision(limit, false);
+      else if (this.isStoredRecent()) return this.decision(limit, false);
       else if (!(await this.read())) return this.decision(limit, false);
     }
     return this.decision(limit, true);
+  }
+
+  private isStoredRecent(): boolean {
+    // A negative age means that the clock was set back.
+    return Math.abs(this.clock().getTime() - this.storedAt) < REFUSAL_CACHE_MS;
   }
 
   private admit(limit: number): boolean {

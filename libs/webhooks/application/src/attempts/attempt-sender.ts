@@ -1,5 +1,4 @@
 import type {
-  Clock,
   Counter,
   Histogram,
   Logger,
@@ -13,6 +12,7 @@ import type { EndpointClient } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import type { ProcessTime } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { attemptTraceparent, traceFields } from '../tracing.ts';
 
@@ -27,12 +27,14 @@ export interface AttemptResult {
   readonly finished: FinishedAttempt;
   /** The attempt as logged. Its number is assigned when it is stored. */
   readonly log: Omit<WebhookAttempt, 'number'>;
+  /** Start and end in time of this process, whose difference is not changed by a step of the wall clock. */
+  readonly processTimes: { readonly startedAt: number; readonly endedAt: number };
 }
 
 interface AttemptSenderParts {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
-  readonly clock: Clock;
+  readonly time: ProcessTime;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -56,15 +58,18 @@ export class AttemptSender {
    * the endpoint. A canceled attempt is made again.
    */
   async send(owned: OwnedEndpoint, { client, delivery, body }: PreparedAttempt): Promise<AttemptResult | undefined> {
-    const { outbound, timeoutMs, clock } = this.parts;
+    const { outbound, timeoutMs, time } = this.parts;
     const { event_id: id, event_type: type } = delivery;
     const event = { id, type, traceparent: attemptTraceparent(delivery) };
-    const started = clock();
-    const request = client.request(event, body, started.getTime(), timeoutMs);
+    const startedAt = time.now();
+    const signedAt = time.toStored(startedAt);
+    const request = client.request(event, body, signedAt, timeoutMs);
     const answer = await outbound.post({ ...request, signal: owned.lease.lost, mayBeSent: () => owned.isOwned });
     if (answer.kind === 'failure' && answer.code === 'aborted') return undefined;
-    // If a clock was set back, an attempt must not end before it began.
-    const ended = new Date(Math.max(clock().getTime(), started.getTime()));
+    const endedAt = time.now();
+    const ended = new Date(time.toStored(endedAt));
+    // If the clock was set back, an attempt must not end before it began, and its retry must not be due much later.
+    const started = new Date(Math.min(ended.getTime(), signedAt));
     const outcome = toOutcome(answer, ended);
     this.observe(delivery, outcome, { durationMs: answer.durationMs, ended });
     const at = started.toISOString();
@@ -79,6 +84,7 @@ export class AttemptSender {
         urlRevision: urlRevision(client.endpoint),
       },
       log: { at, duration_ms: Math.round(answer.durationMs), ...toLoggedAnswer(answer), error, manual },
+      processTimes: { startedAt, endedAt },
     };
   }
 

@@ -1,4 +1,4 @@
-import type { Clock, Collection } from '@tracking/ports';
+import type { Collection } from '@tracking/ports';
 import { type Random, type RetryPolicy, applyAttempt, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
@@ -7,6 +7,7 @@ import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
+import type { ProcessTime } from '../scheduling/steady-time.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import type { CountOutcome, StatsKeeper } from '../stats/stats-keeper.ts';
 import {
@@ -35,7 +36,7 @@ export interface DeliveryWorkerParts {
   readonly engines: EngineRetry;
   readonly policy: RetryPolicy;
   readonly random: Random;
-  readonly clock: Clock;
+  readonly time: ProcessTime;
   /** Maximum age, in milliseconds, of the endpoint and delivery that an attempt is based on. */
   readonly freshnessMs: number;
 }
@@ -97,13 +98,13 @@ export class DeliveryWorker {
 
   /** Gathers an attempt's inputs and rechecks that it is still due. @throws PayloadMissing */
   private async prepare(owned: OwnedEndpoint, pending: PendingDelivery): Promise<PreparedAttempt | SkippedAttempt> {
-    const { clients, payloads, clock } = this.parts;
+    const { clients, payloads, time } = this.parts;
     const client = clients.getFresh(owned.id) ?? (await clients.read(owned.id));
     if (client === undefined) return { delivery: undefined };
     owned.setEndpoint(client.endpoint);
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
     const delivery = await this.readCurrent(pending);
-    if (delivery === undefined || !owned.isDue(delivery, clock().getTime())) return { delivery };
+    if (delivery === undefined || !owned.isDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getCached(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
     // If a storage engine was unreachable for long, another process may own the shard by now and attempt this delivery
@@ -127,9 +128,9 @@ export class DeliveryWorker {
   ): void {
     // The outcome at a former URL does not apply to the current one.
     if (!hasSameUrl(attempted, owned.endpoint)) return;
-    const { outcome, startedAt, endedAt } = made.finished;
+    const { startedAt, endedAt } = made.processTimes;
     this.parts.failures.record(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
-    owned.state.recordOutcome(attempted, outcome, Date.parse(startedAt), Date.parse(endedAt));
+    owned.state.recordOutcome(attempted, made.finished.outcome, startedAt, endedAt);
   }
 
   /**
@@ -189,8 +190,8 @@ export class DeliveryWorker {
   }
 
   private async saveHealth(owned: OwnedEndpoint): Promise<void> {
-    const { engines, endpoints, clock } = this.parts;
-    await engines.retryUntilDone("storing an endpoint's health", () => endpoints.saveHealth(owned, clock().getTime()));
+    const { engines, endpoints, time } = this.parts;
+    await engines.retryUntilDone("storing an endpoint's health", () => endpoints.saveHealth(owned, time.now()));
   }
 }
 

@@ -1,11 +1,14 @@
 import type { Lease } from '@tracking/ports';
-import { NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
+import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { SetTimer } from '../scheduling/timing.ts';
 import { toDocument } from '../store/delivery-document.ts';
 import { PayloadMissing } from './delivery-worker.ts';
 import { Dispatcher, type DispatcherParts } from './dispatcher.ts';
+import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+
+const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const ENDPOINT = {
@@ -21,7 +24,7 @@ const NOW = START + 600_001;
 function recovering(): OwnedEndpoint {
   const lease = { isHeld: () => true } as Lease;
   const endpoint = { ...ENDPOINT, revision: 1 } as unknown as EndpointDocument;
-  const owned = new OwnedEndpoint(endpoint, lease, true);
+  const owned = new OwnedEndpoint(endpoint, lease, true, TIMING);
   owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   owned.state.recordOutcome(endpoint, { kind: 'failure', error: { code: 'timeout', message: '' } }, START, START);
   owned.state.recordOutcome(endpoint, { kind: 'success' }, START + 600_000, START + 600_000);
@@ -55,7 +58,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     alarm: { dueAt: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
-    clock: () => new Date(NOW),
+    time: { ...UNSET_CLOCK, now: () => NOW },
     maxInFlight: 100,
     worker: { attempt },
     setTimer,

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@tracking/ports';
+import type { Logger } from '@tracking/ports';
 import type { GoneEndpointDisabler } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
@@ -8,6 +8,7 @@ import type { ReplayRunner } from '../replays/replay-runner.ts';
 import { FairScheduler } from '../scheduling/fair-scheduler.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { PendingDelivery } from '../scheduling/pending-window.ts';
+import type { ProcessTime } from '../scheduling/steady-time.ts';
 import { DelayQueue, type LoopTime, Pacing, type SetTimer } from '../scheduling/timing.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { traceFields } from '../tracing.ts';
@@ -30,7 +31,7 @@ export interface DispatcherParts {
    */
   readonly maxInFlight: number;
   readonly engines: EngineRetry;
-  readonly clock: Clock;
+  readonly time: ProcessTime;
   readonly logger: Logger;
   /** Reads the event loop's time. By default, the loop of this thread. */
   readonly loopTime?: (() => LoopTime) | undefined;
@@ -55,13 +56,9 @@ export class Dispatcher implements EndpointObserver {
   private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly parts: DispatcherParts) {
-    const { endpoints, maxInFlight, clock, setTimer = setSystemTimer, loopTime = readLoopTime } = parts;
+    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readLoopTime } = parts;
     this.scheduler = new FairScheduler(maxInFlight);
-    this.later = new DelayQueue(
-      () => clock().getTime(),
-      (owned) => this.onChange(owned),
-      setTimer,
-    );
+    this.later = new DelayQueue(time, (owned) => this.onChange(owned), setTimer);
     this.loopTime = loopTime;
     this.pacing = new Pacing(loopTime());
     endpoints.observe(this);
@@ -101,11 +98,12 @@ export class Dispatcher implements EndpointObserver {
    * due delivery.
    */
   private scheduleNext(owned: OwnedEndpoint): void {
-    const { endpoints, clock } = this.parts;
+    const { endpoints, time } = this.parts;
     const gone = owned.state.beginDisabling();
     if (gone !== undefined) this.disable(owned, gone);
     if (owned.state.isDropped || this.isStopping) return;
-    const now = clock().getTime();
+    const now = time.now();
+    owned.followClock();
     if (endpoints.needsRead(owned)) void endpoints.fill(owned);
     this.watchFailures(owned, now);
     if (owned.hasRecovered) void this.endRecovery(owned);
@@ -121,7 +119,7 @@ export class Dispatcher implements EndpointObserver {
       const owned = this.scheduler.next();
       if (owned === undefined) return;
       if (!this.admits(owned)) continue;
-      const item = owned.take(this.parts.clock().getTime());
+      const item = owned.take(this.parts.time.now());
       if (item !== undefined) this.startAttempt(owned, item);
       this.scheduleNext(owned);
     }
@@ -157,7 +155,7 @@ export class Dispatcher implements EndpointObserver {
   private handleFailure(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
     const { delivery } = item;
     const isPayloadMissing = error instanceof PayloadMissing && delivery.manual_at === null && !delivery.sandbox;
-    const waits = owned.returnToWindow(item, isPayloadMissing, this.parts.clock().getTime());
+    const waits = owned.returnToWindow(item, isPayloadMissing, this.parts.time.now());
     if (!waits || this.parts.engines.ended.aborted) return;
     const about = { endpoint: owned.id, delivery: item.id, ...traceFields(delivery), reason: String(error) };
     if (isPayloadMissing) this.parts.logger.debug(about, 'webhooks: an attempt is waiting for its payload');
@@ -222,9 +220,9 @@ export class Dispatcher implements EndpointObserver {
   }
 
   private async endRecovery(owned: OwnedEndpoint): Promise<void> {
-    const { endpoints, engines, clock } = this.parts;
+    const { endpoints, engines, time } = this.parts;
     owned.state.endRecovery();
-    await engines.retryOrLog('storing endpoint health', () => endpoints.saveHealth(owned, clock().getTime()));
+    await engines.retryOrLog('storing endpoint health', () => endpoints.saveHealth(owned, time.now()));
   }
 
   private async takeFromReplay(owned: OwnedEndpoint): Promise<void> {

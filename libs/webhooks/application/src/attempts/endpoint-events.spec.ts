@@ -1,9 +1,12 @@
 import type { Lease } from '@tracking/ports';
-import type { AttemptOutcome, FailingPeriod } from '@tracking/webhooks-domain';
+import { DEFAULT_RETRY_POLICY, type AttemptOutcome, type FailingPeriod } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type EndpointEvents, FailingAlarm } from './endpoint-events.ts';
+import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+
+const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const HOUR_MS = 3_600_000;
@@ -12,7 +15,12 @@ const FAILURE: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', mes
 const ENDPOINT = { id: 'whe_1', status: 'enabled', max_concurrency: 4, pauses: [], revision: 1 };
 
 function failing(): OwnedEndpoint {
-  const owned = new OwnedEndpoint(ENDPOINT as unknown as EndpointDocument, { isHeld: () => true } as Lease, true);
+  const owned = new OwnedEndpoint(
+    ENDPOINT as unknown as EndpointDocument,
+    { isHeld: () => true } as Lease,
+    true,
+    TIMING,
+  );
   owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   owned.state.recordOutcome(owned.endpoint, FAILURE, START, START);
   return owned;
@@ -27,13 +35,13 @@ function alarm(saved: (count: number) => void): { readonly alarm: FailingAlarm; 
     return Promise.resolve(true);
   };
   const endpoints = { saveHealth } as unknown as OwnedEndpoints;
-  const clock = () => new Date(START + HOUR_MS);
+  const time = { ...UNSET_CLOCK, now: () => START + HOUR_MS };
   const recordFailing = (_: EndpointDocument, period: FailingPeriod) => {
     told.push(period);
     return Promise.resolve();
   };
   const events = { recordFailing } as unknown as EndpointEvents;
-  return { alarm: new FailingAlarm({ endpoints, clock, afterMs: HOUR_MS, events }), told };
+  return { alarm: new FailingAlarm({ endpoints, time, afterMs: HOUR_MS, events }), told };
 }
 
 describe('the alarm of a failing endpoint', () => {

@@ -6,7 +6,6 @@ import {
   type Timestamp,
   isEndpointEvent,
 } from '@tracking/contracts';
-import type { Clock } from '@tracking/ports';
 import type { FailingPeriod } from '@tracking/webhooks-domain';
 import { v5 } from 'uuid';
 import { type EndpointDocument, toEndpoint } from '../endpoints/endpoint-document.ts';
@@ -14,6 +13,7 @@ import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { OwnedEndpoints } from '../ownership/owned-endpoints.ts';
 import type { RecordableEvent, Recorder } from '../recording/recorder.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import type { ProcessTime } from '../scheduling/steady-time.ts';
 import { type DeliveryDocument, toDelivery } from '../store/delivery-document.ts';
 
 /**
@@ -57,7 +57,7 @@ interface FailingAlarmParts {
   readonly events: EndpointEvents;
   /** Time without a successful attempt after which an endpoint is reported, in milliseconds. */
   readonly afterMs: number;
-  readonly clock: Clock;
+  readonly time: ProcessTime;
 }
 
 /** Reports a failing endpoint to the other endpoints, once for each period of failures. */
@@ -65,8 +65,7 @@ export class FailingAlarm {
   constructor(private readonly parts: FailingAlarmParts) {}
 
   /**
-   * Returns the time at which the endpoint is to be reported, in epoch milliseconds; Infinity if it is not to be
-   * reported.
+   * Returns the time of this process at which the endpoint is to be reported; Infinity if it is not to be reported.
    */
   dueAt(owned: OwnedEndpoint): number {
     return owned.reportDueAt(this.parts.afterMs);
@@ -77,18 +76,22 @@ export class FailingAlarm {
    * that a next owner repeats the same report or none.
    */
   async raise(owned: OwnedEndpoint): Promise<void> {
-    const { endpoints, events, clock } = this.parts;
-    const report = owned.state.createFailingReport(clock().getTime());
+    const { endpoints, events, time } = this.parts;
+    const report = owned.state.createFailingReport(time.now());
     if (report === undefined) return;
     const { endpoint, since, at, reason } = report;
     owned.state.recordReport(report, false);
-    const isOurs = await endpoints.saveHealth(owned, clock().getTime());
+    const isOurs = await endpoints.saveHealth(owned, time.now());
     // The endpoint's URL may have changed in the meantime.
     if (isOurs && owned.state.isForCurrentUrl(report)) {
-      await events.recordFailing(endpoint, { since: toTimestamp(since), at: toTimestamp(at), reason });
+      await events.recordFailing(endpoint, {
+        since: toTimestamp(time.toStored(since)),
+        at: toTimestamp(time.toStored(at)),
+        reason,
+      });
     }
     owned.state.recordReport(report, true);
-    await endpoints.saveHealth(owned, clock().getTime());
+    await endpoints.saveHealth(owned, time.now());
   }
 }
 

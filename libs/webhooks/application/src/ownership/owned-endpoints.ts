@@ -1,8 +1,9 @@
 import type { Collection, Lease } from '@tracking/ports';
-import { type Random, isEnabled } from '@tracking/webhooks-domain';
+import { type Random, type RetryPolicy, isEnabled } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import type { ProcessTime } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 
@@ -11,6 +12,8 @@ interface OwnedEndpointsParts {
   readonly health: Collection<EndpointHealthDocument>;
   readonly engines: EngineRetry;
   readonly random: Random;
+  readonly time: ProcessTime;
+  readonly policy: RetryPolicy;
   /** Maximum number of deliveries held in memory for all endpoints together. */
   readonly maxWaiting: number;
   readonly recoveryAfterMs: number;
@@ -68,7 +71,7 @@ export class OwnedEndpoints {
       known.setEndpoint(endpoint);
       return known;
     }
-    const owned = new OwnedEndpoint(endpoint, lease, empty);
+    const owned = new OwnedEndpoint(endpoint, lease, empty, this.parts);
     this.endpoints.set(endpoint.id, owned);
     return owned;
   }
@@ -110,7 +113,7 @@ export class OwnedEndpoints {
 
   /**
    * Stores the health of the endpoint's current URL, as far as it must outlive the process.
-   * @param now in epoch milliseconds
+   * @param now in time of this process
    * @returns false if another process has owned the endpoint since
    */
   saveHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {

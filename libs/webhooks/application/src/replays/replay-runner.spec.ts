@@ -1,11 +1,14 @@
 import { Busy, type Lease, Unavailable } from '@tracking/ports';
-import { NEW_ENDPOINT, newDelivery, restartSchedule } from '@tracking/webhooks-domain';
+import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, newDelivery, restartSchedule } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { newReplayDocument } from './replay-store.ts';
 import { ReplayRunner, type ReplayRunnerParts } from './replay-runner.ts';
 import { ReplaySender } from './replay-sender.ts';
+import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+
+const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
@@ -23,7 +26,12 @@ const DEAD = toDocument({
 
 /** An endpoint whose replay finds one dead letter. @param sending called while the replay sends it */
 async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<OwnedEndpoint> {
-  const owned = new OwnedEndpoint(ENDPOINT as unknown as EndpointDocument, { isHeld: () => true } as Lease, true);
+  const owned = new OwnedEndpoint(
+    ENDPOINT as unknown as EndpointDocument,
+    { isHeld: () => true } as Lease,
+    true,
+    TIMING,
+  );
   owned.state.setHealth(undefined, { recoveryAfterMs: 600_000, random: () => 0 });
   const filter = { since: null, until: AT, event_types: null, statuses: ['dead_lettered'], reasons: null } as const;
   const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
@@ -39,7 +47,13 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
     const sent: [string, DeliveryDocument][] = [['dlv_1', toDocument(restartSchedule(DEAD, AT, 'rpl_1'))]];
     return Promise.resolve(new Map(sent));
   };
-  const parts = { store, queries, resending: { send }, clock: () => new Date(AT) };
+  const parts = {
+    store,
+    queries,
+    resending: { send },
+    clock: () => new Date(AT),
+    time: { ...UNSET_CLOCK, now: () => Date.parse(AT) },
+  };
   await new ReplayRunner(parts as unknown as ReplayRunnerParts).refresh(owned);
   await owned.state.replay?.takeMore();
   return owned;

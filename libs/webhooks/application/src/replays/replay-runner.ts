@@ -2,6 +2,7 @@ import type { Clock } from '@tracking/ports';
 import { isEnabled, replayOutcome } from '@tracking/webhooks-domain';
 import type { RunningReplay } from '../scheduling/delivery-state.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
+import type { ProcessTime } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { ReplaySender } from './replay-sender.ts';
 import { type FoundItem, ReplaySource, type ReplaySourceParts } from './replay-source.ts';
@@ -22,6 +23,7 @@ export interface ReplayRunnerParts extends ReplaySourceParts {
   readonly store: ReplayStore;
   readonly resending: ReplaySender;
   readonly clock: Clock;
+  readonly time: ProcessTime;
 }
 
 /** Opens the running replays of endpoints that this process owns. */
@@ -97,7 +99,7 @@ class EndpointReplay implements RunningReplay {
     if (!this.isCurrent) {
       if (!(await this.reload())) return false;
       this.isCurrent = this.rereads === rereads;
-      if (!this.hasRoom(this.parts.clock().getTime())) return true;
+      if (!this.hasRoom(this.parts.time.now())) return true;
     }
     // Cleared until all steps succeed: after a failure, only the store knows the progress.
     this.isCurrent = false;
@@ -120,7 +122,7 @@ class EndpointReplay implements RunningReplay {
     this.failed -= failed;
     this.hasEnded = ended;
     await this.send(found, found);
-    this.takenAt = this.parts.clock().getTime();
+    this.takenAt = this.parts.time.now();
     this.isCurrent = this.rereads === rereads;
     return !isCompleted;
   }

@@ -1,6 +1,13 @@
 import type { Timestamp } from '@tracking/contracts';
-import type { AttemptOutcome, DeliveryError, ConsecutiveFailures, Random } from '@tracking/webhooks-domain';
+import {
+  type AttemptOutcome,
+  type ConsecutiveFailures,
+  type DeliveryError,
+  MAX_HOLD_MS,
+  type Random,
+} from '@tracking/webhooks-domain';
 import type { EndpointHealth } from '../endpoints/endpoint-document.ts';
+import type { ProcessTime } from './steady-time.ts';
 
 /**
  * Circuit state of a URL:
@@ -15,7 +22,7 @@ interface FailuresSinceSuccess extends ConsecutiveFailures {
   /** Errors of the first (`first`) and latest (`reason`) failed attempt. Null if not stored. */
   readonly first: DeliveryError | null;
   readonly reason: DeliveryError | null;
-  /** Time of the event that reports the failures, in epoch milliseconds; null before the report. */
+  /** Time of the event that reports the failures; null before the report. */
   readonly reportAt: number | null;
   /** True if the other endpoints were notified. */
   readonly isReported: boolean;
@@ -36,7 +43,7 @@ const SPREAD_DIVISOR = 4;
 /** Number of consecutive failures that end a recovery. Pending deliveries then keep their schedule. */
 const RELAPSE_AFTER_FAILURES = 3;
 
-/** Current limits on attempts at one URL. Times are epoch milliseconds. */
+/** Current limits on attempts at one URL. Times are those of this process. */
 export interface ConcurrencyState {
   /** Maximum concurrent attempts that the endpoint is configured for. */
   readonly limit: number;
@@ -59,9 +66,13 @@ export interface ConcurrencyState {
 /**
  * Limits the concurrent attempts at one URL by its answers: a few to begin with, one more with each success up to the
  * endpoint's limit, and one or two probes while its circuit is open. A hold (429, or 503 with `Retry-After`) stops all
- * attempts until it ends. Times are epoch milliseconds.
+ * attempts until it ends. Times are those of this process, so that a step of the wall clock neither lengthens a hold nor
+ * a rest. Only the stored health is in times of the wall clock.
  */
 export class AdaptiveConcurrency implements ConcurrencyState {
+  private readonly recoveryAfterMs: number;
+  private readonly random: Random;
+  private readonly time: ProcessTime;
   #limit: number;
   #allowed: number;
   #circuit: CircuitState;
@@ -82,14 +93,19 @@ export class AdaptiveConcurrency implements ConcurrencyState {
    */
   constructor(
     limit: number,
-    private readonly recoveryAfterMs: number,
-    private readonly random: Random,
+    recoveryAfterMs: number,
+    { random, time }: { readonly random: Random; readonly time: ProcessTime },
     stored?: EndpointHealth,
   ) {
     this.#limit = limit;
-    this.#heldUntil = toMilliseconds(stored?.held_until) ?? -Infinity;
-    this.#failures = readStoredFailures(stored);
-    this.#recoveringSince = toMilliseconds(stored?.recovering_since);
+    this.recoveryAfterMs = recoveryAfterMs;
+    this.random = random;
+    this.time = time;
+    // The clock that a stored time comes from may have been ahead.
+    const now = time.now();
+    this.#heldUntil = this.readStored(stored?.held_until, now + MAX_HOLD_MS) ?? -Infinity;
+    this.#failures = this.readStoredFailures(stored, now);
+    this.#recoveringSince = this.readStored(stored?.recovering_since, now);
     const isUnwell = this.#failures !== null || this.#recoveringSince !== null;
     this.#allowed =
       this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBE_CONCURRENCY : UNTRIED_CONCURRENCY, limit);
@@ -210,27 +226,28 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     const { since, first, reportAt, isReported } = this.#failures ?? NO_FAILURES;
     const isStored = reportAt !== null || now - since >= this.recoveryAfterMs / 10;
     return {
-      held_until: toTimestamp(this.#heldUntil === -Infinity ? null : this.#heldUntil),
-      failing_since: isStored ? toTimestamp(since) : null,
+      held_until: this.toStored(this.#heldUntil === -Infinity ? null : this.#heldUntil),
+      failing_since: isStored ? this.toStored(since) : null,
       failing_reason: isStored ? first : null,
-      failing_event_at: toTimestamp(reportAt),
+      failing_event_at: this.toStored(reportAt),
       failing_told: isReported,
-      recovering_since: toTimestamp(this.#recoveringSince),
+      recovering_since: this.toStored(this.#recoveringSince),
     };
   }
-}
 
-function readStoredFailures(stored: EndpointHealth | undefined): FailuresSinceSuccess | null {
-  const since = toMilliseconds(stored?.failing_since);
-  if (since === null) return null;
-  const { failing_reason: first = null, failing_event_at, failing_told: isReported = false } = stored ?? {};
-  return { since, latest: since, first, reason: first, reportAt: toMilliseconds(failing_event_at), isReported };
-}
+  private readStoredFailures(stored: EndpointHealth | undefined, now: number): FailuresSinceSuccess | null {
+    const since = this.readStored(stored?.failing_since, now);
+    if (since === null) return null;
+    const { failing_reason: first = null, failing_event_at, failing_told: isReported = false } = stored ?? {};
+    const reportAt = this.readStored(failing_event_at, now);
+    return { since, latest: since, first, reason: first, reportAt, isReported };
+  }
 
-function toMilliseconds(at: Timestamp | null | undefined): number | null {
-  return at ? Date.parse(at) : null;
-}
+  private readStored(at: Timestamp | null | undefined, latest: number): number | null {
+    return at ? Math.min(this.time.fromStored(Date.parse(at)), latest) : null;
+  }
 
-function toTimestamp(at: number | null): Timestamp | null {
-  return at === null ? null : new Date(at).toISOString();
+  private toStored(at: number | null): Timestamp | null {
+    return at === null ? null : new Date(this.time.toStored(at)).toISOString();
+  }
 }

@@ -1,6 +1,7 @@
 import { type AttemptOutcome, NEW_ENDPOINT } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import { DeliveryState, IllegalTransition, type RunningReplay } from './delivery-state.ts';
+import { UNSET_CLOCK } from '../../test/unset-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -24,7 +25,7 @@ const ENDPOINT = {
 const MOVED: EndpointDocument = { ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 };
 const DISABLED: EndpointDocument = { ...ENDPOINT, status: 'disabled', disabled_reason: 'gone', revision: 2 };
 
-const opening = () => new DeliveryState(ENDPOINT);
+const opening = () => new DeliveryState(ENDPOINT, UNSET_CLOCK);
 
 /** A state whose URL answered with this outcome, at the beginning of the epoch. */
 function serving(...outcomes: readonly AttemptOutcome[]): DeliveryState {

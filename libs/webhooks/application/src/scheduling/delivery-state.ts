@@ -14,6 +14,7 @@ import {
 } from '../endpoints/endpoint-document.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import { AdaptiveConcurrency, type ConcurrencyState } from './adaptive-concurrency.ts';
+import type { ProcessTime } from './steady-time.ts';
 
 /**
  * Phase of the endpoint's current URL. The phase follows from two facts: is the URL's health known, and did the URL
@@ -51,7 +52,7 @@ export interface RunningReplay {
   readonly id: string;
   /** Returns true if the replay should take more deliveries now. */
   wantsMore(now: number): boolean;
-  /** Returns the time at which the replay may next take deliveries, in epoch milliseconds, if nothing else changes. */
+  /** Returns the time at which the replay may next take deliveries, if nothing else changes. */
   nextMoment(now: number): number | undefined;
   /**
    * Takes the next few deliveries. Returns false if the replay has ended, also if another process ended it.
@@ -64,7 +65,7 @@ export interface RunningReplay {
   reread(): void;
 }
 
-/** A period of failures to report to the other endpoints. Times are epoch milliseconds. */
+/** A period of failures to report to the other endpoints. Times are those of this process. */
 interface FailingReport {
   readonly endpoint: EndpointDocument;
   readonly since: number;
@@ -82,7 +83,7 @@ interface UnsavedHealth {
 /**
  * Delivery state of an endpoint in this process: the health of its current URL, the deliveries in progress, and the
  * running tasks. Each transition is a method, which throws {@link IllegalTransition} if the state does not allow it.
- * Does no I/O and reads no clock: times are arguments, in epoch milliseconds.
+ * Does no I/O and reads no clock: times are arguments, in time of this process.
  */
 export class DeliveryState {
   /** Limits for the current URL; undefined until its stored health is read. */
@@ -100,7 +101,10 @@ export class DeliveryState {
   #replay: RunningReplay | undefined;
   readonly #replayReads = { begun: 0, shown: 0 };
 
-  constructor(private document: EndpointDocument) {}
+  constructor(
+    private document: EndpointDocument,
+    private readonly time: ProcessTime,
+  ) {}
 
   get endpoint(): EndpointDocument {
     return this.document;
@@ -152,7 +156,12 @@ export class DeliveryState {
     if (this.#concurrency !== undefined)
       throw new IllegalTransition(`${this.document.id}: its health is already known`);
     const stored = found && urlRevision(found) === urlRevision(this.document) ? found : undefined;
-    this.#concurrency = new AdaptiveConcurrency(this.document.max_concurrency, recoveryAfterMs, random, stored);
+    this.#concurrency = new AdaptiveConcurrency(
+      this.document.max_concurrency,
+      recoveryAfterMs,
+      { random, time: this.time },
+      stored,
+    );
   }
 
   /** Returns the health to store; undefined if the stored health is current. */
@@ -246,13 +255,15 @@ export class DeliveryState {
   }
 
   /**
-   * Returns the time at which the endpoint's failures are to be reported, in epoch milliseconds; Infinity if nothing is
-   * to be reported.
+   * Returns the time at which the endpoint's failures are to be reported; Infinity if nothing is to be reported.
    */
   reportDueAt(afterMs: number): number {
     const failures = this.#concurrency?.failures ?? null;
     if (failures === null || failures.isReported || failures.reason === null) return Infinity;
-    return this.#tasks.has('reporting') ? Infinity : failureReportDueAt(failures, this.document.pauses, afterMs);
+    if (this.#tasks.has('reporting')) return Infinity;
+    const { time } = this;
+    const stored = { since: time.toStored(failures.since), latest: time.toStored(failures.latest) };
+    return time.fromStored(failureReportDueAt(stored, this.document.pauses, afterMs));
   }
   beginReporting(): void {
     this.#beginTask('reporting');

@@ -1,9 +1,18 @@
 import type { Lease } from '@tracking/ports';
-import { type AttemptOutcome, DEFAULT_MAX_CONCURRENCY, NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
+import {
+  DEFAULT_RETRY_POLICY,
+  type AttemptOutcome,
+  DEFAULT_MAX_CONCURRENCY,
+  NEW_ENDPOINT,
+  newDelivery,
+} from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import type { RunningReplay } from './delivery-state.ts';
 import { OwnedEndpoint } from './owned-endpoint.ts';
+import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+
+const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const SUCCESS: AttemptOutcome = { kind: 'success' };
@@ -53,7 +62,7 @@ function owned(...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
 }
 
 function ownedUnder(held: Lease, ...outcomes: readonly AttemptOutcome[]): OwnedEndpoint {
-  const opened = new OwnedEndpoint(ENDPOINT, held, true);
+  const opened = new OwnedEndpoint(ENDPOINT, held, true, TIMING);
   opened.state.setHealth(undefined, SETTINGS);
   for (const outcome of outcomes) answer(opened, outcome, 0);
   return opened;
@@ -264,7 +273,7 @@ describe('an endpoint that this process owns', () => {
 
   test('attempts the next delivery after a gap if answers are slow, and after a hold', () => {
     const gap = 8_000 / (4 * 6);
-    const late = new OwnedEndpoint(ENDPOINT, lease(), true);
+    const late = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
     late.state.setHealth(undefined, { ...SETTINGS, random: () => 0.5 });
     for (const ms of [-16_000, -8_000]) late.state.recordOutcome(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
     wait(late, 2);
@@ -294,7 +303,7 @@ describe('an endpoint that this process owns', () => {
   test('reports failures of an earlier owner only if a failed delivery is left or an attempt failed here', () => {
     const stored = { held_until: null, failing_since: timeAt(0), recovering_since: null };
     const reason = { code: 'timeout', message: '' };
-    const opened = new OwnedEndpoint(ENDPOINT, lease(), true);
+    const opened = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
     opened.state.setHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
     expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
@@ -302,5 +311,38 @@ describe('an endpoint that this process owns', () => {
     expect(opened.reportDueAt(3_600_000)).toBe(START + 3_600_000);
     opened.state.drop();
     expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
+  });
+});
+
+describe('a time that is too far ahead', () => {
+  const DAYS = 259_200_000;
+  const AHEAD = START + DAYS;
+  const at = (ms: number) => new Date(ms).toISOString();
+  const created = () => {
+    const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
+    const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at(AHEAD), payload_id: 'p' };
+    return newDelivery({ ...event, workspace_id, environment, endpoint_id, id: 'dlv_1', sandbox: false }, at(AHEAD));
+  };
+  const failed = (failures: number, endedAt: number, waitMs: number) => ({
+    ...created(),
+    ...({ status: 'retrying', attempts_count: failures, failures, first_attempt_at: at(endedAt) } as const),
+    ...{ last_attempt_at: at(endedAt), next_attempt_at: at(endedAt + waitMs) },
+  });
+
+  test.each([
+    ['untried', created(), 0],
+    ['attempted by a clock that was ahead', failed(2, AHEAD, 15_000), 15_000],
+    ['attempted by a correct clock since', failed(1, START - 1_000, DAYS), 3_600_000],
+    ['attempted often', failed(20, START - 1_000, DAYS), 95_040_000],
+    ['within its wait', failed(20, START - 1_000, 80_000_000), 79_999_000],
+  ])('is pulled in for a delivery that is %s', (_name, delivery, waitMs) => {
+    const time = { ...UNSET_CLOCK, now: () => START };
+    const endpoint = new OwnedEndpoint(ENDPOINT, lease(), true, { ...TIMING, time });
+    endpoint.state.setHealth(undefined, SETTINGS);
+    const stored = toDocument(delivery);
+    endpoint.add(stored, 0, endpoint.room);
+    expect(endpoint.nextMoment).toBe(START + waitMs);
+    const taken = endpoint.take(START + waitMs);
+    expect(endpoint.isDue(stored, START + waitMs, taken)).toBe(true);
   });
 });

@@ -1,11 +1,13 @@
+import type { Timestamp } from '@tracking/contracts';
 import type { Lease } from '@tracking/ports';
-import { isEnabled, urlRevision } from '@tracking/webhooks-domain';
+import { MAX_HOLD_MS, type RetryPolicy, isEnabled, maxBackoffMs, urlRevision } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, awaitsAttempt, isUntriedReplay } from '../store/delivery-document.ts';
 import { queuePosition } from '../store/delivery-queues.ts';
 import { DeliveryState } from './delivery-state.ts';
 import type { Schedulable } from './fair-scheduler.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
+import type { ProcessTime } from './steady-time.ts';
 import type { PacedEndpoint } from './timing.ts';
 
 /** Deliveries held in memory for each concurrent attempt. */
@@ -21,16 +23,20 @@ const MISSING_PAYLOAD_RETRY_MS = 500;
 const FAULT_PAUSE_MS = 5_000;
 /** Idle time after which an endpoint is dropped from memory. */
 const MAX_IDLE_MS = 300_000;
+/** Longest time before an untried replayed delivery is due, in milliseconds. */
+const MAX_REPLAY_DELAY_MS = 2_000;
 const NEVER_ATTEMPTED_AT = '1970-01-01T00:00:00.000Z';
 
 /**
  * An endpoint of a shard that this process owns: its {@link DeliveryState}, its pending deliveries, and their order.
- * Does no I/O and reads no clock: times are arguments, in epoch milliseconds.
+ * Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
  */
 export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   readonly state: DeliveryState;
   private readonly window: PendingWindow;
   private idleSince: number | undefined;
+  /** Steps of the wall clock that the pending deliveries were read after. */
+  private knownSteps: number;
 
   /**
    * @param lease lease under which this process owns the endpoint
@@ -40,8 +46,10 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     endpoint: EndpointDocument,
     readonly lease: Lease,
     empty: boolean,
+    private readonly timing: { readonly time: ProcessTime; readonly policy: RetryPolicy },
   ) {
-    this.state = new DeliveryState(endpoint);
+    this.knownSteps = timing.time.steps;
+    this.state = new DeliveryState(endpoint, timing.time);
     this.window = new PendingWindow(empty, this.isDeliverable, this.dueTime);
   }
 
@@ -98,12 +106,11 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     const { concurrency } = this.state;
     if (concurrency === undefined || this.window.express.some(this.isDeliverable)) return false;
     const next = this.window.scheduled.first?.delivery;
-    return this.isFailing || (next !== undefined && Date.parse(next.created_at) < concurrency.closedAt);
+    return this.isFailing || (next !== undefined && this.fromStored(next.created_at) < concurrency.closedAt);
   }
 
   /**
-   * Returns the time at which the endpoint's failures are to be reported, in epoch milliseconds; Infinity if nothing is to be
-   * reported.
+   * Returns the time at which the endpoint's failures are to be reported; Infinity if nothing is to be reported.
    */
   reportDueAt(afterMs: number): number {
     if (!this.isOwned) return Infinity;
@@ -142,7 +149,8 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     return this.window.scheduled.size;
   }
   get firstDueAt(): number | undefined {
-    return this.window.scheduled.first?.due;
+    const first = this.window.scheduled.first;
+    return first && this.timing.time.fromStored(first.due);
   }
 
   /** Adds a delivery that was just stored. Ignored while the delivery is in progress. */
@@ -160,6 +168,15 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   reread(): void {
     this.window.reset();
   }
+  /**
+   * Marks the pending deliveries to be read again if the wall clock was set, because stored times then mean others.
+   */
+  followClock(): void {
+    const { steps } = this.timing.time;
+    if (steps === this.knownSteps) return;
+    this.knownSteps = steps;
+    this.window.reset();
+  }
   wantsRefill(room: number): boolean {
     return this.window.wantsRefill(room);
   }
@@ -173,7 +190,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     this.window.abandonRefill(refill);
   }
 
-  /** Time at which the next attempt may begin, in epoch milliseconds, if nothing else changes. */
+  /** Time at which the next attempt may begin, if nothing else changes. */
   get nextMoment(): number | undefined {
     const { concurrency, phase, attempting, blockedUntil } = this.state;
     // A lost lease is never regained.
@@ -182,7 +199,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     if (this.window.express.some(this.isDeliverable)) return blockedUntil;
     const first = this.window.scheduled.first;
     if (first === undefined || attempting >= concurrency.allowed || !isEnabled(this.endpoint)) return undefined;
-    const due = this.hasEarlyDelivery(first) ? -Infinity : first.due;
+    const due = this.hasEarlyDelivery(first) ? -Infinity : this.timing.time.fromStored(first.due);
     return Math.max(due, concurrency.heldUntil, concurrency.restsUntil, blockedUntil);
   }
   canTake(now: number): boolean {
@@ -193,10 +210,11 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   take(now: number): PendingDelivery | undefined {
     if (!this.canTake(now)) return undefined;
     const { express, scheduled } = this.window;
-    const isDue = (scheduled.first?.due ?? now) <= now;
+    const isDue = (this.firstDueAt ?? now) <= now;
     const item = express.take(this.isDeliverable) ?? (isDue ? scheduled.shift() : scheduled.take(this.canGoEarly));
     if (item === undefined) return undefined;
-    this.state.beginAttempt(item.id, item.due > now && this.failedBeforeRecovery(item), now);
+    const isEarly = this.timing.time.fromStored(item.due) > now && this.failedBeforeRecovery(item);
+    this.state.beginAttempt(item.id, isEarly, now);
     return item;
   }
 
@@ -229,7 +247,8 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
       return false;
     }
     if (!isPayloadMissing) this.state.block(now + FAULT_PAUSE_MS);
-    this.window.putBack(isPayloadMissing ? { ...item, due: now + MISSING_PAYLOAD_RETRY_MS, isDelayed: true } : item);
+    const retryAt = this.timing.time.toStored(now + MISSING_PAYLOAD_RETRY_MS);
+    this.window.putBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
     return true;
   }
 
@@ -243,24 +262,43 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   /**
    * Returns true if the delivery is to be attempted now. A person's request is due immediately: its time is from the
    * clock of the process that received it, which may be ahead.
+   * @param pending form in which the delivery was taken. It may have been pulled in
    */
-  isDue(delivery: DeliveryDocument, now: number): boolean {
+  isDue(delivery: DeliveryDocument, now: number, pending?: PendingDelivery): boolean {
     if (!awaitsAttempt(delivery)) return false;
     if (delivery.sandbox || delivery.manual_at !== null) return true;
-    return this.canGoEarly({ delivery }) || this.dueTime(delivery) <= now;
+    const isUnchanged = pending?.delivery.revision === delivery.revision;
+    const due = Math.min(this.dueTime(delivery), isUnchanged ? pending.due : Infinity);
+    return this.canGoEarly({ delivery }) || this.timing.time.fromStored(due) <= now;
   }
 
   /**
-   * Returns the time at which a delivery is due, in epoch milliseconds: the stored time, or the end of its latest
-   * attempt if that was made at a former URL. Untried replayed deliveries keep the stored time, so that live events go
-   * first.
+   * Returns the time at which a delivery is due, as a stored time: the one stored with the delivery, or the end of its
+   * latest attempt if that was made at a former URL. Untried replayed deliveries keep the stored time, so that live
+   * events go first. A time too far ahead for the delivery's attempts comes from a clock that was ahead, and is pulled in.
    */
   private readonly dueTime = (delivery: DeliveryDocument): number => {
-    const { due } = queuePosition(delivery);
+    const now = this.timing.time.toStored(this.timing.time.now());
+    const due = Math.min(queuePosition(delivery).due, now + this.maxWaitMs(delivery, now));
     const isUntried = delivery.attempts_count === 0 || isUntriedReplay(delivery);
     if (isUntried || urlRevision(delivery) === urlRevision(this.endpoint)) return due;
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
+
+  /** Returns the longest time, in milliseconds, that a delivery may wait for its next attempt. */
+  private maxWaitMs(delivery: DeliveryDocument, now: number): number {
+    const { failures, first_attempt_at, last_attempt_at, next_attempt_at } = delivery;
+    if (first_attempt_at === null) return isUntriedReplay(delivery) ? MAX_REPLAY_DELAY_MS : 0;
+    const longest = Math.max(maxBackoffMs(this.timing.policy, Math.max(1, failures)), MAX_HOLD_MS);
+    // If the latest attempt ended in the future, both times come from a clock that was ahead.
+    const endedAt = Date.parse(last_attempt_at ?? NEVER_ATTEMPTED_AT);
+    if (endedAt <= now || next_attempt_at === null) return longest;
+    return Math.min(longest, Math.max(0, Date.parse(next_attempt_at) - endedAt));
+  }
+
+  private fromStored(at: Timestamp): number {
+    return this.timing.time.fromStored(Date.parse(at));
+  }
 
   /** Returns true if a scheduled delivery may be sent early. At most a few deliveries that must wait precede it. */
   private hasEarlyDelivery(first: PendingDelivery): boolean {
@@ -278,6 +316,6 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
     const since = this.state.concurrency?.recoveringSince ?? -Infinity;
-    return Date.parse(delivery.last_attempt_at ?? NEVER_ATTEMPTED_AT) < since;
+    return this.fromStored(delivery.last_attempt_at ?? NEVER_ATTEMPTED_AT) < since;
   };
 }

@@ -4,17 +4,14 @@ import { ATTEMPT_COST_MS, DelayQueue, type PacedEndpoint, Pacing, SpareTime } fr
 
 describe('delay queue', () => {
   let now = 0;
+  const time = { now: () => now, steps: 0 };
   let woken: string[] = [];
   let delays: DelayQueue<string>;
 
   beforeEach(() => {
     now = 1_000;
     woken = [];
-    delays = new DelayQueue(
-      () => now,
-      (item) => woken.push(item),
-      setSystemTimer,
-    );
+    delays = new DelayQueue(time, (item) => woken.push(item), setSystemTimer);
   });
   afterEach(() => delays.close());
 
@@ -71,7 +68,7 @@ describe('delay queue', () => {
 
     test('wakes the others before an item that is scheduled again for a past time', async () => {
       const again = new DelayQueue<string>(
-        () => now,
+        time,
         (item) => {
           woken.push(item);
           if (woken.length < 6) again.schedule('a', 1_000);
@@ -89,7 +86,7 @@ describe('delay queue', () => {
     test('reads the clock once a second, and so notices that it was set forward', () => {
       const timers: { readonly ring: () => void; readonly ms: number }[] = [];
       const driven = new DelayQueue<string>(
-        () => now,
+        time,
         (item) => woken.push(item),
         (ring, ms) => {
           timers.push({ ring, ms });
@@ -103,6 +100,24 @@ describe('delay queue', () => {
       timers[1]?.ring();
       expect(woken).toEqual(['a']);
       expect(timers.map(({ ms }) => ms)).toEqual([1_000, 1_000]);
+    });
+
+    test('wakes all items after a step of the wall clock', () => {
+      const rings: (() => void)[] = [];
+      const stepped = { now: () => now, steps: 0 };
+      const driven = new DelayQueue<string>(
+        stepped,
+        (item) => woken.push(item),
+        (ring) => {
+          rings.push(ring);
+          return () => undefined;
+        },
+      );
+      driven.schedule('a', now + 259_200_000);
+      driven.schedule('b', now + 5_000);
+      stepped.steps += 1;
+      rings.at(-1)?.();
+      expect([woken, driven.size]).toEqual([['b', 'a'], 0]);
     });
   });
 });

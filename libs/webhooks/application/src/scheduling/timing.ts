@@ -1,4 +1,5 @@
 import { RoundRobin } from './fair-scheduler.ts';
+import type { ProcessTime } from './steady-time.ts';
 
 interface Delayed<T> {
   at: number;
@@ -13,20 +14,25 @@ export type SetTimer = (ring: () => void, ms: number) => () => void;
 /** Longest timer. A longer timer would not notice that the clock was set or the machine slept. */
 const MAX_TIMER_MS = 1_000;
 
-/** Wakes each item at the earliest time requested, with one timer for all items. Times are epoch milliseconds. */
+/**
+ * Wakes each item at the earliest time requested, with one timer for all items, and all items after a step of the wall
+ * clock. Times are those of this process.
+ */
 export class DelayQueue<T> {
   /** Binary heap ordered by time, with one entry for each item. */
   private readonly heap: Delayed<T>[] = [];
   private readonly entries = new Map<T, Delayed<T>>();
   private cancelTimer: (() => void) | undefined;
   private timerAt = Infinity;
+  private knownSteps: number;
 
-  /** @param now returns the current time */
   constructor(
-    private readonly now: () => number,
+    private readonly time: Pick<ProcessTime, 'now' | 'steps'>,
     private readonly wake: (item: T) => void,
     private readonly setTimer: SetTimer,
-  ) {}
+  ) {
+    this.knownSteps = time.steps;
+  }
 
   /** Number of items that wait to be woken. */
   get size(): number {
@@ -67,15 +73,18 @@ export class DelayQueue<T> {
     if (first === undefined || first.at >= this.timerAt) return;
     this.cancelTimer?.();
     this.timerAt = first.at;
-    const wait = Math.max(0, Math.min(first.at - this.now(), MAX_TIMER_MS));
+    const wait = Math.max(0, Math.min(first.at - this.time.now(), MAX_TIMER_MS));
     this.cancelTimer = this.setTimer(() => this.fire(), wait);
   }
 
   private fire(): void {
     this.timerAt = Infinity;
-    const now = this.now();
+    const now = this.time.now();
+    // After a step, stored times mean others.
+    const until = this.time.steps === this.knownSteps ? now : Infinity;
+    this.knownSteps = this.time.steps;
     const due: T[] = [];
-    for (let [first] = this.heap; first !== undefined && first.at <= now; [first] = this.heap) {
+    for (let [first] = this.heap; first !== undefined && first.at <= until; [first] = this.heap) {
       this.remove(first.item);
       due.push(first.item);
     }

@@ -1,0 +1,80 @@
+import { jest } from '@jest/globals';
+import { eventually } from '@tracking/testing';
+import type { RetryPolicy } from '@tracking/webhooks-domain';
+import { answer } from '../../test/fake-receivers.ts';
+import { MortalProcess } from '../../test/mortal-process.ts';
+import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+
+jest.setTimeout(60_000);
+
+const URL = 'https://a.example.com/hook';
+const HOUR = 3_600_000;
+const DAYS = 3 * 24 * HOUR;
+const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 30 * 24 * HOUR };
+
+let stage: WebhooksTestStage;
+let process: MortalProcess;
+let webhooks: RunningWebhooks;
+
+beforeEach(async () => {
+  stage = await WebhooksTestStage.open();
+  process = new MortalProcess();
+  webhooks = await stage.start({ policy: SOON }, process);
+});
+afterEach(() => stage.close());
+
+const attemptCount = () => stage.receivers.deliveriesAt(URL).length;
+
+describe('an endpoint of a process whose wall clock is set', () => {
+  test.each([3 * HOUR, -3 * HOUR])('gets new events at once after %i ms with attempts in progress', async (step) => {
+    await stage.endpoint(webhooks, URL);
+    const gate = Promise.withResolvers<void>();
+    stage.receivers.respondWith(URL, () => gate.promise.then(() => answer(200)));
+    await stage.publish(...Array.from({ length: 4 }, () => stage.event()));
+    await eventually(() => expect(attemptCount()).toBe(4));
+    process.clockOffset += step;
+    gate.resolve();
+    for (let sent = 5; sent <= 10; sent += 1) {
+      await stage.publish(stage.event());
+      await eventually(() => expect(attemptCount()).toBe(sent));
+    }
+  });
+
+  test.each(['by the same process', 'by the next process'])(
+    'is attempted after days forward and back %s',
+    async (by) => {
+      await stage.endpoint(webhooks, URL);
+      stage.receivers.respondWith(URL, () => answer(500));
+      await stage.publish(stage.event());
+      await eventually(() => expect(attemptCount()).toBeGreaterThan(1));
+      process.clockOffset += DAYS;
+      await stage.publish(stage.event());
+      const before = attemptCount();
+      await eventually(() => expect(attemptCount()).toBeGreaterThan(before + 4));
+      process.clockOffset -= DAYS;
+      if (by === 'by the next process') {
+        await webhooks.stop();
+        webhooks = await stage.start({ policy: SOON });
+      }
+      stage.receivers.respondWith(URL, () => answer(200));
+      await eventually(
+        async () => {
+          const [all] = [await webhooks.deliveries.list({ scopes: [SCOPE], filter: {}, limit: 10 })];
+          expect(all.items.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+        },
+        { deadlineMs: 10_000 },
+      );
+    },
+  );
+
+  test('waits no longer than it asked for with Retry-After', async () => {
+    await stage.endpoint(webhooks, URL);
+    stage.receivers.respondWith(URL, () => answer(429, { 'retry-after': '1' }));
+    process.clockOffset += DAYS;
+    await stage.publish(stage.event());
+    await eventually(() => expect(attemptCount()).toBe(1));
+    process.clockOffset -= DAYS;
+    stage.receivers.respondWith(URL, () => answer(200));
+    await eventually(() => expect(attemptCount()).toBe(2), { deadlineMs: 10_000 });
+  });
+});

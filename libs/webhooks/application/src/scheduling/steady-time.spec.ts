@@ -1,0 +1,34 @@
+import { SteadyTime } from './steady-time.ts';
+
+const HOUR = 3_600_000;
+
+describe('steady time', () => {
+  let wall = 1_000_000;
+  let elapsed = 0;
+  let time: SteadyTime;
+  beforeEach(() => {
+    wall = 1_000_000;
+    elapsed = 50.5;
+    time = new SteadyTime(
+      () => new Date(wall),
+      () => elapsed,
+    );
+  });
+
+  test.each([HOUR, -HOUR])('stays the same when the wall clock is set by %i ms', (step) => {
+    expect([time.now(), time.steps]).toEqual([1_000_000, 0]);
+    wall += step;
+    expect([time.now(), time.steps]).toEqual([1_000_000, 1]);
+    expect([time.toStored(1_000_000), time.fromStored(wall)]).toEqual([wall, 1_000_000]);
+    wall += 10;
+    elapsed += 10;
+    expect([time.now(), time.steps]).toEqual([1_000_010, 1]);
+  });
+
+  test('follows the wall clock while it is corrected gradually', () => {
+    wall += 499;
+    expect([time.now(), time.steps, time.toStored(7)]).toEqual([1_000_499, 0, 7]);
+    wall += 1;
+    expect([time.now(), time.steps, time.toStored(7)]).toEqual([1_000_000, 1, 507]);
+  });
+});

@@ -1,0 +1,9 @@
+import type { ProcessTime } from '../src/scheduling/steady-time.ts';
+
+/** Time of a process whose clock is never set. No stored time is in its future. */
+export const UNSET_CLOCK: ProcessTime = {
+  now: () => Infinity,
+  steps: 0,
+  toStored: (at) => at,
+  fromStored: (at) => at,
+};
