@@ -45,7 +45,7 @@ export class Requester {
     const deadlineMs = request.deadline ?? this.settings.deadline;
     const deadlineController = new AbortController();
     const timer = deadlineMs > 0 ? setTimeout(() => deadlineController.abort(), deadlineMs) : undefined;
-    const dueAt = deadlineMs > 0 ? Date.now() + deadlineMs : Infinity;
+    const dueAt = deadlineMs > 0 ? performance.now() + deadlineMs : Infinity;
     const signal = request.signal
       ? AbortSignal.any([request.signal, deadlineController.signal])
       : deadlineController.signal;
@@ -78,7 +78,7 @@ export class Requester {
         if (attempt > retries || !canRetry({ method: request.method, conditional }, error)) throw error;
         const wait = computeRetryDelay(attempt, error, this.settings.backoff, Math.random());
         // Fail now if the next attempt would be after the deadline.
-        if (Date.now() + wait >= dueAt) throw error;
+        if (performance.now() + wait >= dueAt) throw error;
         await waitOrAbort(wait, signal);
       }
     }
