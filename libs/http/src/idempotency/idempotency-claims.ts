@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
-import type { Timestamp } from '@tracking/contracts';
+import type { Permission, Timestamp } from '@tracking/contracts';
 import {
   type Clock,
   type Collection,
@@ -42,6 +42,8 @@ export interface ClaimedRequest {
   readonly key: string;
   /** Content that a repeat must have in common with the first request: method, path with query, body. */
   readonly content: string;
+  /** Permissions that the caller has now. */
+  readonly permissions: readonly Permission[];
 }
 
 /** The result of taking a claim. */
@@ -163,7 +165,7 @@ export class IdempotencyClaims {
     if (!isOver) {
       if (found.fingerprint !== fresh.fingerprint) return { kind: 'reused' };
       const answer = await this.openStoredResponse(found);
-      if (answer !== undefined) return { kind: 'answered', answer };
+      if (answer !== undefined && isForCaller(found, answer, fresh)) return { kind: 'answered', answer };
       if (this.isInProgress(found)) return IN_PROGRESS;
     }
     const claim = isOver ? fresh : reopenClaim(found, fresh);
@@ -190,7 +192,7 @@ export class IdempotencyClaims {
     }
   }
 
-  private newClaim({ scope, key, content }: ClaimedRequest): IdempotencyClaim {
+  private newClaim({ scope, key, content, permissions }: ClaimedRequest): IdempotencyClaim {
     const now = this.options.clock();
     const at = now.toISOString();
     return {
@@ -204,6 +206,7 @@ export class IdempotencyClaims {
       attempt: randomUUID(),
       taken_at: at,
       is_repeat: false,
+      permissions,
     };
   }
 
@@ -213,12 +216,23 @@ export class IdempotencyClaims {
 }
 
 /**
+ * Returns true if the stored response may be returned to the caller as it is. Otherwise the command runs again, which
+ * checks the caller's present rights and changes nothing: if the caller has lost a permission, or if the response sets a
+ * cookie, which earlier versions stored.
+ */
+function isForCaller(found: IdempotencyClaim, answer: StoredResponse, { permissions }: IdempotencyClaim): boolean {
+  const lost = found.permissions?.some((permission) => !permissions?.includes(permission)) ?? false;
+  return !lost && answer.headers['set-cookie'] === undefined;
+}
+
+/**
  * Returns the claim for another attempt. If nothing was changed, only the id of the command stays. Otherwise the time
  * stays too, because the command must repeat the writes of the earlier attempt exactly.
  */
-function reopenClaim(found: IdempotencyClaim, { at, process, attempt, taken_at }: IdempotencyClaim): IdempotencyClaim {
-  const { is_undone = false, ...claim } = found;
-  const own = { state: 'open', process, attempt, taken_at } as const;
+function reopenClaim(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
+  const { is_undone = false, answer: _, ...claim } = found;
+  const { at, process, attempt, taken_at, permissions } = fresh;
+  const own = { state: 'open', process, attempt, taken_at, permissions } as const;
   return is_undone ? { ...claim, ...own, at } : { ...claim, ...own, is_repeat: true };
 }
 
@@ -252,6 +266,8 @@ export interface IdempotencyClaim extends Document {
   readonly is_repeat: boolean;
   /** True if a `released` claim changed nothing, so that a repeat runs at its own time. */
   readonly is_undone?: boolean;
+  /** Permissions of the caller at the latest attempt; absent on claims of earlier versions. */
+  readonly permissions?: readonly Permission[] | undefined;
   /** The encrypted response, if there is one. */
   readonly answer?: string;
 }

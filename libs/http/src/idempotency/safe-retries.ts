@@ -22,7 +22,8 @@ declare module 'fastify' {
     claim: IdempotencyClaim | null;
     /**
      * True if every repeat gets this response. False if a repeat runs the command again, because a part of the command
-     * failed on the server or because the response expires.
+     * failed on the server or because the response expires. A response that sets a cookie is never stored, so that a
+     * repeat authenticates the caller again.
      */
     storesResponse: boolean;
     /** True if the request failed on the server before anything was changed. */
@@ -108,7 +109,7 @@ async function end(
 ): Promise<unknown> {
   const { claims } = parts;
   const { statusCode, request } = reply;
-  if (statusCode >= 500 || !request.storesResponse) {
+  if (statusCode >= 500 || !request.storesResponse || reply.hasHeader('set-cookie')) {
     // If releasing the claim fails too, the claim counts as that of a dead process.
     await claims.release(claim, request.failedBeforeChanges).catch(() => undefined);
     return payload;
@@ -168,7 +169,7 @@ function claimedRequest({ method, url, body, headers, raw, principal }: FastifyR
   const scope = principal
     ? [principal.credential_id, principal.environment]
     : [content, String(headers['environment'] ?? '')];
-  return { scope, key, content };
+  return { scope, key, content, permissions: [...(principal?.permissions ?? [])] };
 }
 
 /** @throws RequestError `validation_failed` if the body is nested more deeply than the stack allows */

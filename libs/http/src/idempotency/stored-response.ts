@@ -6,11 +6,12 @@ const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 /**
- * Headers that are stored with a response. `Consistency-Token` is replaced by a later one if there is one. `Set-Cookie` is
- * stored because a client that lost the response to its sign-in has no other way to its session. Other headers belong to
- * the single request: its id, its quota, general headers.
+ * Headers that are stored with a response. `Consistency-Token` is replaced by a later one if there is one. Other headers
+ * belong to the single request: its id, its quota, general headers.
  */
-const STORED_HEADERS = ['content-type', 'location', 'etag', 'consistency-token', 'set-cookie'] as const;
+const STORED_HEADERS = ['content-type', 'location', 'etag', 'consistency-token'] as const;
+/** Headers that are not sent if the response cannot be stored or is replaced. */
+const OWN_HEADERS = [...STORED_HEADERS, 'set-cookie'] as const;
 
 /** A response, as it was first sent. */
 export interface StoredResponse {
@@ -55,7 +56,7 @@ export function replaceResponse(reply: FastifyReply, { status, headers }: Stored
 
 /** Removes the headers of a response that is not sent. */
 export function clearHeaders(reply: FastifyReply): FastifyReply {
-  for (const name of STORED_HEADERS) reply.removeHeader(name);
+  for (const name of OWN_HEADERS) reply.removeHeader(name);
   return reply;
 }
 

@@ -38,7 +38,7 @@ interface Prepared {
   readonly credentials?: Readonly<Record<string, string>>;
   /** Another request that the same key is refused for. */
   readonly other?: JsonObject | readonly Part[];
-  /** Its answer holds an upload URL, and is the same but for that. */
+  /** Its answer is not stored: it holds an upload URL, and is the same but for that, or sets a cookie. */
   readonly expires?: true;
   /** Same however often it was sent: answers what it made or changed. */
   effect(answer: ApiResponse): Promise<unknown>;
@@ -468,6 +468,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     path: '/v1/session',
     json: { email: (await joined()).email, password: PASSWORD },
     credentials: fromPage(),
+    expires: true,
     effect: ({ headers }) => sessionsOf(headers),
     expected: 1,
   }),

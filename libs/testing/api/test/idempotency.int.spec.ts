@@ -225,6 +225,41 @@ describe('a POST with an Idempotency-Key', () => {
     expect([codeOf(other), replayed(other)]).toEqual([[404, 'not_found'], null]);
   });
 
+  it('returns no stored admin key after the caller was demoted', async () => {
+    const account = async (role: string) => {
+      const { body } = await api.call('POST', '/v1/service_accounts', { key, json: { name: randomUUID(), role } });
+      return String(body['id']);
+    };
+    const [own, admin] = [await account('admin'), await account('admin')];
+    const newKey = (service_account_id: string) => ({ name: 'k', environment: 'live', service_account_id });
+    const caller = String((await api.call('POST', '/v1/api_keys', { key, json: newKey(own) })).body['key']);
+    const name = randomUUID();
+    const create = () => under(name, '/v1/api_keys', newKey(admin), { key: caller });
+    const setRole = (role: string) => api.call('PATCH', `/v1/service_accounts/${own}`, { key, json: { role } });
+    const made = await create();
+    expect([made.status, replayed(await create())]).toEqual([201, 'true']);
+    await setRole('developer');
+    const refused = await create();
+    expect(codeOf(refused)).toEqual([403, 'permission_denied']);
+    expect(refused.text).not.toContain(String(made.body['key']));
+    await setRole('viewer');
+    expect(codeOf(await create())).toEqual([403, 'permission_denied']);
+    await setRole('admin');
+    expect((await create()).body['key']).toBe(made.body['key']);
+  });
+
+  it('returns the same response after the caller lost a permission that the operation does not need', async () => {
+    const { body } = await api.call('POST', '/v1/service_accounts', { key, json: { name: 'TMS', role: 'admin' } });
+    const json = { name: 'k', environment: 'live', service_account_id: body['id'] };
+    const caller = String((await api.call('POST', '/v1/api_keys', { key, json })).body['key']);
+    const [name, shipment] = [randomUUID(), fields()];
+    const first = await under(name, SHIPMENTS, shipment, { key: caller });
+    await api.call('PATCH', `/v1/service_accounts/${String(body['id'])}`, { key, json: { role: 'operator' } });
+    const again = await under(name, SHIPMENTS, shipment, { key: caller });
+    expect([told(again), replayed(again)]).toEqual([told(first), null]);
+    expect(replayed(await under(name, SHIPMENTS, shipment, { key: caller }))).toBe('true');
+  });
+
   it('returns 409 while the first request is in progress', async () => {
     const held = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -302,7 +337,7 @@ describe('a POST with an Idempotency-Key', () => {
 
   it('stays the same command where a repeat of it is refused', async () => {
     const [dead, alive] = [await api.claims(), await api.claims()];
-    const request = { scope: ['key_1'], key: randomUUID(), content: '{}' };
+    const request = { scope: ['key_1'], key: randomUUID(), content: '{}', permissions: [] };
     const taken = async (by: IdempotencyClaims) => {
       const taking = await by.take(request);
       if (taking.kind !== 'taken') throw new Error(`${taking.kind} in place of taken`);

@@ -154,6 +154,20 @@ describe('signing in', () => {
     expect(answer.text).not.toContain(PASSWORD);
   });
 
+  it('repeated under an Idempotency-Key returns the cookie only for the current password', async () => {
+    const { email } = await newUser();
+    const under = { 'idempotency-key': randomUUID() };
+    const first = await signIn(email, {}, under);
+    const again = await signIn(email, {}, under);
+    expect([again.status, cookieOf(again)]).toEqual([200, cookieOf(first)]);
+    expect((await call('GET', '/v1/sessions', { headers: cookieOf(first) })).body['data']).toHaveLength(1);
+    const json = { current_password: PASSWORD, new_password: 'another violet harbour' };
+    const changed = await call('POST', '/v1/session/password', { json, headers: { ...OWN, ...cookieOf(first) } });
+    expect(changed.status).toBe(200);
+    const late = await signIn(email, {}, under);
+    expect([late.status, codeOf(late), late.headers.get('set-cookie')]).toEqual([401, 'invalid_credentials', null]);
+  });
+
   it('in another environment is another request under the same Idempotency-Key', async () => {
     const { email } = await newUser('developer');
     const under = { 'idempotency-key': randomUUID() };
