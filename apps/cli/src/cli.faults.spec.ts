@@ -93,6 +93,7 @@ describe('the command line tool', () => {
           name: 'TMS',
           environment: 'live',
           role: 'feed',
+          max_role: null,
           owner: { type: 'service_account', id: expect.stringMatching(/^sva_/) },
           prefix: expect.stringMatching(/^sk_live_.{4}$/),
           last_four: expect.stringMatching(/^.{4}$/),

@@ -76,6 +76,8 @@ export interface ApiKey {
   readonly owner: KeyOwner;
   /** Current role of the owner. */
   readonly role: Role;
+  /** Role that also limits the key, whatever role its owner gets; null for no limit. */
+  readonly max_role: Role | null;
   readonly created_by: Actor;
   readonly created_at: Timestamp;
   /** Expiry of the key; null for none. A rotated key expires at the end of its grace period. */

@@ -58,7 +58,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key for yourself or a service account
-         * @description Keys of service accounts need `keys:manage`, and of a service account with the role admin `workspace:admin`. A test key can create only test keys.
+         * @description Keys of service accounts need `keys:manage`, and `workspace:admin` if the role of the account exceeds yours in the environment of the key. A test key can create only test keys.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
          */
@@ -1957,6 +1957,8 @@ export interface components {
              * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
+            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit. */
+            max_role: components["schemas"]["Role"] | null;
             /**
              * @description Purpose of the key, in your words.
              * @example Nightly import
@@ -2018,6 +2020,8 @@ export interface components {
              * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
+            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit. */
+            max_role: components["schemas"]["Role"] | null;
             /**
              * @description Purpose of the key, in your words.
              * @example Nightly import
@@ -2119,6 +2123,8 @@ export interface components {
              * @description Time of the last use, to the minute; null if the key was never used. UTC with milliseconds.
              */
             last_used_at: string | null;
+            /** @description Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit. */
+            max_role: components["schemas"]["Role"] | null;
             /**
              * @description Purpose of the key, in your words.
              * @example Nightly import
@@ -6656,6 +6662,7 @@ export interface operations {
                      *             "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
                      *           },
                      *           "role": "viewer",
+                     *           "max_role": null,
                      *           "created_by": {
                      *             "type": "user",
                      *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
@@ -6736,6 +6743,7 @@ export interface operations {
                      *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
                      *       },
                      *       "role": "viewer",
+                     *       "max_role": null,
                      *       "created_by": {
                      *         "type": "user",
                      *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
@@ -6797,6 +6805,7 @@ export interface operations {
                      *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
                      *       },
                      *       "role": "viewer",
+                     *       "max_role": null,
                      *       "created_by": {
                      *         "type": "user",
                      *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
@@ -6871,6 +6880,7 @@ export interface operations {
                      *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
                      *       },
                      *       "role": "viewer",
+                     *       "max_role": null,
                      *       "created_by": {
                      *         "type": "user",
                      *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
@@ -6955,6 +6965,7 @@ export interface operations {
                      *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
                      *       },
                      *       "role": "viewer",
+                     *       "max_role": null,
                      *       "created_by": {
                      *         "type": "user",
                      *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"

@@ -19,7 +19,7 @@ import {
   requireVersion,
   type VersionedDocument,
 } from './identity-command.ts';
-import { type KeyReach, reaches, requireHolder, requireReach } from './principal.ts';
+import { type KeyReach, maxRoleOf, reaches, requireHolder, requireReach } from './principal.ts';
 import { checkedName, findAll, newestFirstOf } from './records.ts';
 import { derivedBytes, hashOf, idFor, keyOf } from './secrets.ts';
 import type { KeyOwners } from './service-accounts.ts';
@@ -83,8 +83,9 @@ export class ApiKeys {
     const name = checkedName(request.name);
     if (hasEnded(expires_at, command.at)) throw alreadyOver();
     const { role } = await this.options.owners.active(command.workspace_id, owner);
-    requireReach(reach, owner, role, environment);
-    const fields = { name, environment, owner, expires_at };
+    requireReach(reach, { owner, role, environment });
+    const max_role = owner.type === 'service_account' ? maxRoleOf(reach) : null;
+    const fields = { name, environment, owner, expires_at, max_role };
     return { before: null, after: await this.make(command, fields, role, 'Revoke one first.') };
   }
 
@@ -134,7 +135,7 @@ export class ApiKeys {
   async rotate(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
     const { if_match: _, ...unconditional } = command;
     const old = await this.get(command.workspace_id, reach, id);
-    requireHolder(reach, old.owner);
+    requireHolder(reach, old);
     const rotated_to = idFor('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
     const requireRotatable = (present: ApiKey) => {
@@ -146,7 +147,9 @@ export class ApiKeys {
       await this.options.owners.active(command.workspace_id, old.owner);
     }
     const remedy = grace_seconds > 0 ? 'Revoke one first, or rotate without a grace period.' : undefined;
-    const made = await this.make(command, old, old.role, remedy);
+    const { owner, max_role } = old;
+    const limit = owner.type === 'service_account' ? (max_role ?? maxRoleOf(reach)) : max_role;
+    const made = await this.make(command, { ...old, max_role: limit }, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
       const changed = await this.set(unconditional, id, old.role, (document) => {
@@ -170,7 +173,7 @@ export class ApiKeys {
    */
   private async make(
     command: IdentityCommand,
-    { name, environment, owner, expires_at }: Required<NewKeyRequest>,
+    { name, environment, owner, expires_at, max_role }: Required<NewKeyRequest> & Pick<ApiKey, 'max_role'>,
     role: Role,
     remedy: string | undefined,
   ): Promise<NewApiKey> {
@@ -190,6 +193,7 @@ export class ApiKeys {
       last_used_at: null,
       revoked_at: null,
       rotated_to: null,
+      max_role,
       hash: hashOf(key),
     });
     if (isNew && remedy !== undefined) await this.requireRoom(document, command.at, remedy);
@@ -258,7 +262,9 @@ function alreadyOver(): DomainError {
 }
 
 /** A stored key. It has the permissions of its owner, looked up at each use: a changed role changes all keys of the owner. */
-export interface ApiKeyDocument extends Omit<ApiKey, 'role'>, VersionedDocument {
+export interface ApiKeyDocument extends Omit<ApiKey, 'role' | 'max_role'>, VersionedDocument {
+  /** Absent on keys of earlier versions, which have no limit. */
+  readonly max_role?: Role | null;
   /** SHA-256 of the key, in hex. */
   readonly hash: string;
   /** The owner's id, for the index. */
@@ -268,7 +274,7 @@ export interface ApiKeyDocument extends Omit<ApiKey, 'role'>, VersionedDocument 
 /** The key as the API returns it, without its hash. */
 export function apiKey(document: ApiKeyDocument, role: Role): ApiKey {
   const { hash: _, owner_id: _owner, changed_by: _by, changed_from: _from, ...key } = document;
-  return { ...key, role };
+  return { ...key, role, max_role: document.max_role ?? null };
 }
 
 /** Returns true if a key that expires at `expires_at` is no longer valid at `at`. */

@@ -10,7 +10,7 @@ import {
 import type { Clock, Collection, Logger } from '@tracking/ports';
 import { RecentLookUps, type RecentLookUpsOptions } from '@tracking/resilience';
 import { apiKey, type ApiKeyDocument, hasEnded } from './api-keys.ts';
-import { permissionsOf } from './principal.ts';
+import { keyPermissionsOf, permissionsOf } from './principal.ts';
 import { hashOf, looksLikeKey, looksLikeToken } from './secrets.ts';
 import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { isOfEpoch, type SessionDocument, type Sessions } from './sessions.ts';
@@ -33,13 +33,14 @@ export async function credentialsHolder(
   principal: Principal,
 ): Promise<CredentialsHolder | undefined> {
   const { workspace_id, environment } = principal;
-  const [owner, workspace, expires_at] = await Promise.all([
+  const [owner, workspace, credential] = await Promise.all([
     ownerOf(parts, principal),
     parts.workspaces.get(workspace_id),
-    endOf(parts, principal),
+    credentialOf(parts, principal),
   ]);
-  if (!owner || expires_at === undefined) return undefined;
-  const allowed = permissionsOf(owner.role, environment);
+  if (!owner || !credential) return undefined;
+  const { expires_at, max_role } = credential;
+  const allowed = keyPermissionsOf(owner.role, { environment, max_role });
   const permissions = PERMISSIONS.filter((permission) => allowed.has(permission));
   return { ...owner, workspace: { id: workspace.id, name: workspace.name }, permissions, environment, expires_at };
 }
@@ -57,13 +58,13 @@ async function ownerOf(
   return user && { user: { id, name: user.name, email: user.email }, service_account: null, role: user.role };
 }
 
-/** Returns the end of the key or session, null if it never ends; undefined if it no longer exists. */
-async function endOf(
+/** Returns the end and the limit of the key or session; undefined if it no longer exists. */
+async function credentialOf(
   { keys, sessions }: CredentialsHolderDependencies,
   { type, credential_id }: Principal,
-): Promise<Timestamp | null | undefined> {
-  if (type === 'session') return (await sessions.documents.get(credential_id))?.expires_at;
-  return (await keys.get(credential_id))?.expires_at;
+): Promise<{ readonly expires_at: Timestamp | null; readonly max_role: Role | null } | undefined> {
+  const found = type === 'session' ? await sessions.documents.get(credential_id) : await keys.get(credential_id);
+  return found && { expires_at: found.expires_at, max_role: 'max_role' in found ? (found.max_role ?? null) : null };
 }
 
 const USE_RECORD_INTERVAL_MS = 60_000;
@@ -134,8 +135,10 @@ export class KeyAuthentication {
   }
 }
 
-function principalOf({ id, workspace_id, environment, owner }: ApiKeyDocument, role: Role): Principal {
-  const access = { credential_id: id, workspace_id, environment, permissions: permissionsOf(role, environment) };
+function principalOf(key: ApiKeyDocument, role: Role): Principal {
+  const { id, workspace_id, environment, owner, max_role = null } = key;
+  const permissions = keyPermissionsOf(role, { environment, max_role });
+  const access = { credential_id: id, workspace_id, environment, permissions };
   return owner.type === 'user'
     ? { type: 'user_key', actor: { type: 'user', id: owner.id }, ...access }
     : { type: 'service_account_key', actor: { type: 'service_account', id: owner.id }, ...access };

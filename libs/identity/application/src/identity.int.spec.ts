@@ -126,6 +126,7 @@ describe('identity', () => {
         name: 'TMS',
         environment: 'live',
         role: 'feed',
+        max_role: null,
         owner: { type: 'service_account', id: expect.stringMatching(/^sva_[a-z2-7]{26}$/) },
         prefix: created.key.slice(0, 12),
         last_four: created.key.slice(-4),

@@ -55,16 +55,36 @@ describe('keys', () => {
 
   it('of other users are never rotated, not even by an admin', () => {
     const reach = keyReachOf(principal('session', 'admin'));
-    expect(() => requireHolder(reach, key('usr_me').owner)).not.toThrow();
-    expect(() => requireHolder(reach, key('sva_1').owner)).not.toThrow();
-    expect(() => requireHolder(reach, key('usr_other').owner)).toThrow(/Only the user who owns/);
+    expect(() => requireHolder(reach, key('usr_me'))).not.toThrow();
+    expect(() => requireHolder(reach, key('sva_1'))).not.toThrow();
+    expect(() => requireHolder(reach, key('usr_other'))).toThrow(/Only the user who owns/);
   });
 
   it.each<[string, Principal, ReturnType<typeof key>]>([
     ['keys:manage', principal('session', 'operator'), key('sva_1')],
     ['workspace:admin', principal('session', 'developer'), key('sva_1', 'admin')],
     ['test keys', principal('user_key', 'admin', 'test'), key('usr_me')],
-  ])('are refused with the missing permission: %s', (lacking, who, { owner, role, environment }) => {
-    expect(() => requireReach(keyReachOf(who), owner, role, environment)).toThrow(lacking);
+  ])('are refused with the missing permission: %s', (lacking, who, refused) => {
+    expect(() => requireReach(keyReachOf(who), refused)).toThrow(lacking);
   });
+
+  it.each<[Environment, readonly Role[]]>([
+    ['live', ['viewer', 'developer']],
+    ['test', ['viewer', 'operator', 'feed', 'developer']],
+  ])(
+    'of service accounts are created and rotated by a developer up to the own permissions: %s',
+    (environment, roles) => {
+      const reach = keyReachOf(principal('session', 'developer'));
+      const permitted = (check: typeof requireHolder) =>
+        ROLES.filter((role) => {
+          try {
+            check(reach, key('sva_1', role, environment));
+            return true;
+          } catch {
+            return false;
+          }
+        });
+      expect([permitted(requireReach), permitted(requireHolder)]).toEqual([roles, roles]);
+    },
+  );
 });

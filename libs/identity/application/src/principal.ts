@@ -42,6 +42,17 @@ export function permissionsOf(role: Role, environment: Environment): ReadonlySet
   return BY_ENVIRONMENT[environment][role];
 }
 
+/** Returns the permissions of a key: those of its owner's present role, at most those of `max_role`. */
+export function keyPermissionsOf(
+  role: Role,
+  { environment, max_role }: Pick<ApiKey, 'environment' | 'max_role'>,
+): ReadonlySet<Permission> {
+  const allowed = permissionsOf(role, environment);
+  if (max_role === null) return allowed;
+  const most = permissionsOf(max_role, environment);
+  return new Set([...allowed].filter((permission) => most.has(permission)));
+}
+
 /** The keys of a workspace that a caller can see and manage. Every other key is `not_found` for this caller. */
 export interface KeyReach {
   /** Id of the calling user; null for a service account. */
@@ -76,26 +87,51 @@ export function keyReachOf(principal: Principal): KeyReach {
   };
 }
 
-/** Returns true if the key is within reach. @param key with the role that its owner has now */
-export function reaches(
-  reach: KeyReach,
-  { owner, role, environment }: Pick<ApiKey, 'owner' | 'role' | 'environment'>,
-): boolean {
+/** A key, with the role that its owner has now. */
+type ReachedKey = Pick<ApiKey, 'owner' | 'role' | 'environment'>;
+
+/** Returns true if the key is within reach. */
+export function reaches(reach: KeyReach, { owner, role, environment }: ReachedKey): boolean {
   if (!reach.environments.includes(environment)) return false;
   if (owner.type === 'user') return owner.id === reach.user_id || reach.other_users;
   return reachesAccount(reach, role);
 }
 
-/** Only the user of a key may rotate it. Others may revoke it, but must not get a key of that user. */
-export function requireHolder(reach: KeyReach, owner: KeyOwner): void {
-  if (owner.type === 'service_account' || owner.id === reach.user_id) return;
+/**
+ * Role that limits the service account keys that the caller creates, so that a later promotion of the account does not
+ * give them rights that their creator never had. Null for no limit, as for admins.
+ */
+export function maxRoleOf({ service_accounts }: KeyReach): Role | null {
+  // Only developers and admins have the permission keys:manage.
+  return service_accounts === 'all' ? null : 'developer';
+}
+
+/**
+ * Only the user of a key may rotate it, and a key of a service account only a caller who may create one. Others may
+ * revoke it, but must not get a new key.
+ */
+export function requireHolder(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
+  if (owner.type === 'service_account') return requireRole(reach, role, environment);
+  if (owner.id === reach.user_id) return;
   throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
 }
 
 /** @throws DomainError `permission_denied` */
-export function requireReach(reach: KeyReach, owner: KeyOwner, role: Role, environment: Environment): void {
-  if (reaches(reach, { owner, role, environment })) return;
-  throw new DomainError('permission_denied', describeMissing(reach, owner, environment));
+export function requireReach(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
+  if (!reaches(reach, { owner, role, environment })) {
+    throw new DomainError('permission_denied', describeMissing(reach, owner, environment));
+  }
+  if (owner.type === 'service_account') requireRole(reach, role, environment);
+}
+
+/** @throws DomainError `permission_denied` if a service account with the role may do more than the caller */
+function requireRole(reach: KeyReach, role: Role, environment: Environment): void {
+  const max_role = maxRoleOf(reach);
+  if (max_role === null) return;
+  const most = permissionsOf(max_role, environment);
+  if ([...permissionsOf(role, environment)].every((permission) => most.has(permission))) return;
+  const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: getting a new key of it needs the permission workspace:admin.`;
+  throw new DomainError('permission_denied', message);
 }
 
 function describeMissing(reach: KeyReach, owner: KeyOwner, environment: Environment): string {

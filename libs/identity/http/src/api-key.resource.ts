@@ -43,6 +43,13 @@ export class ApiKeyResource extends Resource implements ApiKey {
   readonly owner!: KeyOwnerResource;
   @ApiProperty({ description: 'Current role of the owner.', enum: ROLES })
   readonly role!: Role;
+  @ApiProperty({
+    nullable: true,
+    description:
+      'Role that also limits the key: `developer` for a key of a service account that a developer created, so that a later role of the account does not widen it; null for no limit.',
+    enum: ROLES,
+  })
+  readonly max_role!: Role | null;
   @ApiProperty({ type: ActorResource, description: 'User or service account that created the key.' })
   readonly created_by!: ActorResource;
   @ApiProperty({ ...TIME, description: 'Time of creation. UTC with milliseconds.' })

@@ -54,7 +54,7 @@ export class ApiKeysController {
   @Operation('createApiKey', {
     summary: 'Create an API key for yourself or a service account',
     description:
-      'Keys of service accounts need `keys:manage`, and of a service account with the role admin `workspace:admin`. A test key can create only test keys.',
+      'Keys of service accounts need `keys:manage`, and `workspace:admin` if the role of the account exceeds yours in the environment of the key. A test key can create only test keys.',
     body: ApiKeyDto,
   })
   @ApiResponse({

@@ -66,7 +66,7 @@ const SAMPLES = {
   CredentialsHolder: { service_account: null },
   SignedIn: { service_account: null },
   ApiKeyFields: { name: 'Nightly import', environment: 'test' },
-  ApiKey: { name: 'Nightly import', expires_at: null, last_used_at: null, revoked_at: null },
+  ApiKey: { name: 'Nightly import', max_role: null, expires_at: null, last_used_at: null, revoked_at: null },
   WorkspaceSettingsChanges: { exceptions: { eta_slip: { after_hours: 12 }, no_update: { enabled: false } } },
 };
 

@@ -64,6 +64,7 @@ describe('a personal key', () => {
         last_four: String(secret).slice(-4),
         owner: { type: 'user', id },
         role,
+        max_role: null,
         created_by: { type: 'user', id },
         created_at: expect.any(String),
         expires_at: '2998-12-31T23:00:00.000Z',
@@ -98,8 +99,8 @@ describe('a personal key', () => {
 describe('keys of service accounts', () => {
   it('are created, listed and revoked by developers, except for admins', async () => {
     const { key } = await person('developer');
-    const made = await create(key, { service_account_id: await account('feed') });
-    expect(made.body).toMatchObject({ role: 'feed', owner: { type: 'service_account' } });
+    const made = await create(key, { environment: 'test', service_account_id: await account('feed') });
+    expect(made.body).toMatchObject({ role: 'feed', max_role: 'developer', owner: { type: 'service_account' } });
     expect(await listed(key)).toContainEqual(expect.objectContaining({ id: made.body['id'] }));
     expect((await post(key, made.body['id'], 'revoke')).status).toBe(200);
 
@@ -118,6 +119,37 @@ describe('keys of service accounts', () => {
       'service_account',
       'admin',
     ]);
+  });
+
+  it('of a developer do not gain rights when the account is promoted', async () => {
+    const [{ key: developer }, { key: admin }] = [await person('developer'), await person('admin')];
+    const id = await account('viewer');
+    const [theirs, own] = [
+      await create(admin, { service_account_id: id }),
+      await create(developer, { service_account_id: id }),
+    ];
+    expect([theirs.body['max_role'], own.body['max_role']]).toEqual([null, 'developer']);
+    const rotated = await post(admin, own.body['id'], 'rotate', { grace_seconds: 60 });
+    expect(rotated.body['max_role']).toBe('developer');
+    await api.call('PATCH', `/v1/service_accounts/${id}`, { key: admin, json: { role: 'admin' } });
+    const permissions = async ({ body }: ApiResponse) =>
+      (await api.call('GET', '/v1/session', { key: String(body['key']) })).body['permissions'];
+    const users = async ({ body }: ApiResponse) =>
+      (await api.call('GET', '/v1/users', { key: String(body['key']) })).status;
+    expect([await users(theirs), await users(own), await users(rotated)]).toEqual([200, 403, 403]);
+    expect(await permissions(theirs)).toContain('workspace:admin');
+    expect(await permissions(own)).toEqual(['shipments:read', 'documents:read', 'webhooks:manage', 'keys:manage']);
+  });
+
+  it('are neither created nor rotated by a developer if the role of the account exceeds the own one', async () => {
+    const [{ key: developer }, { key: admin }] = [await person('developer'), await person('admin')];
+    for (const role of ['operator', 'feed'] as const) {
+      const service_account_id = await account(role);
+      expect(errorOf(await create(developer, { service_account_id }))).toEqual([403, 'permission_denied']);
+      const { id } = (await create(admin, { service_account_id })).body;
+      expect(errorOf(await post(developer, id, 'rotate'))).toEqual([403, 'permission_denied']);
+      expect((await post(developer, id, 'revoke')).status).toBe(200);
+    }
   });
 
   it.each(['viewer', 'operator', 'feed'] as const)('are not available to a %s', async (role) => {

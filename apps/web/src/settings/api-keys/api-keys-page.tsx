@@ -97,6 +97,7 @@ interface Props {
 
 export function Keys({ keys, onRotate }: Props) {
   const [client, { user }, ownerOf] = [useApi(), useSession(), useOwnerNames()];
+  const isAdmin = useHasPermission('workspace:admin');
   const revoke = useWrite({
     write: ({ id }: ApiKey) => client.keys.revoke(id),
     done: 'Key revoked.',
@@ -140,7 +141,7 @@ export function Keys({ keys, onRotate }: Props) {
                   </Code>
                 </Table.Td>
                 <Table.Td>
-                  {ownerOf(key.owner)} ({ROLE_LABELS[key.role]})
+                  {ownerOf(key.owner)} ({roleLabel(key)})
                 </Table.Td>
                 <Table.Td>
                   <Time value={key.last_used_at} />
@@ -149,7 +150,9 @@ export function Keys({ keys, onRotate }: Props) {
                 <Table.Td ta="end" className="rowActions">
                   {state === 'active' && (
                     <RowMenu of={key.name}>
-                      {canRotate(key, user?.id) && <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>}
+                      {canRotate(key, user?.id, isAdmin) && (
+                        <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>
+                      )}
                       <Menu.Item color="red" onClick={() => confirmRevoke(key)}>
                         Revoke…
                       </Menu.Item>
@@ -163,6 +166,12 @@ export function Keys({ keys, onRotate }: Props) {
       </Table>
     </Table.ScrollContainer>
   );
+}
+
+/** Returns the role of the key's owner, and the role that limits the key if it has another one. */
+function roleLabel({ role, max_role }: ApiKey): string {
+  if (max_role === null || max_role === role) return ROLE_LABELS[role];
+  return `${ROLE_LABELS[role]}, limited to ${ROLE_LABELS[max_role]}`;
 }
 
 /** Returns a function that names the owner of a key, as far as the user's permissions allow. */
@@ -241,7 +250,11 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
           <Select
             {...form.getInputProps('owner')}
             label="Owner"
-            description="Keys of a service account keep working when a user leaves."
+            description={
+              isAdmin
+                ? 'Keys of a service account keep working when a user leaves.'
+                : 'Keys of a service account keep working when a user leaves. If the account may do more than you in the environment, only an administrator can create its keys.'
+            }
             allowDeselect={false}
             data={[
               { value: OWN_ACCOUNT, label: 'Me' },

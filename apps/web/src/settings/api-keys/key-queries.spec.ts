@@ -12,9 +12,22 @@ it('reports if a key is valid, or why it is not', () => {
 });
 
 it("allows rotating one's own keys and those of service accounts, but not keys of other users", () => {
-  expect(canRotate({ owner: { type: 'user', id: 'usr_me' } }, 'usr_me')).toBe(true);
-  expect(canRotate({ owner: { type: 'user', id: 'usr_other' } }, 'usr_me')).toBe(false);
-  expect(canRotate({ owner: { type: 'service_account', id: 'sva_1' } }, 'usr_me')).toBe(true);
+  const of = (type: 'user' | 'service_account', id: string) =>
+    ({ owner: { type, id }, role: 'viewer', environment: 'live' }) as const;
+  expect(canRotate(of('user', 'usr_me'), 'usr_me', false)).toBe(true);
+  expect(canRotate(of('user', 'usr_other'), 'usr_me', true)).toBe(false);
+  expect(canRotate(of('service_account', 'sva_1'), 'usr_me', false)).toBe(true);
+});
+
+it('allows developers to rotate keys of service accounts that may do no more than they', () => {
+  const may = (role: ApiKey['role'], environment: ApiKey['environment'], isAdmin = false) =>
+    canRotate({ owner: { type: 'service_account', id: 'sva_1' }, role, environment }, 'usr_me', isAdmin);
+  expect([may('operator', 'live'), may('feed', 'live'), may('admin', 'test')]).toEqual([false, false, false]);
+  expect([may('developer', 'live'), may('operator', 'test'), may('operator', 'live', true)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
 });
 
 it('allows keys for active service accounts; only administrators may create keys for administrator accounts', () => {

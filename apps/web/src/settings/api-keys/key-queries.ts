@@ -30,12 +30,20 @@ export function keyState({ revoked_at, expires_at }: ApiKey, now: number): KeySt
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
 }
 
-/** A user can revoke another user's key but not rotate it: only the owner may have the new key. */
-export function canRotate({ owner }: Pick<ApiKey, 'owner'>, userId: string | undefined): boolean {
-  return owner.type === 'service_account' || owner.id === userId;
+/**
+ * A user can revoke another user's key but not rotate it: only the owner may have the new key. Only administrators can
+ * rotate keys of service accounts that may do more than a developer.
+ */
+export function canRotate(
+  { owner, role, environment }: Pick<ApiKey, 'owner' | 'role' | 'environment'>,
+  userId: string | undefined,
+  isAdmin: boolean,
+): boolean {
+  if (owner.type === 'user') return owner.id === userId;
+  return isAdmin || role === 'viewer' || role === 'developer' || (environment === 'test' && role !== 'admin');
 }
 
-/** Checks if a user who manages keys can create keys for the account. */
+/** Checks if a user who manages keys can create keys for the account, in the test environment at least. */
 export function canHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
