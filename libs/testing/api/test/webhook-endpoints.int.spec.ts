@@ -284,6 +284,24 @@ describe('a webhook endpoint', () => {
     ]);
   });
 
+  it('sends ten challenges a minute to an endpoint, and 60 for a workspace', async () => {
+    const owner = await api.key('developer', 'live', 'challenger');
+    const challenge = async (id: unknown) => {
+      const { status, headers, body } = await api.call('POST', `${ENDPOINTS}/${String(id)}/verify`, { key: owner });
+      const { code } = (body['error'] ?? {}) as { readonly code?: string };
+      return status === 200 ? 'sent' : [status, code, Number(headers.get('retry-after')) > 0].join(' ');
+    };
+    const made = await Promise.all(Array.from({ length: 7 }, () => create({}, owner)));
+    const before = receiver.requests.length;
+    const outcomes = [];
+    for (const { body } of made) {
+      outcomes.push(await Promise.all(Array.from({ length: 11 }, () => challenge(body['id']))));
+    }
+    const sent = outcomes.map((each) => each.filter((outcome) => outcome === 'sent').length);
+    expect([sent, receiver.requests.length - before]).toEqual([[10, 10, 10, 10, 10, 10, 0], 60]);
+    expect(new Set(outcomes.flat())).toEqual(new Set(['sent', '429 rate_limited true']));
+  });
+
   it('drops stored headers with a change of the host, and warns about each', async () => {
     const { body: endpoint } = await create({
       headers: { authorization: 'Bearer of-an-admin', 'X-B': '2', 'x-c': '3' },

@@ -47,6 +47,7 @@ import {
   TestEndpointDto,
 } from './endpoint.resource.ts';
 import { droppedHeaders, reportedChange } from './reported-change.ts';
+import { VerificationThrottle } from './verification-throttle.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const NotFound = () => refusal(404, 'This endpoint does not exist in this workspace and environment.');
@@ -55,6 +56,8 @@ const NotVerified = () => refusal(409, 'The endpoint is not verified.');
 @ApiTags('Webhook endpoints')
 @Controller('v1/webhook_endpoints')
 export class WebhookEndpointsController {
+  @Inject(VerificationThrottle) private readonly throttle!: VerificationThrottle;
+
   constructor(
     @Inject(WEBHOOKS) private readonly webhooks: WebhooksHttpDependencies['webhooks'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
@@ -167,6 +170,7 @@ export class WebhookEndpointsController {
     type: EndpointWrittenResource,
   })
   @NotFound()
+  @refusal(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
   @Audited('webhook_endpoint.verified')
   async verify(
     @Param('id') endpoint_id: string,
@@ -176,6 +180,7 @@ export class WebhookEndpointsController {
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const scope = scopeOf(reply.request);
     const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
+    await this.throttle.challenge(scope.workspace_id, before);
     const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
     // A challenge that changes no status is visible only in `last_verification`.
     reportChange(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LOG_HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { DOCS } from './docs/webhooks-docs.ts';
+import { VerificationThrottle } from './verification-throttle.ts';
 import { WebhookDeadLettersController } from './webhook-dead-letters.controller.ts';
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.ts';
 import { WebhookEndpointsController } from './webhook-endpoints.controller.ts';
@@ -11,7 +12,7 @@ import { WebhookReplaysController } from './webhook-replays.controller.ts';
 export class WebhooksHttpModule {
   static readonly docs = DOCS;
 
-  static with({ webhooks, head }: WebhooksHttpDependencies): DynamicModule {
+  static with({ webhooks, head, quota }: WebhooksHttpDependencies): DynamicModule {
     return {
       module: WebhooksHttpModule,
       controllers: [
@@ -23,6 +24,7 @@ export class WebhooksHttpModule {
       providers: [
         { provide: WEBHOOKS, useValue: webhooks },
         { provide: LOG_HEAD, useValue: head },
+        { provide: VerificationThrottle, useFactory: () => new VerificationThrottle(quota) },
       ],
     };
   }

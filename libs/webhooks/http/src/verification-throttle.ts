@@ -1,0 +1,27 @@
+import { requireQuota } from '@tracking/http';
+import type { Quota } from '@tracking/ports';
+import type { WebhookEndpoint } from '@tracking/webhooks';
+
+/** Challenges per minute to one endpoint. */
+const MAX_PER_ENDPOINT = 10;
+/** Challenges per minute from one workspace, which has at most 50 endpoints in each environment. */
+const MAX_PER_WORKSPACE = 60;
+/** Challenges per minute to one host, from all workspaces. Greater than for one workspace, which cannot use it up. */
+const MAX_PER_HOST = 120;
+
+/** Limits how many challenges are sent, because the owner of an unverified URL has not agreed to receive requests. */
+export class VerificationThrottle {
+  constructor(private readonly quota: Quota) {}
+
+  /** Counts one challenge. @throws RequestError `rate_limited` */
+  async challenge(workspace_id: string, { id, url }: Pick<WebhookEndpoint, 'id' | 'url'>): Promise<void> {
+    await this.take(`verification:endpoint:${id}`, MAX_PER_ENDPOINT, 'one webhook endpoint');
+    await this.take(`verification:workspace:${workspace_id}`, MAX_PER_WORKSPACE, 'the workspace');
+    await this.take(`verification:host:${new URL(url).hostname}`, MAX_PER_HOST, 'one host');
+  }
+
+  private async take(key: string, limit: number, of: string): Promise<void> {
+    const refusal = `The limit of ${limit} verifications per minute of ${of} is exceeded.`;
+    await requireQuota(this.quota, key, limit, refusal);
+  }
+}
