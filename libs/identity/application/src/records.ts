@@ -3,16 +3,29 @@ import type { Collection, Document, Filter, Scalar } from '@tracking/ports';
 
 const MAX_LENGTH = 100;
 
+/** Message for text with {@link hasHiddenCharacters}. */
+export const HIDDEN_CHARACTERS_MESSAGE = 'Must not contain control, invisible or direction characters.';
+
+/**
+ * Returns true if the text contains characters that are not visible, so that it could look like another text: control
+ * and format characters, such as zero-width and direction characters, and unpaired surrogates. The variation selector
+ * of an emoji is allowed.
+ */
+export function hasHiddenCharacters(text: string): boolean {
+  const plain = text.replace(/(\p{Extended_Pictographic})\uFE0F/gu, '$1');
+  return /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(plain);
+}
+
 /**
  * Returns a name in its stored form: trimmed, in Unicode's composed form, 1 to 100 characters (code points) without
- * control characters.
+ * hidden characters.
  * @throws DomainError `validation_failed` naming `name`
  */
 export function checkedName(text: string): string {
   const name = text.trim().normalize('NFC');
   if (name === '') throw refusal('required', 'Must not be blank.');
   if ([...name].length > MAX_LENGTH) throw refusal('too_long', `Must have at most ${MAX_LENGTH} characters.`);
-  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) throw refusal('invalid_value', 'Must not contain control characters.');
+  if (hasHiddenCharacters(name)) throw refusal('invalid_value', HIDDEN_CHARACTERS_MESSAGE);
   return name;
 }
 

@@ -11,6 +11,7 @@ import {
   type VersionedDocument,
   type Versionless,
 } from './identity-command.ts';
+import { HIDDEN_CHARACTERS_MESSAGE, hasHiddenCharacters } from './records.ts';
 import { idFor, type StoredLink } from './secrets.ts';
 
 /** A stored user. */
@@ -253,6 +254,7 @@ export function emailFault(text: string): { readonly code: FieldErrorCode; reado
   }
   // The syntax check throws on an unpaired surrogate.
   if (!text.isWellFormed()) return { code: 'invalid_value', message: 'Must not contain unpaired surrogates.' };
+  if (hasHiddenCharacters(text)) return { code: 'invalid_value', message: HIDDEN_CHARACTERS_MESSAGE };
   return isEmail(text)
     ? undefined
     : { code: 'invalid_value', message: 'Must be an e-mail address such as jo@example.com.' };
