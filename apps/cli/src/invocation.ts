@@ -5,7 +5,7 @@ import type { Output, Printer } from './terminal.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** Input and tools of a command. */
+/** Arguments and dependencies of a command. */
 export interface Invocation {
   readonly client: AdministrationClient;
   /** True if the service also delivers webhooks; false if it was started for this command only. */

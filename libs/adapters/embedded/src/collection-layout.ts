@@ -15,7 +15,7 @@ const FALSE = Uint8Array.of(1);
 const TRUE = Uint8Array.of(2);
 /** Tag of objects and arrays: they exist, but equal nothing. */
 const OTHER_TYPE = Uint8Array.of(3);
-/** Key part of an absent field: equal to no value and within no bounds. */
+/** Placeholder for an absent field in an index key. It equals no value and lies outside every range. */
 const ABSENT_KEY = new Uint8Array(0);
 
 /**

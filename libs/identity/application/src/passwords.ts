@@ -174,7 +174,7 @@ function phcOf({ cost, salt, digest }: PasswordHash): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(digest)}`;
 }
 
-/** @throws Error if the text is not an argon2id hash, so that the stored document is damaged */
+/** @throws Error if the text is not an argon2id hash, which means that the stored document is damaged */
 function readPhc(stored: string): PasswordHash {
   const [, memory, passes, parallelism, salt, digest] = PHC_PATTERN.exec(stored) ?? [];
   if (salt === undefined || digest === undefined) throw new Error('a stored password is not an argon2id hash');

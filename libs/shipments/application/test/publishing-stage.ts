@@ -13,7 +13,7 @@ import {
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
 import { type ShipmentsService, Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
 import { milestone, places, settings, upsert } from './builders.ts';
-import { MortalProcess } from './mortal-process.ts';
+import { KillableProcess } from './killable-process.ts';
 
 export const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
 const TOPIC = SHIPMENT_EVENTS_TOPIC.name;
@@ -26,7 +26,7 @@ export interface Running {
 /** The environment of publishers: an engine in a folder, and shipments. */
 export class PublishingStage {
   shipments: ShipmentsService;
-  private readonly running = new Map<Publisher, MortalProcess>();
+  private readonly running = new Map<Publisher, KillableProcess>();
   private incarnation = 1_000;
 
   private constructor(
@@ -54,7 +54,7 @@ export class PublishingStage {
   }
 
   /** Returns the leases of a new process, which replaces former ones. */
-  start(options: Partial<PublisherOptions> = {}, process = new MortalProcess()): Running {
+  start(options: Partial<PublisherOptions> = {}, process = new KillableProcess()): Running {
     const metrics = new RecordedMetrics();
     const publisher = Publisher.start({
       ...process.engines({ eventStore: this.eventStore, documentStore: this.documentStore, broker: this.broker }),

@@ -4,7 +4,7 @@ import { type LogLine, RecordedMetrics, recordingLogger } from '@tracking/testin
 import { RecheckJob, type RecheckJobParts } from '../src/clock/recheck-job.ts';
 import type { UnsettledShipments, Recheck, RecheckProgress, Rechecks } from '../src/clock/rechecks.ts';
 import { MIDNIGHT, shipmentOf } from './clock-stage.ts';
-import { MortalProcess } from './mortal-process.ts';
+import { KillableProcess } from './killable-process.ts';
 
 const STEPS: ReadonlySet<string> = new Set(['checkRules', 'advance']);
 
@@ -77,7 +77,7 @@ export class RecheckStage {
     private readonly otherwise: (command: CheckRules) => Error | undefined = () => undefined,
     parts: Partial<RecheckJobParts> = {},
     readonly rechecks = new RechecksInMemory(),
-    process = new MortalProcess(),
+    process = new KillableProcess(),
   ) {
     const unsettledShipments: UnsettledShipments = { ofWorkspace: (...asked) => this.ofWorkspace(...asked) };
     this.job = new RecheckJob({

@@ -1,8 +1,8 @@
 import { type Collection, type Document, type DocumentStore, Unavailable, type CollectionWrite } from '@tracking/ports';
-import { MortalProcess } from './mortal-process.ts';
+import { KillableProcess } from './killable-process.ts';
 
 /** A process whose document store fails about every tenth call, half of those after the call took effect. */
-export class FlakyProcess extends MortalProcess {
+export class FlakyProcess extends KillableProcess {
   /** True while the store fails. */
   flaky = false;
   /** True if every call fails. */

@@ -33,12 +33,12 @@ import {
 import type { LoopTime, SetTimer } from '../src/scheduling/timing.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
-import { MortalProcess } from './mortal-process.ts';
+import { KillableProcess } from './killable-process.ts';
 
 export const SCOPE: Scope = { workspace_id: 'wsp_one', environment: 'live' };
 
 export interface RunningWebhooks extends WebhookOperations {
-  readonly process: MortalProcess;
+  readonly process: KillableProcess;
   readonly metrics: RecordedMetrics;
   stop(): Promise<void>;
 }
@@ -115,7 +115,7 @@ export class WebhooksTestStage {
   /** Starts a process of webhooks. */
   async start(
     settings: Partial<WebhookSettings> = {},
-    process = new MortalProcess(),
+    process = new KillableProcess(),
     outbound: OutboundHttp = this.receivers,
     passive = false,
   ): Promise<RunningWebhooks> {

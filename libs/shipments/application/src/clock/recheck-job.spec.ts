@@ -2,7 +2,7 @@ import { DomainError } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { shipmentOf } from '../../test/clock-stage.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { RecheckStage } from '../../test/recheck-stage.ts';
 
 const away = new Unavailable('event store', 'away');
@@ -288,7 +288,7 @@ describe.each([
   it.each(Array.from({ length: CALLS }, (_, n) => n + 1))(
     'at call %d is followed by one that checks the rest',
     async (dieAt) => {
-      const process = new MortalProcess(dieAt, before);
+      const process = new KillableProcess(dieAt, before);
       const first = new RecheckStage(undefined, { page: 2 }, undefined, process);
       first.addShipments('wsp_1', 7);
       first.rechecks.change('wsp_1');

@@ -222,7 +222,7 @@ class ClockMetrics {
 
   constructor(metrics: Metrics, clock: Clock) {
     this.checks = metrics.counter('clock_checks_total', 'Shipments checked because of time, by outcome.', ['outcome']);
-    this.looks = metrics.counter('clock_looks_total', 'Pages read of the work list.');
+    this.looks = metrics.counter('clock_looks_total', 'Pages of the work list that were read.');
     metrics.gauge('clock_due', 'Due shipments of the last page that are not checked yet.', [], () => this.due.length);
     metrics.gauge(
       'clock_lag_seconds',

@@ -2,7 +2,7 @@ import { Busy, type Message, type MessageBroker, MessageRefused, type Position, 
 import { CHECKPOINTS, type CheckpointDocument } from '@tracking/subscriptions';
 import { eventually, simulateDelay } from '@tracking/testing';
 import { upsert } from '../../test/builders.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { ADDRESSES, PublishingStage, type Running } from '../../test/publishing-stage.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
@@ -299,7 +299,7 @@ describe('the publisher', () => {
 
   it('loses nothing and keeps the order across crashes at every step', async () => {
     for (let at = 1; at <= 24; at += 1) {
-      const process = new MortalProcess((at >> 1) + 1, at % 2 === 0);
+      const process = new KillableProcess((at >> 1) + 1, at % 2 === 0);
       stage.start({}, process);
       const id = await stage.create();
       while (!process.dead) await stage.record(id);

@@ -3,7 +3,7 @@ import type { DocumentStore } from '@tracking/ports';
 import { eventually, withLaggingReads } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
 
@@ -448,7 +448,7 @@ describe('conflicts', () => {
   /** As many concurrent requests for one resource as a busy client sends. */
   const REQUESTS = Array.from({ length: 8 }, (_, index) => index);
 
-  class LaggingProcess extends MortalProcess {
+  class LaggingProcess extends KillableProcess {
     override documentStore(store: DocumentStore): DocumentStore {
       return super.documentStore(withLaggingReads(store));
     }

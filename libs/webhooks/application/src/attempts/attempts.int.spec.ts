@@ -4,7 +4,7 @@ import { type RetryPolicy, requestRetry } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
@@ -134,7 +134,7 @@ describe('an attempt', () => {
 
   test('requested by a person is made immediately by a process whose clock is behind', async () => {
     await webhooks.stop();
-    const process = new MortalProcess();
+    const process = new KillableProcess();
     process.clockOffset = -3_600_000;
     webhooks = await stage.start({}, process);
     const { id } = await stage.endpoint(webhooks, URL_A);

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
@@ -13,12 +13,12 @@ const DAYS = 3 * 24 * HOUR;
 const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 30 * 24 * HOUR };
 
 let stage: WebhooksTestStage;
-let process: MortalProcess;
+let process: KillableProcess;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
-  process = new MortalProcess();
+  process = new KillableProcess();
   webhooks = await stage.start({ policy: SOON }, process);
 });
 afterEach(() => stage.close());

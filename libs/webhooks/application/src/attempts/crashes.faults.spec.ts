@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(120_000);
@@ -71,7 +71,7 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`d ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
-  const mortal = new MortalProcess(dieAt, before);
+  const mortal = new KillableProcess(dieAt, before);
   const first = await stage.start(SETTINGS, mortal);
   await eventually(async () => {
     if (mortal.dead) return;

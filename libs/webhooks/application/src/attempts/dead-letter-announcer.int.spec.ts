@@ -1,7 +1,7 @@
 import { MessageRefused } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { WebhooksTestStage } from '../../test/stage.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import { ANNOUNCEMENT_QUEUE, DELIVERIES, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
@@ -18,7 +18,7 @@ test('publishes a dead letter without its event, or skips it, if the broker refu
   const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
   const untold = letters.map((letter) => toDocument({ ...letter, announced_at: null }));
   await deliveries.writeMany(untold.map((document) => ({ kind: 'upsert', document })));
-  const process = new MortalProcess();
+  const process = new KillableProcess();
   const { broker } = process;
   process.broker = (inner) => ({
     ...broker.call(process, inner),

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
 
@@ -43,7 +43,7 @@ async function run(dieAt: number, before: boolean) {
   await attempted(2);
   await setUp.stop();
 
-  const mortal = new MortalProcess(dieAt, before);
+  const mortal = new KillableProcess(dieAt, before);
   const first = await stage.start({ policy: POLICY }, mortal);
   const told = async (type: string, times: number) => {
     const found = await stage.deliveries(setUp, { event_type: type, statuses: ['succeeded'] }, scope);

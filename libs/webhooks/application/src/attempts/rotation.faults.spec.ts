@@ -4,7 +4,7 @@ import { eventually, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { type Arrived, answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(120_000);
@@ -169,7 +169,7 @@ describe('a secret that is rotated under load', () => {
   });
 
   test('requested from one process while another sends and sometimes dies: every delivery verifies with a valid secret', async () => {
-    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
     load();
     await moreCome();
     const learned = () => eventually(() => expect(verified.at(-1)?.signedBy).toContain(secrets[0]));

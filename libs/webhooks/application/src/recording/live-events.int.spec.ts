@@ -3,7 +3,7 @@ import type { PublishedEvent } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
@@ -44,7 +44,7 @@ describe('an event is live for an endpoint by its log position', () => {
 
   test.each(CLOCKS)('if the enabling process is %d ms ahead of the one that made the event', async (ahead) => {
     await webhooks.stop();
-    const process = new MortalProcess();
+    const process = new KillableProcess();
     process.clockOffset = ahead;
     webhooks = await stage.start({}, process);
     const before = stage.event();
@@ -71,7 +71,7 @@ describe('an event is live for an endpoint by its log position', () => {
     const { id } = await stage.endpoint(webhooks, URL_A);
     await webhooks.stop();
     // Only answers, and consumes nothing.
-    webhooks = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    webhooks = await stage.start({}, new KillableProcess(), stage.receivers, true);
     const live: PublishedEvent[] = [];
     const all: PublishedEvent[] = [];
     for (let round = 0; round < 5; round += 1) {

@@ -3,7 +3,7 @@ import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts'
 import { MessageRefused } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 
@@ -143,7 +143,7 @@ describe('recording', () => {
     test('is parked once, however often it is received', async () => {
       await webhooks.stop();
       // Dies when the message is parked and its offset is not committed.
-      const mortal = new MortalProcess(3);
+      const mortal = new KillableProcess(3);
       await stage.start({}, mortal);
       await raw('nonsense');
       await eventually(() => expect(mortal.dead).toBe(true));
@@ -154,7 +154,7 @@ describe('recording', () => {
     });
 
     test('is parked even if the topic of parked messages refuses it', async () => {
-      const process = new MortalProcess();
+      const process = new KillableProcess();
       const { broker } = process;
       process.broker = (inner) => ({
         ...broker.call(process, inner),
@@ -186,7 +186,7 @@ describe('metrics of blocked webhooks', () => {
   afterEach(() => stage.close());
 
   test('include the number of waiting events, even if no process records', async () => {
-    const idle = new MortalProcess();
+    const idle = new KillableProcess();
     const { broker } = idle;
     const goOn = Promise.withResolvers<void>();
     idle.broker = (inner) => {

@@ -2,7 +2,7 @@ import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookReplay } from '../index.ts';
 import { PAYLOADS, type PayloadDocument } from '../store/delivery-document.ts';
@@ -220,7 +220,7 @@ describe('a replay', () => {
     await webhooks.stop();
     const process = new FlakyProcess();
     webhooks = await stage.start({}, process);
-    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
     const missed = events(60);
     const endpoint = await stage.endpoint(api, URL_A, { max_concurrency: 2 });
     process.flaky = true;
@@ -238,7 +238,7 @@ describe('a replay', () => {
     await eventually(() => expect(sent()).toEqual([live.id]));
     events(1);
     // Dies when the replay is stored.
-    const mortal = await stage.start({}, new MortalProcess(2, true), stage.receivers, true);
+    const mortal = await stage.start({}, new KillableProcess(2, true), stage.receivers, true);
     void mortal.replays.create({ ...stage.command(), endpoint_id: endpoint.id, filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
@@ -256,7 +256,7 @@ describe('a replay', () => {
     await eventually(() => expect(sent()).toEqual([live.id]));
     await storeDeadLetters(stage, 3, { endpoint_id: endpoint.id });
     // Dies when the replay is stored.
-    const mortal = await stage.start({}, new MortalProcess(2, true), stage.receivers, true);
+    const mortal = await stage.start({}, new KillableProcess(2, true), stage.receivers, true);
     void mortal.deadLetters.replay({ ...stage.command(), filter: {} });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const [{ id = '' } = {}] = (await webhooks.replays.list({ ...SCOPE, limit: 1 })).items;
@@ -273,7 +273,7 @@ describe('a replay', () => {
     const { id: replay_id } = await create(endpoint.id);
     // The delivery waits for an hour by then.
     await eventually(() => expect(sent()).not.toEqual([]));
-    const mortal = await stage.start({}, new MortalProcess(2, true), stage.receivers, true);
+    const mortal = await stage.start({}, new KillableProcess(2, true), stage.receivers, true);
     void mortal.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
     await eventually(() => expect(mortal.process.dead).toBe(true));
     const again = webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });

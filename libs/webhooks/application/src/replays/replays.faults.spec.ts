@@ -3,7 +3,7 @@ import type { PublishedEvent } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { type Arrived, type FakeAnswer, answer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { DELIVERIES } from '../store/delivery-document.ts';
 
@@ -78,7 +78,7 @@ describe('in the middle of a replay', () => {
     'endpoint deleted %s: the replay is canceled, pending deliveries are discarded, the log is kept',
     async (how) => {
       await begin();
-      const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+      const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
       if (how === 'by its owner') {
         await webhooks.endpoints.remove(on());
       } else {
@@ -224,7 +224,7 @@ describe('in the middle of a replay', () => {
 
   test('canceled and resumed by processes that die: it keeps its state and progress, and counts each delivery once', async () => {
     await begin();
-    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
     const cancel = { ...stage.command(), replay_id };
     await api.replays.cancel(cancel);
     webhooks.process.kill();

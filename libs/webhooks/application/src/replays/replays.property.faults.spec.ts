@@ -4,7 +4,7 @@ import { eventually, propertyOptions } from '@tracking/testing';
 import { REPLAYED_STATUSES, type ReplayFilter, newDelivery, renderBody } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type PastEvent, selectReplayed } from '../../test/naive-replay.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import {
@@ -107,9 +107,9 @@ class ReplayRun {
 
   /** Runs the replay to its end, whatever happens in between, and returns it. */
   async run(filter: ReplayFilter, { deaths, disturbances }: Pick<Scene, 'deaths' | 'disturbances'>) {
-    const mortals = [...deaths.map(({ dieAt, before }) => new MortalProcess(dieAt, before)), new MortalProcess()];
+    const mortals = [...deaths.map(({ dieAt, before }) => new KillableProcess(dieAt, before)), new KillableProcess()];
     const begin = async () => {
-      this.worker = await this.stage.start({ policy: POLICY }, mortals.shift() ?? new MortalProcess());
+      this.worker = await this.stage.start({ policy: POLICY }, mortals.shift() ?? new KillableProcess());
     };
     await begin();
     const on = () => ({ ...this.stage.command(), endpoint_id: this.endpoint.id });
@@ -244,7 +244,7 @@ class ReplayRun {
 
 async function replayOf(scene: Scene): Promise<void> {
   const stage = await WebhooksTestStage.open();
-  const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+  const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
   const endpoint = await stage.endpoint(api, URL_A);
   const run = new ReplayRun(stage, api, endpoint, Date.parse(stage.now()));
   try {

@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
 import { toCounts, countedLog } from '../../test/counted-log.ts';
 import { answer, timedOut } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookStats } from '../index.ts';
 import { RECOUNTS } from './hour-log.ts';
@@ -141,7 +141,7 @@ describe('statistics of an endpoint', () => {
   });
 
   it('are recounted at the end of an hour with attempts all the time', async () => {
-    const mortal = await stage.start(SETTINGS, new MortalProcess());
+    const mortal = await stage.start(SETTINGS, new KillableProcess());
     await webhooks.stop();
     await publish(5);
     await attempted(5);

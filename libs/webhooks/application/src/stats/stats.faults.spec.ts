@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually, propertyRounds, simulateDelay } from '@tracking/testing';
 import { toCounts, countedLog } from '../../test/counted-log.ts';
 import { answer } from '../../test/fake-receivers.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(300_000);
@@ -26,7 +26,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
   const stage = await WebhooksTestStage.open();
   try {
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
-    const api = await stage.start({}, new MortalProcess(), stage.receivers, true);
+    const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
     const { id } = await stage.endpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
@@ -54,7 +54,7 @@ test('statistics agree with the log however their owners end, hour after hour', 
     for (let reign = 0; reign < REIGNS; reign += 1) {
       const end = ENDS[reign % ENDS.length] ?? 'stop';
       const dieAt = end === 'at a call' ? 1 + ((reign * 37) % 90) : Infinity;
-      const owner = await stage.start(DYING, new MortalProcess(dieAt, reign % 2 === 0));
+      const owner = await stage.start(DYING, new KillableProcess(dieAt, reign % 2 === 0));
       const before = attempts;
       const loaded = load(15);
       await eventually(() => expect(owner.process.dead || attempts > before + 5).toBe(true));

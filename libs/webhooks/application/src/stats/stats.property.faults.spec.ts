@@ -6,7 +6,7 @@ import { eventually, propertyOptions, silentLogger, tempFolder } from '@tracking
 import { markDiscarded, newDelivery, shardOf } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { toCounts, countedLog } from '../../test/counted-log.ts';
-import { MortalProcess } from '../../test/mortal-process.ts';
+import { KillableProcess } from '../../test/killable-process.ts';
 import {
   ATTEMPTS,
   type AttemptDocument,
@@ -49,7 +49,7 @@ const steps = fc.array(
 type Step = typeof steps extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
 
 interface Owner {
-  readonly process: MortalProcess;
+  readonly process: KillableProcess;
   readonly lease: Lease;
   readonly statistics: EndpointStatistics;
 }
@@ -67,7 +67,7 @@ class CountingRun {
 
   async start(dieIn = Infinity): Promise<Owner> {
     this.epoch += 1;
-    const process = new MortalProcess(dieIn);
+    const process = new KillableProcess(dieIn);
     const store = process.documentStore(this.engine.documentStore);
     const lease: Lease = {
       ...{ name: 'shard', epoch: this.epoch, lost: new AbortController().signal },
@@ -194,7 +194,7 @@ class CountingRun {
     if (owner.process.dead) await this.start();
   }
 
-  private async log(store: EmbeddedEngine['documentStore'] | ReturnType<MortalProcess['documentStore']>) {
+  private async log(store: EmbeddedEngine['documentStore'] | ReturnType<KillableProcess['documentStore']>) {
     const [deliveries, attempts, watermark] = await Promise.all([
       store.collection<DeliveryDocument>(DELIVERIES),
       store.collection<AttemptDocument>(ATTEMPTS),

@@ -13,7 +13,7 @@ import type {
  * A process that can die in a test: from one instant on, none of its outgoing calls has an effect or a response.
  * `dieAt` decides if calls in progress at that instant took effect.
  */
-export class MortalProcess {
+export class KillableProcess {
   private readonly death = new AbortController();
   private readonly died: Promise<never>;
   /** Number of outgoing calls so far that change something. */

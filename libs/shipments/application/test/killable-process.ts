@@ -14,7 +14,7 @@ const STEPS: ReadonlySet<string> = new Set([
  * A process that can die in a test, as by `kill -9`: after one instant, none of its calls to an engine has an effect or
  * a result. `before` decides whether the current call still has its effect.
  */
-export class MortalProcess {
+export class KillableProcess {
   dead = false;
   /** Number of calls so far with an external effect. */
   private steps = 0;
