@@ -118,6 +118,14 @@ describe('finding and starting the service', () => {
     expect(err.replace(folder(), '')).toMatch(/^error: [^\n]+\n$/);
   });
 
+  it('sends a write again with its idempotency key when the service that it started crashes', async () => {
+    const line = ['workspaces', 'create', '--name', 'Acme'];
+    expect(await runCommand(config('breaks once'), line)).toEqual({ code: 0, out: 'wsp_a\n', err: folder() });
+    const [started, key, ...rest] = await happened();
+    expect([started, key]).toEqual(['started --administration', expect.stringMatching(/^key [0-9a-f]{64}$/)]);
+    expect(rest).toEqual([started, key, 'stopped']);
+  });
+
   it('stops the service that it started when the user interrupts', async () => {
     const interrupt = new AbortController();
     const asked = runCommand(config('hangs'), ['keys', 'list'], interrupt.signal);

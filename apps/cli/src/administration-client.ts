@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -12,13 +13,32 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Error codes of a request when no service listens: the socket is missing, was left by a crash, or is closing. */
 const NOT_LISTENING_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
+/**
+ * Statuses of responses that do not show if the service has run the request. A write may also be in progress from an
+ * attempt whose response was lost.
+ */
+const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+/** Error codes of a request whose response is lost: a timeout, or a response that ends early. */
+const LOST_RESPONSE_CODES: ReadonlySet<unknown> = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_BAD_RESPONSE']);
+/** Error codes of a connection that broke after the request may have been sent. */
+const BROKEN_CONNECTION_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
+/** Time during which a write is sent again after its first response was lost. */
+const WRITE_RETRY_TIMEOUT_MS = 30_000;
+const FIRST_RETRY_PAUSE_MS = 200;
+const MAX_RETRY_PAUSE_MS = 5_000;
+
 /** The administration API, over its socket or a gateway's management port. */
 export class AdministrationClient {
   private readonly http: AxiosInstance;
+  /**
+   * Secret of this run of the command line. The idempotency key of a write derives from it and from the write's
+   * content, so the write has the same key if the command starts over on another service.
+   */
+  private readonly runSecret = randomBytes(32);
 
   constructor(
     private readonly config: Pick<CliConfig, 'dataDir' | 'socketPath' | 'remote'>,
-    signal: AbortSignal,
+    private readonly signal: AbortSignal,
   ) {
     const { remote, socketPath } = config;
     this.http = axios.create({
@@ -65,8 +85,36 @@ export class AdministrationClient {
     }
   }
 
+  /**
+   * Sends a write, and sends it again if its response is lost. The service runs it once, and returns the response of
+   * the first time. A command must not send two equal writes of which both should run.
+   */
   async post<T>(path: string, body: object = {}): Promise<T> {
-    return requireSuccess(await this.http.post<T>(path, body));
+    const content = JSON.stringify([path, body]);
+    const headers = { 'idempotency-key': createHmac('sha256', this.runSecret).update(content).digest('hex') };
+    let deadline: number | undefined;
+    for (let pauseMs = FIRST_RETRY_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_PAUSE_MS)) {
+      const isLast = deadline !== undefined && performance.now() > deadline;
+      try {
+        const response = await this.http.post<T>(path, body, { headers });
+        if (isLast || !hasUnknownOutcome(response)) return requireSuccess(response);
+      } catch (error) {
+        if (isLast || !this.isLostResponse(error, deadline !== undefined)) throw error;
+      }
+      deadline ??= performance.now() + WRITE_RETRY_TIMEOUT_MS;
+      await pause(pauseMs, undefined, { signal: this.signal });
+    }
+  }
+
+  /**
+   * Returns true if the request should be sent again after an error of its connection. If a local service stops,
+   * `withService` starts over instead, possibly on a service of its own.
+   * @param wasSent true if the service may have received the request before, so that it exists
+   */
+  private isLostResponse(error: unknown, wasSent: boolean): boolean {
+    if (!axios.isAxiosError(error) || this.signal.aborted) return false;
+    if (LOST_RESPONSE_CODES.has(error.code)) return true;
+    return this.config.remote !== undefined && (wasSent || BROKEN_CONNECTION_CODES.has(error.code));
   }
 
   /** Checks the owner of a socket folder outside the data folder, where another user could have created a socket. */
@@ -95,6 +143,11 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
+function hasUnknownOutcome({ status, data }: AxiosResponse): boolean {
+  const { code } = (Object(data) as { readonly error?: { readonly code?: unknown } }).error ?? {};
+  return UNKNOWN_OUTCOME_STATUSES.has(status) || code === 'idempotency_in_progress';
+}
+
 function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
   if (status >= 200 && status < 300) return data;
   throw RefusedError.of(status, data, ({ details = [] }) =>
@@ -111,8 +164,8 @@ type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Prom
 
 /**
  * Calls `use` with a client of the configured remote service, or of the service on the data folder. If no service runs
- * there, starts one without HTTP and stops it afterwards. If the running service stops during the call, starts over and
- * calls `use` again.
+ * there, starts one without HTTP and stops it afterwards. If the service stops during the call, starts over and calls
+ * `use` again; if its own service ends a second time, fails.
  * @param note receives the path of the data folder
  */
 export async function withService<T>(
@@ -124,11 +177,19 @@ export async function withService<T>(
   const client = new AdministrationClient(config, signal);
   if (config.remote) return use(client, true);
   note(`data folder: ${config.dataDir}${existsSync(config.dataDir) ? '' : ' (created)'}`);
+  let hasOwnServiceEnded = false;
   for (const deadline = performance.now() + RETRY_TIMEOUT_MS; ; await pause(POLL_MS, undefined, { signal })) {
     const isLast = performance.now() > deadline;
-    const attempt = (await client.status()) ? useRunningService : useOwnService;
-    const done = await attempt({ config, client, signal, isLast, use });
-    if (done) return done.result;
+    const isServing = (await client.status()) !== undefined;
+    try {
+      if (isServing) return await use(client, true);
+      const done = await useOwnService({ config, client, signal, isLast, use });
+      if (done) return done.result;
+    } catch (error) {
+      const hasEndedBefore = !isServing && hasOwnServiceEnded;
+      if (isLast || hasEndedBefore || !isNotListening(error)) throw error;
+      hasOwnServiceEnded ||= !isServing;
+    }
   }
 }
 
@@ -139,16 +200,6 @@ interface Attempt<T> {
   /** True for the last attempt, whose error is thrown. */
   readonly isLast: boolean;
   readonly use: ServiceTask<T>;
-}
-
-/** Runs the task on the running service. @returns undefined if the service stopped during the task */
-async function useRunningService<T>({ client, isLast, use }: Attempt<T>): Promise<{ readonly result: T } | undefined> {
-  try {
-    return { result: await use(client, true) };
-  } catch (error) {
-    if (isLast || !isNotListening(error)) throw error;
-    return undefined;
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -129,6 +130,32 @@ describe('the command line tool', () => {
       });
       const again = await json<ApiKey>('keys', 'revoke', created.id);
       expect(again).toMatchObject({ id: created.id, revoked_at: expect.any(String) });
+    });
+
+    it('makes one key if the response to its creation is lost', async () => {
+      const forwarded: string[] = [];
+      // Forwards to the service, and breaks the connection instead of the first response to a write.
+      const proxy = createServer((incoming, response) => {
+        const { method, url, headers } = incoming;
+        const outgoing = request({ socketPath: config.socketPath, method, path: url, headers }, (received) => {
+          if (method === 'POST') forwarded.push(`${received.statusCode} ${received.headers['idempotency-replayed']}`);
+          if (method === 'POST' && forwarded.length === 1) return void response.destroy();
+          response.writeHead(received.statusCode ?? 500, received.headers);
+          received.pipe(response);
+        });
+        incoming.pipe(outgoing);
+      });
+      const socketFolder = await mkdtemp(join(tmpdir(), 'cli-proxy-'));
+      const socketPath = join(socketFolder, 'administration.sock');
+      await new Promise<void>((resolve) => proxy.listen(socketPath, resolve));
+      const line = 'keys create --name lost --environment live --role admin --json'.split(' ');
+      const { code, out, err } = await runCommand({ ...config, socketPath }, line);
+      await new Promise((resolve) => proxy.close(resolve));
+      await rm(socketFolder, { recursive: true });
+      expect([code, err, forwarded]).toEqual([0, '', ['201 undefined', '201 true']]);
+      const { data } = await json<{ data: ApiKey[] }>('keys', 'list');
+      const { id } = JSON.parse(out) as NewApiKey;
+      expect(data.filter(({ name }) => name === 'lost').map((each) => each.id)).toEqual([id]);
     });
 
     it('creates and lists workspaces, each with its own keys', async () => {

@@ -1,5 +1,5 @@
 // Stub of the service that the command line tool starts; the variable STUB selects its behavior.
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 const { STUB, STUB_SOCKET, STUB_MARKS } = process.env;
@@ -22,9 +22,15 @@ switch (STUB) {
 
 function serve() {
   mark(`started ${process.argv.slice(2).join(' ')}`);
-  const server = createServer(({ url }, response) => {
+  const server = createServer(({ url, method, headers }, response) => {
     if (url !== '/administration' && STUB === 'hangs') return mark('asked');
     if (url !== '/administration' && STUB === 'breaks') process.exit(3);
+    if (method === 'POST' && STUB === 'breaks once') {
+      const isFirst = !readFileSync(STUB_MARKS, 'utf8').includes('key ');
+      mark(`key ${headers['idempotency-key']}`);
+      if (isFirst) process.exit(3);
+      return response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":"wsp_a"}');
+    }
     response.setHeader('content-type', 'application/json');
     if (url === '/administration') return response.end(JSON.stringify({ status: 'ready', process_id: process.pid }));
     if (!url.endsWith('=nowhere')) return response.end('{"data":[]}');

@@ -103,6 +103,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   // HTTP servers.
   const administration = await createAdministrationApi({
     identity,
+    idempotency,
     appUrl,
     readModels,
     webhooks,

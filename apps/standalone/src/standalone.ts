@@ -50,7 +50,19 @@ export async function startStandalone(
   const { firstAdmin } = features.identity;
   const { eventStore, objects } = engines.storage;
 
-  const administration = await createAdministrationApi({ ...features, appUrl, logger });
+  const { quota, places, clock, metrics, secrets } = engines;
+  const idempotency = await IdempotencyClaims.open({
+    ...engines.storage,
+    clock,
+    logger,
+    metrics,
+    secret: deriveKey(secrets.secretsKey, 'idempotency'),
+    responseCipher: (key) => new SecretBox(key),
+    // The data folder is locked, so every other process that claimed a key has ended.
+    takeOverAfterMs: 0,
+  });
+  shutdown.add('idempotency keys', () => idempotency.close());
+  const administration = await createAdministrationApi({ ...features, idempotency, appUrl, logger });
   await listenOnSocket(administration, config.dataDir);
   shutdown.add('administration', () => administration.close());
   if (mode === 'administration') {
@@ -67,18 +79,6 @@ export async function startStandalone(
   const management = await blameSetting('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
   shutdown.add('management', () => management.close());
 
-  const { quota, places, clock, metrics, secrets } = engines;
-  const idempotency = await IdempotencyClaims.open({
-    ...engines.storage,
-    clock,
-    logger,
-    metrics,
-    secret: deriveKey(secrets.secretsKey, 'idempotency'),
-    responseCipher: (key) => new SecretBox(key),
-    // The data folder is locked, so every other process that claimed a key has ended.
-    takeOverAfterMs: 0,
-  });
-  shutdown.add('idempotency keys', () => idempotency.close());
   const api = await createHttpApi(
     {
       ...features,

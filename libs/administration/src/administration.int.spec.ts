@@ -10,6 +10,7 @@ import { administrationSocketPath } from '@tracking/contracts';
 import type { JsonObject } from '@tracking/contracts';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
+import { IdempotencyClaims } from '@tracking/http';
 import { Identity } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
 import type { Logger, Metrics } from '@tracking/ports';
@@ -30,6 +31,7 @@ describe('administration API', () => {
   let socketPath: string;
   let engine: EmbeddedEngine;
   let identity: Identity;
+  let idempotency: IdempotencyClaims;
   let readModels: ReadModels;
   let app: NestFastifyApplication;
   let overridden: Partial<AdministrationDependencies['readModels']>;
@@ -45,9 +47,18 @@ describe('administration API', () => {
     identity = await Identity.open({ documentStore, clock, logger, secret: randomBytes(32) });
     readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
     await readModels.ready;
+    const stored = { documentStore, leases, clock, logger, metrics };
+    const cipher = { seal: (text: string) => text, open: (text: string) => text };
+    idempotency = await IdempotencyClaims.open({
+      ...stored,
+      secret: randomBytes(32),
+      responseCipher: () => cipher,
+      takeOverAfterMs: 0,
+    });
     app = await createAdministrationApi({
       appUrl,
       identity,
+      idempotency,
       readModels: {
         list: () => readModels.list(),
         rebuild: (name) => readModels.rebuild(name),
@@ -63,6 +74,7 @@ describe('administration API', () => {
   });
   afterAll(async () => {
     await app.close();
+    await idempotency.close();
     await readModels.stop();
     await identity.close();
     await engine.close();
@@ -73,10 +85,13 @@ describe('administration API', () => {
     readonly status: number;
     readonly body: JsonObject;
   }
-  function call(method: string, path: string, body?: unknown, raw?: string): Promise<Answer> {
+  function call(method: string, path: string, body?: unknown, raw?: string, key?: string): Promise<Answer> {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     return new Promise((resolve, reject) => {
-      const headers = sent === undefined ? {} : { 'content-type': 'application/json' };
+      const headers = {
+        ...(sent !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+      };
       const outgoing = request({ socketPath, method, path, headers, agent: false }, (incoming) => {
         let text = '';
         incoming.setEncoding('utf8');
@@ -244,6 +259,48 @@ describe('administration API', () => {
     expect([await entries(), (await serviceAccounts()).items]).toEqual([[unknown, made], [account]]);
   });
 
+  describe('with an Idempotency-Key', () => {
+    const keysNamed = async (name: string) => {
+      const { data } = (await call('GET', '/administration/keys?workspace=default')).body as { data: JsonObject[] };
+      return data.filter((each) => each['name'] === name);
+    };
+
+    it('returns the first response to a repeated request, and changes nothing', async () => {
+      const once = (name: string) =>
+        call('POST', '/administration/keys', { ...newKey, name }, undefined, 'lost answer');
+      const first = await once('once');
+      expect(first.status).toBe(201);
+      expect(await once('once')).toEqual(first);
+      expect(await keysNamed('once')).toHaveLength(1);
+      expect(await once('other')).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+    });
+
+    it('creates nothing twice if a part failed or the first response could not be stored', async () => {
+      jest.spyOn(identity.keys, 'create').mockRejectedValueOnce(new Unavailable('document store', 'gone'));
+      const again = () => call('POST', '/administration/keys', { ...newKey, name: 'half' }, undefined, 'half');
+      expect((await again()).status).toBe(503);
+      expect((await again()).status).toBe(201);
+      expect(await keysNamed('half')).toHaveLength(1);
+      const { data } = (await call('GET', '/administration/workspaces')).body as { data: JsonObject[] };
+      const accounts = await identity.serviceAccounts.list(String(data[0]?.['id']), { limit: 50 });
+      expect(accounts.items.filter(({ name }) => name === 'half')).toHaveLength(1);
+
+      jest.spyOn(idempotency, 'keep').mockImplementationOnce(async (claim) => {
+        await idempotency.release(claim);
+        throw new Unavailable('document store', 'gone');
+      });
+      const create = () => call('POST', '/administration/workspaces', { name: 'Repeated' }, undefined, 'workspace');
+      expect((await create()).status).toBe(503);
+      const created = await create();
+      expect([created.status, created.body['name']]).toEqual([201, 'Repeated']);
+    });
+
+    it('stores nothing for an unknown path, and refuses a key that is too long', async () => {
+      expect((await call('POST', '/administration/nothing', {}, undefined, 'nothing')).status).toBe(404);
+      expect((await call('POST', '/administration/keys', newKey, undefined, 'x'.repeat(256))).status).toBe(400);
+    });
+  });
+
   it('lists all invalid fields', async () => {
     const { status, body } = await call('POST', '/administration/keys', {
       name: 7,
@@ -354,7 +411,7 @@ describe('administration API', () => {
 
   describe('the administration socket', () => {
     async function served(folder: string): Promise<{ path: string; close: () => Promise<void> }> {
-      const other = await createAdministrationApi({ identity, appUrl, readModels, logger });
+      const other = await createAdministrationApi({ identity, idempotency, appUrl, readModels, logger });
       try {
         const path = await listenOnSocket(other, folder);
         return { path, close: () => other.close() };
@@ -399,7 +456,7 @@ describe('administration API', () => {
 
   it('on another server responds only with the token, and leaves other paths alone', async () => {
     const token = 'a-token-of-thirty-two-characters';
-    const own = await createAdministrationApi({ identity, appUrl, readModels, logger });
+    const own = await createAdministrationApi({ identity, idempotency, appUrl, readModels, logger });
     const handler = await requireToken(own, token);
     const server = createServer((incoming, response) => {
       if (!handler(incoming, response)) response.writeHead(404).end();
@@ -435,7 +492,14 @@ describe('administration API', () => {
       exportEvents: (request: object) => Promise.resolve({ events: [], next: asked.push(request) }),
       importEvents: jest.fn<never>(),
     } as unknown as AdministrationDependencies['events'];
-    const own = await createAdministrationApi({ identity, appUrl, readModels, logger, ...(events && { events }) });
+    const own = await createAdministrationApi({
+      identity,
+      idempotency,
+      appUrl,
+      readModels,
+      logger,
+      ...(events && { events }),
+    });
     const status = async (query: string) => (await own.inject(`/administration/events${query}`)).statusCode;
     try {
       expect(await status('')).toBe(200);
@@ -453,7 +517,15 @@ describe('administration API', () => {
     const events = { exportEvents: jest.fn<never>(), importEvents: jest.fn<never>() };
     const ids = ['a', 'b'].map((letter) => `wsp_${letter.repeat(26)}`);
     for (const parts of [{ workspaceSettings }, {}]) {
-      const own = await createAdministrationApi({ identity, appUrl, readModels, logger, events, ...parts });
+      const own = await createAdministrationApi({
+        identity,
+        idempotency,
+        appUrl,
+        readModels,
+        logger,
+        events,
+        ...parts,
+      });
       const end = async (payload: object) => {
         const { statusCode } = await own.inject({ method: 'POST', url: '/administration/events/end', payload });
         return statusCode;

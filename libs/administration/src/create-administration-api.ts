@@ -7,6 +7,7 @@ import {
   AuditTrail,
   createFastifyAdapter,
   ErrorFilter,
+  makeRetriesSafe,
   nestLogger,
   readParameters,
   Routes,
@@ -50,12 +51,12 @@ class AdministrationModule {}
 /**
  * Creates the operators' API for the command line tool: JSON with the field names and error format of the public API.
  * It needs no key and checks no permissions, so serve it only where nobody but the operator can reach it: see
- * `listenOnSocket`. `app.close()` lets open requests finish and closes none of the `dependencies`.
+ * `listenOnSocket`. A POST that is repeated with its `Idempotency-Key` gets the first response. `app.close()` lets open requests finish and closes none of the `dependencies`.
  */
 export async function createAdministrationApi(
   dependencies: AdministrationDependencies,
 ): Promise<NestFastifyApplication> {
-  const { logger, clock = () => new Date() } = dependencies;
+  const { logger, idempotency: claims, clock = () => new Date() } = dependencies;
   const routes = new Routes();
   const errors = new ErrorFilter({
     logger,
@@ -69,6 +70,7 @@ export async function createAdministrationApi(
     readParameters(request);
     done();
   });
+  makeRetriesSafe(fastify, { claims, errors, keysOf: { owner: 'operators' } });
   fastify.addHook('onResponse', (request, reply, done) => {
     const { method, url: route } = request.routeOptions;
     logger.info({ request_id: request.id, method, route, status: reply.statusCode }, 'administration request');

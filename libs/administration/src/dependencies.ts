@@ -1,3 +1,4 @@
+import type { IdempotencyClaims } from '@tracking/http';
 import type { Identity } from '@tracking/identity';
 import type { Clock, Logger } from '@tracking/ports';
 import type { ReadModels } from '@tracking/read-models';
@@ -8,6 +9,8 @@ import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 
 export interface AdministrationDependencies {
   readonly identity: Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'auditLog'>;
+  /** Requests with an `Idempotency-Key`; may be shared with the public API, because operators own separate keys. */
+  readonly idempotency: IdempotencyClaims;
   /** URL of the web application, without a trailing slash; one-time links begin with it. */
   readonly appUrl: string;
   readonly readModels: Pick<ReadModels, 'list' | 'rebuild' | 'parked' | 'retryParked'>;

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import type { Workspace } from '@tracking/contracts';
-import { Text } from '@tracking/http';
+import { Identified, Text } from '@tracking/http';
+import type { CommandIdentity } from '@tracking/http';
 import { IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { InputPipe, AcceptsInput, listAnswer } from './routes.ts';
@@ -17,8 +18,11 @@ export class WorkspacesController {
 
   @Post()
   @AcceptsInput()
-  create(@Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto): Promise<Workspace> {
-    return this.identity.workspaces.create(name);
+  create(
+    @Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto,
+    @Identified() { id }: CommandIdentity,
+  ): Promise<Workspace> {
+    return this.identity.workspaces.create(name, id);
   }
 
   @Get()

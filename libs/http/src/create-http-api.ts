@@ -121,7 +121,8 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   // Runs after the body is read, because the body's parser runs outside the context of a request.
   fastify.addHook('preValidation', (request, _reply, done) => during(request, done));
   addHooks('afterBody');
-  makeRetriesSafe(fastify, { claims: dependencies.idempotency, quota: dependencies.quota, errors, readYourWrites });
+  const { idempotency: claims, quota } = dependencies;
+  makeRetriesSafe(fastify, { claims, errors, keysOf: { quota, readYourWrites } });
   // The last `onSend` hook, because it counts the bytes that are sent.
   new ResponseBudget().watch(fastify);
   fastify.addHook('onResponse', (request, reply, done) => {

@@ -24,6 +24,7 @@ export {
   IdempotencyClaims,
   type IdempotencyOptions,
 } from './idempotency/idempotency-claims.ts';
+export { makeRetriesSafe } from './idempotency/safe-retries.ts';
 export {
   type Access,
   deprecationHeaders,

@@ -39,9 +39,9 @@ const MAX_ANONYMOUS_PER_MINUTE = 60;
 
 interface SafeRetriesDependencies {
   readonly claims: IdempotencyClaims;
-  readonly quota: Quota;
   readonly errors: ErrorFilter;
-  readonly readYourWrites: ReadYourWrites;
+  /** The public API, whose keys belong to credentials; or the owner of all keys of an API without credentials. */
+  readonly keysOf: { readonly quota: Quota; readonly readYourWrites: ReadYourWrites } | { readonly owner: string };
 }
 
 /**
@@ -49,13 +49,14 @@ interface SafeRetriesDependencies {
  * the body is read and before it is checked; the response is stored before it is sent.
  */
 export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDependencies): void {
-  const { quota, errors } = parts;
+  const { keysOf, errors } = parts;
   fastify.decorateRequest('claim', null);
   fastify.decorateRequest('storesResponse', true);
   fastify.decorateRequest('failedBeforeChanges', false);
   fastify.addHook('preValidation', (request, reply, done) => {
-    if (!usesIdempotencyKey(request)) return void done();
-    const admitted = request.principal === null ? admitAnonymous(quota, request) : Promise.resolve();
+    if (!usesIdempotencyKey(parts, request)) return void done();
+    const isLimited = 'quota' in keysOf && request.principal === null;
+    const admitted = isLimited ? admitAnonymous(keysOf.quota, request) : Promise.resolve();
     admitted.then(() => begin(parts, request, reply)).then((shouldRun) => shouldRun && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -81,7 +82,7 @@ async function admitAnonymous(quota: Quota, { ip }: FastifyRequest): Promise<voi
 
 /** Returns true if the handler should run. Returns false if the response is already sent. */
 async function begin(parts: SafeRetriesDependencies, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-  const taking = await parts.claims.take(claimedRequest(request));
+  const taking = await parts.claims.take(claimedRequest(parts, request));
   switch (taking.kind) {
     case 'taken': {
       const { command_id, at } = taking.claim;
@@ -115,7 +116,7 @@ async function end(
     return payload;
   }
   // Not stored: otherwise anybody could fill the store with refusals.
-  const isAnonymous = request.principal === null;
+  const isAnonymous = 'quota' in parts.keysOf && request.principal === null;
   if (!isStoredStatus(statusCode) || (isAnonymous && statusCode >= 300)) {
     await claims.forget(claim);
     return payload;
@@ -132,14 +133,10 @@ async function end(
  * Sets the stored response on the reply, except for the body. The consistency token is at least the one that the client
  * knows.
  */
-async function replay(
-  { readYourWrites }: SafeRetriesDependencies,
-  reply: FastifyReply,
-  answer: StoredResponse,
-): Promise<void> {
+async function replay({ keysOf }: SafeRetriesDependencies, reply: FastifyReply, answer: StoredResponse): Promise<void> {
   replaceResponse(reply, answer);
   const token = answer.headers['consistency-token'];
-  if (typeof token === 'string') await readYourWrites.acknowledgeAgain(reply, token);
+  if (typeof token === 'string' && 'quota' in keysOf) await keysOf.readYourWrites.acknowledgeAgain(reply, token);
 }
 
 function inProgress(): RequestError {
@@ -148,8 +145,12 @@ function inProgress(): RequestError {
 }
 
 /** Returns true for a POST with a key. Other methods can be repeated safely without one. */
-function usesIdempotencyKey({ method, headers, routeOptions }: FastifyRequest): boolean {
-  return method === 'POST' && headers['idempotency-key'] !== undefined && routeOptions.config.operation !== undefined;
+function usesIdempotencyKey(
+  { keysOf }: SafeRetriesDependencies,
+  { method, headers, routeOptions, is404 }: FastifyRequest,
+): boolean {
+  if (method !== 'POST' || headers['idempotency-key'] === undefined) return false;
+  return 'owner' in keysOf ? !is404 : routeOptions.config.operation !== undefined;
 }
 
 /**
@@ -158,7 +159,10 @@ function usesIdempotencyKey({ method, headers, routeOptions }: FastifyRequest): 
  * environment, so that nobody gets the response to another request.
  * @throws RequestError `validation_failed`
  */
-function claimedRequest({ method, url, body, headers, raw, principal }: FastifyRequest): ClaimedRequest {
+function claimedRequest(
+  { keysOf }: SafeRetriesDependencies,
+  { method, url, body, headers, raw, principal }: FastifyRequest,
+): ClaimedRequest {
   // Two headers would be joined to one key, which a repeat with one header would not match.
   const [key = '', ...more] = raw.headersDistinct['idempotency-key'] ?? [];
   if (more.length > 0 || !KEY_PATTERN.test(key)) {
@@ -166,6 +170,7 @@ function claimedRequest({ method, url, body, headers, raw, principal }: FastifyR
     throw invalidRequest([{ param: HEADER, code: 'invalid_value', message }]);
   }
   const content = serialize([method, url, body]);
+  if ('owner' in keysOf) return { scope: [keysOf.owner], key, content, permissions: [] };
   const scope = principal
     ? [principal.credential_id, principal.environment]
     : [content, String(headers['environment'] ?? '')];

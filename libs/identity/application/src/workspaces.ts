@@ -34,9 +34,12 @@ export class Workspaces {
     return workspaces;
   }
 
-  /** @throws DomainError `validation_failed`, `workspace_exists` */
-  async create(name: string): Promise<Workspace> {
-    return this.make(newId('wsp', this.randomBytes), name);
+  /**
+   * Creates a workspace. A repeat with the same command id returns the workspace that the first one created.
+   * @throws DomainError `validation_failed`, `workspace_exists`
+   */
+  async create(name: string, commandId?: string): Promise<Workspace> {
+    return this.make(commandId === undefined ? newId('wsp', this.randomBytes) : idFor('wsp', commandId), name);
   }
 
   /**
@@ -79,8 +82,8 @@ export class Workspaces {
 
   private async insert(id: string, name: string): Promise<Workspace> {
     const document = { id, name, name_key: nameKey(name), created_at: this.clock().toISOString() };
-    await this.documents.insert(document);
-    return workspace(document);
+    if (await this.documents.insert(document)) return workspace(document);
+    return workspace((await this.documents.get(id)) ?? document);
   }
 }
 

@@ -27,6 +27,7 @@ beforeAll(async () => {
   };
   administration = await createAdministrationApi({
     identity: api.identity,
+    idempotency: api.dependencies.idempotency,
     appUrl: 'https://app.example',
     readModels,
     webhooks,

@@ -181,6 +181,7 @@ describe('GET /administration/published_events', () => {
     const { readModels, events: publishedEvents, logger } = api.dependencies;
     const app = await createAdministrationApi({
       identity: api.identity,
+      idempotency: api.dependencies.idempotency,
       appUrl: 'https://app.example',
       readModels,
       publishedEvents,

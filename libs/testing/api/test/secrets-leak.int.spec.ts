@@ -136,8 +136,14 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
 }
 
 async function operatorsMakeUsers(): Promise<void> {
-  const { identity, readModels, logger } = api.dependencies;
-  const administration = await createAdministrationApi({ appUrl: 'https://app.example', identity, readModels, logger });
+  const { identity, idempotency, readModels, logger } = api.dependencies;
+  const administration = await createAdministrationApi({
+    appUrl: 'https://app.example',
+    identity,
+    idempotency,
+    readModels,
+    logger,
+  });
   await administration.listen(0, '127.0.0.1');
   const operate = kept.wrapCall(createCaller(await administration.getUrl()));
   const users = '/administration/users';

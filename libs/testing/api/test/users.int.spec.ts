@@ -17,6 +17,7 @@ beforeAll(async () => {
   const { readModels, logger } = api.dependencies;
   const administration = await createAdministrationApi({
     identity: api.identity,
+    idempotency: api.dependencies.idempotency,
     appUrl: 'https://app.example',
     readModels,
     logger,
