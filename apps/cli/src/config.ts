@@ -61,6 +61,8 @@ export class CliError extends Error {
     message: string,
     readonly code: ErrorCode = 'internal_error',
     readonly details: readonly FieldError[] = [],
+    /** Exit code for this error; by default 2 for invalid usage or input, otherwise 1. */
+    readonly exitCode?: number,
   ) {
     super(message);
   }

@@ -7,7 +7,7 @@ import {
   type StubAdministration,
 } from '../test/stub-administration.ts';
 
-type Handler = (query: AdministrationRequest['query']) => object | undefined;
+type Handler = (query: AdministrationRequest['query'], body: AdministrationRequest['body']) => object | undefined;
 
 /** Commands with a service whose responses the test sets. */
 describe('events', () => {
@@ -18,14 +18,14 @@ describe('events', () => {
     routes = {
       'GET /workspaces': () => ({ data: WORKSPACES }),
       'POST /events/workspaces': () => ({}),
-      'POST /events': () => ({ stored: 1 }),
+      'POST /events': (_query, { events = [] }) => ({ stored: (events as object[]).length, conflicts: [] }),
       'GET /events': ({ after }) =>
         after === undefined
           ? { events: EVENTS.slice(0, 2), position: 'a', complete: false }
           : { events: EVENTS.slice(2), position: 'b', complete: true },
     };
     service = await startAdministration((each) => {
-      return routes[each.route] ? routes[each.route]?.(each.query) : {};
+      return routes[each.route] ? routes[each.route]?.(each.query, each.body) : {};
     });
   });
   afterEach(() => service.close());
@@ -41,7 +41,7 @@ describe('events', () => {
   const cli = (line: readonly string[], input?: string): Promise<CommandResult> =>
     runCommand(service.config, line, undefined, input);
   const stored = () =>
-    service.requests.filter(({ route }) => route === 'POST /events').flatMap(({ body }) => Object.values(body));
+    service.requests.filter(({ route }) => route === 'POST /events').map(({ body }) => body['events']);
 
   it('are exported to standard output without any other text', async () => {
     expect(await cli(['events', 'export', '-'])).toEqual({
@@ -54,7 +54,7 @@ describe('events', () => {
 
   it('are imported from standard input', async () => {
     const { code, out } = await cli(['events', 'import', '-', '--json'], TEXT);
-    expect([code, JSON.parse(out)]).toEqual([0, { events: 3 }]);
+    expect([code, JSON.parse(out)]).toEqual([0, { events: 3, conflicts: [] }]);
     expect(stored()).toEqual([EVENTS]);
     expect(service.requests.filter(({ route }) => route === 'POST /events/workspaces').map(({ body }) => body)).toEqual(
       WORKSPACES,
@@ -152,6 +152,61 @@ describe('events', () => {
       1,
       'error: the service stopped during the transfer, and a stream cannot restart: run the command again',
     ]);
+  });
+
+  describe('of shipments that have other events in the service', () => {
+    const CONFLICT = {
+      stream: 'shipment-a',
+      shipment_id: 'shp_a',
+      workspace_id: 'wsp_a',
+      environment: 'live',
+      external_id: 'PO-1',
+      revision: 1,
+    };
+    const note = 'x'.repeat(2_500_000);
+    const events = [
+      ...EVENTS.map((event) => ({ ...event, note })),
+      ...EVENTS.map((event) => ({ ...event, stream: 'shipment-b', note })),
+    ];
+    const text = [...WORKSPACES.map((workspace) => ({ workspace })), ...events.map((event) => ({ event }))]
+      .concat([{ end: { events: 6 } } as never])
+      .map((line) => JSON.stringify(line))
+      .join('\n');
+    beforeEach(() => {
+      routes['POST /events'] = (_query, body) => {
+        const [event] = body['events'] as typeof events;
+        const isConflict = event?.stream === 'shipment-a' && event.revision === 1;
+        return isConflict ? { stored: 0, conflicts: [CONFLICT] } : { stored: 1, conflicts: [] };
+      };
+    });
+
+    it('are skipped and listed, and the import continues, and exits with 3', async () => {
+      const { code, out, err } = await cli(['events', 'import', '-'], text);
+      expect(out).toMatch(
+        /^4 events\nSHIPMENT +EXTERNAL ID +WORKSPACE ID +ENVIRONMENT +FROM REVISION\nshp_a +PO-1 +wsp_a +live +1\n$/,
+      );
+      expect([code, err.split('\n').at(-2)]).toEqual([
+        3,
+        'error: 1 shipment exists with other events than in the file; the events of the file that differ were not stored',
+      ]);
+      const sent = stored().flatMap((each) =>
+        (each as typeof events).map(({ stream, revision }) => [stream, revision]),
+      );
+      expect(sent).toEqual([
+        ['shipment-a', 0],
+        ['shipment-a', 1],
+        ['shipment-b', 0],
+        ['shipment-b', 1],
+        ['shipment-b', 2],
+      ]);
+      expect(service.requests.at(-1)?.route).toBe('POST /events/end');
+    });
+
+    it('are part of the result with --json', async () => {
+      const { code, out, err } = await cli(['events', 'import', '-', '--json'], text);
+      expect([code, JSON.parse(out)]).toEqual([3, { events: 4, conflicts: [CONFLICT] }]);
+      expect(JSON.parse(err)).toMatchObject({ error: { code: 'validation_failed' } });
+    });
   });
 
   describe('list', () => {

@@ -7,6 +7,8 @@ import {
   type EventEnvelope,
   type EventPage,
   type ExportedEvent,
+  type ImportConflict,
+  type ImportResult,
   type Page,
   type Workspace,
 } from '@tracking/contracts';
@@ -26,6 +28,15 @@ const EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
 const MAX_EVENTS_PER_REQUEST = 500;
 /** Maximum size of the events of one request as JSON. The service accepts bodies of up to 8 MiB. */
 const MAX_BYTES_PER_REQUEST = 4_000_000;
+/** Exit code of an import that skipped shipments. */
+const IMPORT_CONFLICTS_EXIT_CODE = 3;
+const CONFLICT_COLUMNS: readonly Column<ImportConflict>[] = [
+  ['SHIPMENT', ({ shipment_id }) => shipment_id],
+  ['EXTERNAL ID', ({ external_id }) => external_id],
+  ['WORKSPACE ID', ({ workspace_id }) => workspace_id],
+  ['ENVIRONMENT', ({ environment }) => environment],
+  ['FROM REVISION', ({ revision }) => revision],
+];
 /** Operand for standard input or output instead of a file. */
 const STANDARD_STREAM = '-';
 
@@ -48,11 +59,19 @@ export function addEventCommands(events: Command, run: Runner): void {
   events
     .command('import')
     .argument('<file>', 'file that events export wrote; - for standard input')
-    .description('store the events of a file that are not stored yet; can be repeated safely')
+    .description(
+      'store the events of a file that are not stored yet; can be repeated safely; lists and skips shipments that ' +
+        'have other events, and then exits with 3',
+    )
     .action(
       run(async (invocation) => {
-        const count = await importEvents(invocation);
-        invocation.print.one({ events: count }, () => `${count} events`);
+        const { count, conflicts } = await importEvents(invocation);
+        invocation.print.one({ events: count, conflicts }, () => `${count} events`);
+        if (conflicts.length === 0) return;
+        invocation.print.table(conflicts, CONFLICT_COLUMNS);
+        const shipments = conflicts.length === 1 ? '1 shipment exists' : `${conflicts.length} shipments exist`;
+        const message = `${shipments} with other events than in the file; the events of the file that differ were not stored`;
+        throw new CliError(message, 'validation_failed', [], IMPORT_CONFLICTS_EXIT_CODE);
       }),
     );
 }
@@ -135,18 +154,28 @@ function writeText(out: Output, text: string): Promise<void> {
   });
 }
 
-/** Stores the events of the named file or of standard input. @returns their number */
-async function importEvents(invocation: Invocation): Promise<number> {
+/** Stores the events of the named file or of standard input. @returns the number of its events that are stored now */
+async function importEvents(
+  invocation: Invocation,
+): Promise<{ readonly count: number; readonly conflicts: readonly ImportConflict[] }> {
   const { client, operand: path, input, signal, beginStream } = invocation;
   if (path === STANDARD_STREAM) beginStream();
   let pending: ExportedEvent[] = [];
   let bytes = 0;
   let count = 0;
+  let read = 0;
   let end: number | undefined;
+  const conflicts: ImportConflict[] = [];
+  /** Streams of the conflicts. Their later events could be appended to the other events, so they are not sent. */
+  const skippedStreams = new Set<string>();
   const workspaces: string[] = [];
   const send = async () => {
-    if (pending.length > 0) await store(client, '/events', { events: pending });
-    count += pending.length;
+    if (pending.length > 0) {
+      const result = await store<ImportResult>(client, '/events', { events: pending, skip_conflicts: true });
+      count += result.stored;
+      conflicts.push(...(result.conflicts ?? []));
+      for (const { stream } of result.conflicts ?? []) skippedStreams.add(stream);
+    }
     pending = [];
     bytes = 0;
   };
@@ -160,14 +189,16 @@ async function importEvents(invocation: Invocation): Promise<number> {
     if ('end' in line) end = line.end.events;
     if (!('event' in line)) continue;
     const lineBytes = Buffer.byteLength(text);
+    read += 1;
     if (pending.length >= MAX_EVENTS_PER_REQUEST || bytes + lineBytes > MAX_BYTES_PER_REQUEST) await send();
+    if (skippedStreams.has(line.event.stream)) continue;
     pending.push(line.event);
     bytes += lineBytes;
   }
   await send();
-  if (end === count) {
+  if (end === read) {
     await store(client, '/events/end', { workspaces });
-    return count;
+    return { count, conflicts };
   }
   const name = path === STANDARD_STREAM ? 'standard input' : path;
   throw new CliError(
@@ -191,9 +222,9 @@ async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGen
 }
 
 /** Sends lines of the file. A rejection concerns the file, not the command's usage, so it is not a `RefusedError`. */
-async function store(client: AdministrationClient, path: string, body: object): Promise<void> {
+async function store<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
   try {
-    await client.post(path, body);
+    return await client.post<T>(path, body);
   } catch (error) {
     throw error instanceof RefusedError ? new CliError(error.message, error.code, error.details) : error;
   }

@@ -28,6 +28,11 @@ export class Printer {
     else this.out.write(rows.length === 0 ? `${replaceControlCharacters(none)}\n` : formatTable(rows, columns));
   }
 
+  /** Prints a table; nothing under `--json`. */
+  table<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+    if (!this.asJson) this.out.write(formatTable(rows, columns));
+  }
+
   /** Prints a line of text; nothing under `--json`. */
   hint(text: string): void {
     if (!this.asJson) this.out.write(`${replaceControlCharacters(text)}\n`);
@@ -154,12 +159,13 @@ export class Report {
     if (!this.asJson) this.err.write(`${replaceControlCharacters(line)}\n`);
   }
 
-  /** Prints the reason why the command failed. @returns the exit code: 2 for invalid usage or input, otherwise 1 */
+  /** Prints the reason why the command failed. @returns the exit code */
   fail(error: unknown): number {
     const failure =
       error instanceof CliError ? error : new CliError(error instanceof Error ? error.message : String(error));
     if (this.asJson) this.err.write(`${JSON.stringify(failure.body, null, 2)}\n`);
     else this.err.write(`error: ${replaceControlCharacters(failure.message)}\n`);
+    if (failure.exitCode !== undefined) return failure.exitCode;
     return failure instanceof UsageError || (failure instanceof RefusedError && failure.isInputError)
       ? USAGE_EXIT_CODE
       : FAILURE_EXIT_CODE;

@@ -1,7 +1,14 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
 import { IntersectionType } from '@nestjs/swagger';
 import { ENVIRONMENTS } from '@tracking/contracts';
-import type { Environment, EventEnvelope, EventPage, ExportedEvent, Workspace } from '@tracking/contracts';
+import type {
+  Environment,
+  EventEnvelope,
+  EventPage,
+  ExportedEvent,
+  ImportResult,
+  Workspace,
+} from '@tracking/contracts';
 import { MIB, OneOf, fault, field, invalidRequest, isObject, limitOf } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import type { EventTransfer } from '@tracking/shipments';
@@ -86,12 +93,15 @@ export class EventTransferController {
   @Post()
   @AcceptsInput({ limit: IMPORT_LIMIT })
   @HttpCode(200)
-  import(@Body() body: { readonly events?: unknown } | null): Promise<{ readonly stored: number }> {
+  import(@Body() body: { readonly events?: unknown; readonly skip_conflicts?: unknown } | null): Promise<ImportResult> {
     const events = body?.events;
     if (!Array.isArray(events) || !events.every(isObject)) {
       throw invalidRequest([{ param: 'events', code: 'invalid_type', message: 'Must be a list of events.' }]);
     }
-    return this.transfer.importEvents({ events: events as readonly object[] as readonly ExportedEvent[] });
+    return this.transfer.importEvents({
+      events: events as readonly object[] as readonly ExportedEvent[],
+      skip_conflicts: body?.skip_conflicts === true,
+    });
   }
 
   /** Checks the shipments of workspaces by the rules and settings of this system, once all their events are stored. */

@@ -124,6 +124,25 @@ export interface EventPage {
   readonly complete: boolean;
 }
 
+/** A shipment of an import that has other events in the store. None of its later events are stored. */
+export interface ImportConflict {
+  readonly stream: string;
+  readonly shipment_id: string;
+  readonly workspace_id: string | null;
+  readonly environment: Environment | null;
+  /** `external_id` of the stored shipment; null if it has none. */
+  readonly external_id: string | null;
+  /** Revision of the first event that differs or that the store does not have. */
+  readonly revision: number;
+}
+/** Response of `POST /administration/events`. */
+export interface ImportResult {
+  /** Number of given events that are stored now. */
+  readonly stored: number;
+  /** Conflicts; absent unless the request has `skip_conflicts: true`. */
+  readonly conflicts?: readonly ImportConflict[];
+}
+
 /**
  * Exit code of a process whose data folder is already in use by another process (`EX_TEMPFAIL` of sysexits.h). The
  * caller may wait for the other process's administration socket instead.

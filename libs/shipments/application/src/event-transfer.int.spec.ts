@@ -153,6 +153,28 @@ describe('events from one store to another', () => {
     });
   });
 
+  it('are stored except those of shipments with other events, which are reported', async () => {
+    await withStore(async (from) => {
+      const [, conflicting = ''] = await written(from, 3, 3);
+      const events = await everything(from, 500);
+      const stream = conflicting.replace('shp_', 'shipment-');
+      const own = events.filter((event) => event.stream === stream);
+      const others = events.filter((event) => event.stream !== stream);
+      await withStore(async (to) => {
+        const { importEvents } = eventTransfer(to);
+        const [first, second] = own;
+        if (!first || !second) throw new Error('too few events');
+        const there = [first, { ...second, id: randomUUID() }];
+        await importEvents({ events: there });
+        const conflict = { stream, shipment_id: conflicting, external_id: 'T-1', ...scope, revision: 1 };
+        const result = { stored: others.length + 1, conflicts: [conflict] };
+        for (let time = 0; time < 2; time += 1)
+          expect(await importEvents({ events, skip_conflicts: true })).toEqual(result);
+        expect(new Set(await everything(to, 500))).toEqual(new Set([...there, ...others].map(asImported)));
+      });
+    });
+  });
+
   it('are refused if they are malformed, have gaps, or the stream has different ones', async () => {
     await withStore(async (eventStore) => {
       await written(eventStore, 1, 3);

@@ -1,4 +1,12 @@
-import { DomainError, type EventPage, type ExportedEvent, type PublicAddresses } from '@tracking/contracts';
+import {
+  DomainError,
+  type Environment,
+  type EventPage,
+  type ExportedEvent,
+  type ImportConflict,
+  type ImportResult,
+  type PublicAddresses,
+} from '@tracking/contracts';
 import {
   eventSizeBytes,
   type EventStore,
@@ -14,6 +22,7 @@ import {
   type MadeEvents,
   type MakeEvents,
   SHIPMENT_STREAM_PREFIX,
+  shipmentIdOf,
   UnknownEventType,
   upcast,
 } from '@tracking/shipments-domain';
@@ -68,11 +77,16 @@ export interface EventTransfer {
   exportEvents(request: { readonly after: string | null; readonly limit: number }): Promise<EventPage>;
   /**
    * Appends events that are not stored yet. The events of a stream must be in order. May be repeated.
-   * @returns the number of given events, all of which are stored now
-   * @throws DomainError `validation_failed` if an event is not one of a shipment, or the store has other events of the
-   *   shipment; Unavailable
+   * @param request with `skip_conflicts`, a shipment with other events in the store is skipped and reported. Do not send
+   *   later events of that shipment: they could be appended to its other events
+   * @returns the number of given events that are stored now: all of them without `skip_conflicts`
+   * @throws DomainError `validation_failed` if an event is not one of a shipment, or without `skip_conflicts` if the
+   *   store has other events of the shipment; Unavailable
    */
-  importEvents(request: { readonly events: readonly ExportedEvent[] }): Promise<{ readonly stored: number }>;
+  importEvents(request: {
+    readonly events: readonly ExportedEvent[];
+    readonly skip_conflicts?: boolean;
+  }): Promise<ImportResult>;
 }
 
 export function eventTransfer(store: EventStore): EventTransfer {
@@ -103,7 +117,7 @@ export function eventTransfer(store: EventStore): EventTransfer {
       }
     },
 
-    async importEvents({ events }) {
+    async importEvents({ events, skip_conflicts: skipConflicts = false }) {
       const streams = new Map<string, ExportedEvent[]>();
       for (const event of events) {
         validateEvent(event);
@@ -113,11 +127,21 @@ export function eventTransfer(store: EventStore): EventTransfer {
         some.push(toImported(event));
       }
       const waiting = streams.values();
+      const conflicts: ImportConflict[] = [];
+      let skipped = 0;
       const work = async () => {
-        for (const some of waiting) for (const piece of splitIntoAppends(some)) await append(store, piece);
+        for (const some of waiting) {
+          try {
+            for (const piece of splitIntoAppends(some)) await append(store, piece);
+          } catch (error) {
+            if (!skipConflicts || !(error instanceof DifferentHistory)) throw error;
+            skipped += some.filter(({ revision }) => revision >= error.revision).length;
+            conflicts.push(await describeConflict(store, error));
+          }
+        }
       };
       await Promise.all(Array.from({ length: Math.min(CONCURRENT_STREAMS, streams.size) }, work));
-      return { stored: events.length };
+      return { stored: events.length - skipped, ...(skipConflicts && { conflicts }) };
     },
   };
 }
@@ -171,8 +195,8 @@ async function append(store: EventStore, events: readonly ExportedEvent[]): Prom
   } catch (error) {
     if (!(error instanceof VersionConflict)) throw error;
     const there = await store.read(first.stream, { from: first.revision, to: first.revision + events.length - 1 });
-    const isSame = there.every(({ id }, index) => id === events[index]?.id);
-    if (there.length === 0 || !isSame) throw differentHistory(first);
+    const differing = there.length === 0 ? 0 : there.findIndex(({ id }, index) => id !== events[index]?.id);
+    if (differing >= 0) throw new DifferentHistory(first.stream, first.revision + differing);
     await append(store, events.slice(there.length));
   }
 }
@@ -221,9 +245,33 @@ function eventTooLarge({ stream, revision }: ExportedEvent): DomainError {
   );
 }
 
-function differentHistory({ stream, revision }: ExportedEvent): DomainError {
-  return new DomainError(
-    'validation_failed',
-    `${stream} already exists with different events from revision ${revision} on.`,
-  );
+class DifferentHistory extends DomainError {
+  constructor(
+    readonly stream: string,
+    /** Revision of the first event that differs. */
+    readonly revision: number,
+  ) {
+    super('validation_failed', `${stream} already exists with different events from revision ${revision} on.`);
+  }
+}
+
+/** Fields of the first event of a shipment. */
+interface StoredCreation {
+  readonly workspace_id: string;
+  readonly environment: Environment;
+  readonly shipment: { readonly external_id: string | null };
+}
+
+/** Describes the stored shipment by its first event. */
+async function describeConflict(store: EventStore, { stream, revision }: DifferentHistory): Promise<ImportConflict> {
+  const [created] = await store.read(stream, { from: 0, to: 0 });
+  const { workspace_id, environment, shipment } = (created?.data ?? {}) as Partial<StoredCreation>;
+  return {
+    stream,
+    shipment_id: shipmentIdOf(stream),
+    workspace_id: workspace_id ?? null,
+    environment: environment ?? null,
+    external_id: shipment?.external_id ?? null,
+    revision,
+  };
 }
