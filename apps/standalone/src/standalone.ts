@@ -72,6 +72,7 @@ export async function startStandalone(
 
   const report = () => {
     health.setEngineStatus('storage', engines.engine.failure);
+    health.setEngineStatus('objects', objects.failure);
     return health.report();
   };
   const { managementHost, managementPort } = config;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { eventually, itIfSupported } from '@tracking/testing';
@@ -91,6 +91,23 @@ describe('standalone with a failing disk', () => {
         503,
         'The storage accepts no writes at present. Nothing was changed; try again.',
       ]);
+      await server.stop();
+    });
+  });
+
+  it('is not ready while the folder of documents is missing, and stores shipments', async () => {
+    await withTemporaryFolder(async (dataDir) => {
+      const key = await createKey(dataDir);
+      const server = await startStandalone(dataDir);
+      const api = createClient(server.url, key);
+      const folder = join(dataDir, 'objects');
+      await rename(folder, `${folder}.away`);
+      expect(await health(server)).toEqual([200, 'degraded', 'ok']);
+      const { data } = await api.get('/health/ready');
+      expect(data.engines.objects).toBe('the folder of objects is missing; restore it');
+      expect((await post(api, 'meanwhile')).status).toBe(201);
+      await rename(`${folder}.away`, folder);
+      expect(await health(server)).toEqual([200, 'ready', 'ok']);
       await server.stop();
     });
   });

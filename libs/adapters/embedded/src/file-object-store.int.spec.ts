@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually, tempFolder, type TempFolder } from '@tracking/testing';
 import { runChild } from '../test/child.ts';
@@ -25,6 +25,17 @@ describe('objects in files', () => {
     await store.put('obj_a', bytes('a'));
     const mode = async (path: string) => (await stat(path)).mode & 0o777;
     expect([await mode(objects), await mode(join(objects, 'obj_a'))]).toEqual([0o700, 0o600]);
+  });
+
+  it('report that their folder is missing, until it is back', async () => {
+    const store = await FileObjectStore.open(objects);
+    await store.put('obj_a', bytes('a'));
+    expect(store.failure).toBeUndefined();
+    await rename(objects, `${objects}.away`);
+    expect(store.failure).toBe('the folder of objects is missing; restore it');
+    await expect(store.put('obj_b', bytes('b'))).rejects.toThrow('ENOENT');
+    await rename(`${objects}.away`, objects);
+    expect(store.failure).toBeUndefined();
   });
 
   it('leave nothing after a failure', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { accessSync, constants, createReadStream } from 'node:fs';
 import { access, mkdir, open, opendir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
@@ -30,6 +30,17 @@ export class FileObjectStore implements ObjectStore {
   static async open(folder: string): Promise<FileObjectStore> {
     if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
     return new FileObjectStore(folder);
+  }
+
+  /** Reason why objects can neither be stored nor read; undefined without a problem. */
+  get failure(): string | undefined {
+    try {
+      accessSync(this.folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      return undefined;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return code === 'ENOENT' ? 'the folder of objects is missing; restore it' : `the folder of objects: ${code}`;
+    }
   }
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
