@@ -43,6 +43,7 @@ export const ERROR_CODES = {
   exception_resolved: 'conflict',
   document_not_pending: 'conflict',
   document_not_uploaded: 'conflict',
+  document_damaged: 'conflict',
   document_reviewed: 'conflict',
   document_replaced: 'conflict',
   upload_missing: 'conflict',

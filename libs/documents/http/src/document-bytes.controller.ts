@@ -13,14 +13,13 @@ import {
   RequestError,
   type RouteBody,
 } from '@tracking/http';
-import type { ObjectContent } from '@tracking/ports';
 import type { FoundDocument } from '@tracking/shipments';
 import { SHIPMENTS } from '@tracking/shipments-http';
 import contentDisposition from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
-import { DocumentStorage } from './document-storage.ts';
+import { type ByteRange, DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.resource.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
@@ -48,7 +47,7 @@ export class DocumentBytesController {
   @Operation('downloadDocument', {
     summary: 'Download the file of a document',
     description:
-      'Sends the file as an attachment with its name. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes.',
+      'Sends the file as an attachment with its name. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.',
     conditional: 'read',
     readsYourWrites: true,
   })
@@ -74,7 +73,7 @@ export class DocumentBytesController {
     content: FILE,
   })
   @refusal(404, 'No such document in this workspace and environment.')
-  @refusal(409, 'The file was not uploaded, or is deleted.')
+  @refusal(409, 'The file was not uploaded, is deleted, or is damaged.')
   @refusal(416, 'The file has no bytes in this range; `Content-Range` has its size.')
   async download(
     @Param('id', DOCUMENT_IDS) { document_id }: DocumentIds,
@@ -97,10 +96,13 @@ export class DocumentBytesController {
       reply.send(Readable.from([]));
       return;
     }
-    const content = await this.storage.get(object_id, range);
-    if (content === undefined) throw await this.missingBytesError(request, reply, document_id);
+    const bytes = await this.storage.open(request, { document, object_id }, range).catch((error: unknown) => {
+      removeContentHeaders(reply);
+      throw error;
+    });
+    if (bytes === undefined) throw await this.missingBytesError(request, reply, document_id);
     if (range !== undefined) reply.code(206);
-    send(reply, content);
+    send(reply, bytes);
   }
 
   @Put('content')
@@ -155,7 +157,7 @@ export class DocumentBytesController {
    * files.
    */
   private async missingBytesError(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
-    for (const name of OF_CONTENT) reply.removeHeader(name);
+    removeContentHeaders(reply);
     const { document, object_id } = await this.documents.current(request, documentId);
     if (!isDocumentPresent(document)) return noBytesError(document);
     this.storage.reportMissing(request, object_id);
@@ -183,7 +185,14 @@ function rangeOf({ method, headers }: FastifyRequest, etag: string, size: number
   throw new RequestError('range_not_satisfiable', `The file has ${size} bytes, but none in this range.`, [], content);
 }
 
-const OF_CONTENT = ['ETag', 'Content-Type', 'Content-Length', 'Content-Range', 'Content-Disposition', 'Accept-Ranges'];
+const CONTENT_HEADERS = [
+  'ETag',
+  'Content-Type',
+  'Content-Length',
+  'Content-Range',
+  'Content-Disposition',
+  'Accept-Ranges',
+];
 
 function headersOf(document: DocumentRecord, range: ByteRange | undefined): Readonly<Record<string, string>> {
   const { content_type, size_bytes, file_name, checksum_sha256 } = document;
@@ -203,10 +212,28 @@ function plain(name: string): string {
   return name.replaceAll(/[^\x20-\x7e]/gu, '_');
 }
 
-/** Sends the bytes. The framework closes the source if the client disconnects, and the connection if the source fails. */
-function send(reply: FastifyReply, { bytes }: ObjectContent): void {
+function removeContentHeaders(reply: FastifyReply): void {
+  for (const name of CONTENT_HEADERS) {
+    reply.removeHeader(name);
+    reply.raw.removeHeader(name);
+  }
+}
+
+/**
+ * Sends the bytes. The framework closes the source if the client disconnects. If the source fails, the framework sends
+ * the error, or closes the connection if the response has started.
+ */
+function send(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
   reply.raw.setTimeout(IDLE_MS, () => reply.raw.destroy());
-  reply.send(Readable.from(bytes, { objectMode: false }));
+  const guarded = async function* () {
+    try {
+      yield* bytes;
+    } catch (error) {
+      if (!reply.raw.headersSent) removeContentHeaders(reply);
+      throw error;
+    }
+  };
+  reply.send(Readable.from(guarded(), { objectMode: false }));
 }
 
 function grantOf({ upload }: FastifyRequest): UploadGrant {
@@ -225,12 +252,6 @@ function requirePending(found: FoundDocument | undefined): asserts found is Foun
 function declared({ headers }: FastifyRequest): { readonly declaredBytes?: number } {
   const length = headers['content-length'];
   return length === undefined ? {} : { declaredBytes: Number(length) };
-}
-
-/** Offsets of the first byte and of the one after the last. */
-interface ByteRange {
-  readonly start: number;
-  readonly end: number;
 }
 
 const RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;

@@ -1,4 +1,5 @@
-import { DomainError } from '@tracking/contracts';
+import { createHash } from 'node:crypto';
+import { type DocumentRecord, DomainError } from '@tracking/contracts';
 import {
   type BytesToStore,
   DocumentBytes,
@@ -8,7 +9,7 @@ import {
   UnsupportedDocumentType,
 } from '@tracking/documents';
 import { RequestError, requestFields, sizeOf } from '@tracking/http';
-import { isKnownUndone, type Logger, type Metrics, type ObjectStore } from '@tracking/ports';
+import { type Counter, isKnownUndone, type Logger, type Metrics, type ObjectStore } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
 interface StorageDependencies {
@@ -17,15 +18,103 @@ interface StorageDependencies {
   readonly metrics: Metrics;
 }
 
-/** Stores the bytes of documents. The bytes of a request that fails are destroyed again. */
-export class DocumentStorage {
-  readonly get: ObjectStore['get'];
+/** A document with the id of its stored file. */
+interface StoredDocument {
+  readonly document: DocumentRecord;
+  readonly object_id: string;
+}
 
+/** Offsets of the first byte and of the one after the last. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The difference of a stored file from its document. */
+type Damage = 'size' | 'checksum';
+
+/** Maximum number of damaged files that a process remembers. */
+const MAX_KNOWN_DAMAGED = 10_000;
+
+/** Stores and reads the bytes of documents. The bytes of a request that fails are destroyed again. */
+export class DocumentStorage {
   private readonly bytes: DocumentBytes;
+  private readonly damagedFiles: Counter;
+  /** Ids of objects that were found damaged, oldest first. */
+  private readonly damaged = new Set<string>();
 
   constructor(private readonly parts: StorageDependencies) {
     this.bytes = new DocumentBytes(parts);
-    this.get = parts.objects.get.bind(parts.objects);
+    this.damagedFiles = parts.metrics.counter(
+      'documents_damaged_total',
+      'Number of stored files found to differ from their documents, by difference.',
+      ['why'],
+    );
+  }
+
+  /**
+   * Opens the file of a document; undefined if it does not exist. The returned bytes have exactly the recorded length,
+   * or the iteration throws before its last bytes. Without a range, the same holds for the checksum. A file that is
+   * known to be damaged is verified completely before it is opened.
+   * @throws RequestError `document_damaged`, also from the iteration; Unavailable
+   */
+  async open(
+    request: FastifyRequest,
+    stored: StoredDocument,
+    range?: ByteRange,
+  ): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const { document, object_id } = stored;
+    const content = await this.parts.objects.get(object_id, range);
+    if (content === undefined) return undefined;
+    if (content.sizeBytes !== document.size_bytes) throw this.damagedError(request, stored, 'size');
+    if (this.damaged.has(object_id)) await this.verify(request, stored);
+    return this.checked(request, stored, content.bytes, range);
+  }
+
+  /** @throws RequestError `document_damaged`; Unavailable */
+  private async verify(request: FastifyRequest, stored: StoredDocument): Promise<void> {
+    const whole = await this.parts.objects.get(stored.object_id);
+    const bytes = this.checked(request, stored, whole?.bytes ?? []);
+    while ((await bytes.next()).done !== true) continue;
+    this.damaged.delete(stored.object_id);
+    this.parts.logger.info(fieldsOf(request, stored), 'file of a document is no longer damaged');
+  }
+
+  /** Passes the bytes on. The last ones are held back until the length and the checksum are verified. */
+  private async *checked(
+    request: FastifyRequest,
+    stored: StoredDocument,
+    source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    range?: ByteRange,
+  ): AsyncGenerator<Uint8Array> {
+    const { size_bytes, checksum_sha256 } = stored.document;
+    const { start, end } = range ?? { start: 0, end: size_bytes };
+    const hash = end - start === size_bytes ? createHash('sha256') : undefined;
+    let missing = end - start;
+    let last: Uint8Array | undefined;
+    for await (const bytes of source) {
+      missing -= bytes.length;
+      if (missing < 0) throw this.damagedError(request, stored, 'size');
+      hash?.update(bytes);
+      if (last !== undefined) yield last;
+      last = bytes;
+    }
+    if (missing > 0) throw this.damagedError(request, stored, 'size');
+    if (hash !== undefined && hash.digest('hex') !== checksum_sha256)
+      throw this.damagedError(request, stored, 'checksum');
+    if (last !== undefined) yield last;
+  }
+
+  /** Logs and counts the damage once, and remembers it. */
+  private damagedError(request: FastifyRequest, stored: StoredDocument, why: Damage): RequestError {
+    if (!this.damaged.has(stored.object_id)) {
+      const [oldest] = this.damaged;
+      if (oldest !== undefined && this.damaged.size >= MAX_KNOWN_DAMAGED) this.damaged.delete(oldest);
+      this.damaged.add(stored.object_id);
+      this.damagedFiles.add(1, { why });
+      this.parts.logger.error({ ...fieldsOf(request, stored), why }, 'file of a document is damaged');
+    }
+    return new RequestError('document_damaged', 'The stored file of the document is damaged.');
   }
 
   /** @throws RequestError `body_too_large`, `empty_file`, `unsupported_document_type`; Unavailable; the error of the source */
@@ -39,7 +128,7 @@ export class DocumentStorage {
 
   /** Returns true if the object exists, without reading it. @throws Unavailable */
   async has(objectId: string): Promise<boolean> {
-    return (await this.get(objectId)) !== undefined;
+    return (await this.parts.objects.get(objectId)) !== undefined;
   }
 
   /** Destroys the object if the command was refused. If the command may have run, the sweep of orphans decides later. */
@@ -65,6 +154,10 @@ export class DocumentStorage {
       this.parts.logger.warn(fields, 'deletion of an uploaded file failed; it is deleted later');
     });
   }
+}
+
+function fieldsOf(request: FastifyRequest, { document, object_id }: StoredDocument): object {
+  return { ...requestFields(request), document_id: document.id, object_id };
 }
 
 /** The file of a form after its bytes are stored and checked. */

@@ -57,6 +57,12 @@ const ERRORS = {
     'The document is pending_upload, so it has no file to download.',
     'Check the status. If it is pending, upload the file and complete the upload first.',
   ),
+  document_damaged: entry(
+    'The stored file differs from the size or the SHA-256 of the document, so it is not sent.',
+    'GET /v1/documents/doc_…/download',
+    'The stored file of the document is damaged.',
+    'Upload the document again, or ask the operator to restore the file from a backup. A restored file is sent again.',
+  ),
   document_reviewed: entry(
     'The document was already approved or rejected. The first decision is final.',
     'POST /v1/documents/doc_…/reject {"reason": "Page 2 is missing."}',
@@ -99,7 +105,7 @@ const REFUSALS = {
   ],
   requestUpload: ['limit_exceeded', 'document_replaced'],
   listDocuments: ['read_model_behind'],
-  downloadDocument: ['document_not_uploaded', 'range_not_satisfiable'],
+  downloadDocument: ['document_not_uploaded', 'document_damaged', 'range_not_satisfiable'],
   putDocumentContent: [
     'empty_file',
     'unsupported_document_type',

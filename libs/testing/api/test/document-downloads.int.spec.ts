@@ -1,5 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
+import { eventually } from '@tracking/testing';
 import { DocumentCalls, PDF, TYPE_PART, filePart, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -105,7 +109,8 @@ it('is incomplete if the source fails, and closes the source if the client disco
     sizeBytes: PDF.length,
     bytes: (async function* () {
       try {
-        yield PDF.subarray(0, 10);
+        yield PDF.subarray(0, 5);
+        yield PDF.subarray(5, 10);
         await new Promise(setImmediate);
         if (isBroken) throw new Error('the disk is gone');
         await new Promise((resolve) => release.push(resolve as () => void));
@@ -137,6 +142,88 @@ it('is refused and logged if the bytes are lost', async () => {
   expect(api.lines).toContainEqual(
     expect.objectContaining({ level: 'error', fields: expect.objectContaining({ object_id }) as object }),
   );
+});
+
+describe('a stored file that differs from its document', () => {
+  const LARGE = Buffer.concat([PDF, Buffer.alloc(300_000, 'x')]);
+  const altered = Buffer.from(LARGE).fill('y', LARGE.length - 1);
+  const flipped = Buffer.from(LARGE).fill('!', 100, 101);
+
+  it.each<[string, Buffer, 'size' | 'checksum']>([
+    ['shorter', LARGE.subarray(0, -1), 'size'],
+    ['empty', Buffer.alloc(0), 'size'],
+    ['longer', Buffer.concat([LARGE, Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad')]), 'size'],
+    ['altered at its start', flipped, 'checksum'],
+    ['altered at its end', altered, 'checksum'],
+  ])('never ends a response as if it were complete: %s', async (_name, bytes, why) => {
+    const { path, file, object_id } = await storedFile(LARGE);
+    const original = await readFile(file);
+    const count = damageCount(why);
+    await writeFile(file, bytes);
+    const answer = await downloadRaw(path);
+    if (why === 'size') expect(answer.status).toBe(409);
+    else expect([answer.status, answer.isClosed, answer.bytes < LARGE.length]).toEqual([200, true, true]);
+    expect(answer.text).not.toContain('bad');
+    const again = await calls.get(path);
+    expect([again.status, codeOf(again), again.headers.get('etag')]).toEqual([409, 'document_damaged', null]);
+    expect((await calls.get(path, { range: 'bytes=0-1' })).status).toBe(409);
+    expect(damageCount(why)).toBe(count + 1);
+    const logged = expect.objectContaining({ object_id, why }) as object;
+    expect(api.lines.filter(({ fields }) => fields['object_id'] === object_id)).toEqual([
+      expect.objectContaining({ level: 'error', fields: logged }),
+    ]);
+    await writeFile(file, original);
+    expect((await calls.get(path)).text).toBe(LARGE.toString());
+  });
+
+  it('is refused before any byte if it is small', async () => {
+    const { path, file } = await storedFile(PDF);
+    await writeFile(file, Buffer.from(PDF).fill('y', 9));
+    const { status, body, headers } = await calls.get(path);
+    expect([status, codeOf({ body } as ApiResponse)]).toEqual([409, 'document_damaged']);
+    for (const name of ['etag', 'content-disposition', 'accept-ranges']) expect(headers.get(name)).toBeNull();
+  });
+
+  it('is noticed if it changes while it is read', async () => {
+    for (const surplus of [-1, 1]) {
+      const sent = Buffer.alloc(PDF.length + surplus, 'x');
+      const bytes = [sent.subarray(0, 9), sent.subarray(9, 20), sent.subarray(20)];
+      const get = (async () => ({ sizeBytes: PDF.length, bytes })) as unknown;
+      const unused = () => Promise.reject(new Error('not asked'));
+      const call = await api.gateway({ objects: { put: unused, delete: unused, get: get as ObjectStore['get'] } });
+      await expect(call('GET', path, { key: calls.key })).rejects.toThrow();
+    }
+  });
+
+  const damageCount = (why: string) => api.counts.get(`documents_damaged_total{why="${why}"}`) ?? 0;
+
+  /** Uploads a document, and returns the path of its download and its stored file. */
+  async function storedFile(bytes: Buffer) {
+    const { id } = await calls.uploadDocument(await calls.createShipment(), [TYPE_PART, filePart(bytes)]);
+    const scope = { workspace_id: await api.workspace(), environment: 'live' as const };
+    const found = await api.dependencies.shipments.getDocument({ ...scope, document_id: String(id) });
+    const object_id = String(found?.object_id);
+    return { path: `/v1/documents/${String(id)}/download`, object_id, file: join(api.dataDir, 'objects', object_id) };
+  }
+
+  /** Downloads on a connection that stays open, and returns what arrives on it. */
+  async function downloadRaw(path: string) {
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${calls.key}\r\n\r\n`);
+    let text = '';
+    let isClosed = false;
+    socket.on('data', (data: Buffer) => (text += data.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.once('close', () => (isClosed = true));
+    const end = () => text.indexOf('\r\n\r\n');
+    const bodyBytes = () => text.length - end() - 4;
+    const length = () => Number(/content-length: (\d+)/i.exec(text)?.[1] ?? Infinity);
+    await eventually(() => expect(isClosed || (end() > 0 && bodyBytes() >= length())).toBe(true));
+    const closed = isClosed;
+    socket.destroy();
+    return { status: Number(text.slice(9, 12)), bytes: bodyBytes(), isClosed: closed, text };
+  }
 });
 
 async function lost() {
