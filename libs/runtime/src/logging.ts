@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { pino } from 'pino';
 import type { Logger } from '@tracking/ports';
 
@@ -31,6 +32,70 @@ const SECRET_PATTERNS: readonly (readonly [RegExp, string])[] = [
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Maximum time that a line waits for a reader of the output that does not read, in milliseconds. */
+const MAX_WAIT_MS = 3_000;
+const WAIT_MS = 10;
+
+/**
+ * Writes lines to a file descriptor. A line that cannot be written is dropped and counted, so that a full disk, a closed
+ * pipe or a stalled reader never ends or stops the process. Later lines are tried again.
+ */
+export class LineOutput {
+  private droppedLines = 0;
+  private hasFailed = false;
+  /** True if a part of the last line was written. */
+  private isInLine = false;
+
+  /** @param onFailure called with the error code at the first dropped line, and again after the output had recovered */
+  constructor(
+    private readonly descriptor: number,
+    private readonly onFailure: (code: string) => void = () => undefined,
+  ) {}
+
+  /** Number of lines that were dropped, in whole or in part. */
+  get dropped(): number {
+    return this.droppedLines;
+  }
+
+  /** Writes the text before it returns, so that the last lines are not lost when the process exits. */
+  write(line: string): void {
+    let rest: Uint8Array = Buffer.from(this.isInLine ? `\n${line}` : line);
+    try {
+      while (rest.length > 0) {
+        const written = this.writeSome(rest);
+        this.isInLine = written < rest.length;
+        rest = rest.subarray(written);
+      }
+      this.hasFailed = false;
+    } catch (error) {
+      this.droppedLines += 1;
+      if (this.hasFailed) return;
+      this.hasFailed = true;
+      this.onFailure((error as NodeJS.ErrnoException).code ?? String(error));
+    }
+  }
+
+  /** Waits for a slow reader, but only once until the output has recovered. */
+  private writeSome(bytes: Uint8Array): number {
+    for (const deadline = performance.now() + MAX_WAIT_MS; ;) {
+      try {
+        return writeSync(this.descriptor, bytes);
+      } catch (error) {
+        const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+        if (!isFull || this.hasFailed || performance.now() > deadline) throw error;
+        Atomics.wait(SLEEPER, 0, 0, WAIT_MS);
+      }
+    }
+  }
+}
+
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
+const errorOutput = new LineOutput(2);
+/** The standard output of this process, for its log. */
+export const logOutput = new LineOutput(1, (code) =>
+  errorOutput.write(`standard output fails (${code}): log lines are dropped and counted in log_lines_dropped_total\n`),
+);
+
 /** Creates a logger that writes JSON lines to standard output, or readable lines if it is a terminal. */
 export async function createLogger(options: {
   level: LogLevel;
@@ -44,8 +109,13 @@ export async function createLogger(options: {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: REDACTED, censor: '[redacted]' },
   };
-  const destination = options.destination ?? process.stdout;
-  const isTerminal = 'isTTY' in destination && destination.isTTY === true;
+  const destination: Pick<LineOutput, 'write'> | NodeJS.WritableStream = options.destination ?? logOutput;
+  const stream = options.destination ?? process.stdout;
+  const isTerminal = 'isTTY' in stream && stream.isTTY === true;
+  // Libraries write there too. Without a listener, an error of the stream ends the process.
+  for (const output of [process.stdout, process.stderr]) {
+    if (!output.listeners('error').includes(ignoreError)) output.on('error', ignoreError);
+  }
   if (!isTerminal) {
     const logger: Logger = pino(settings, destination);
     return logger;
@@ -60,6 +130,10 @@ export async function createLogger(options: {
   // Lines are written immediately, so that the last ones are not lost when the process exits.
   const pretty: Logger = pino(settings, { write: (record: string) => void destination.write(line(record)) });
   return pretty;
+}
+
+function ignoreError(): void {
+  // The log reports failures of its output: see `LineOutput`.
 }
 
 /** A log record with the fields of its JSON line. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '@tracking/ports';
 import { ConnectionGuard, oneAtATime } from './connection-guard.ts';
+import { logOutput } from './logging.ts';
 
 /** Handles other paths of the management port. Returns false for unknown paths. */
 export type ManagementHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -98,6 +99,15 @@ export class PrometheusMetrics implements Metrics {
   constructor(service: string) {
     this.registry.setDefaultLabels({ service });
     collectDefaultMetrics({ register: this.registry });
+    new Counter({
+      name: 'log_lines_dropped_total',
+      help: 'Log lines that could not be written to standard output.',
+      registers: [this.registry],
+      collect(this: Counter) {
+        this.reset();
+        this.inc(logOutput.dropped);
+      },
+    });
   }
 
   counter(name: string, help: string, labels: readonly string[] = []): ReturnType<Metrics['counter']> {
