@@ -314,7 +314,9 @@ describe('POST /v1/milestones/bulk', () => {
       [400, 'validation_failed', 'container_number invalid_container_number'],
       [400, 'validation_failed', ''],
     ]);
-    expect(JSON.stringify(itemsOf(answer)[1])).toContain('external_id of the milestone itself is milestone_external_id');
+    expect(JSON.stringify(itemsOf(answer)[1])).toContain(
+      'external_id of the milestone itself is milestone_external_id',
+    );
     expect(JSON.stringify(itemsOf(answer)[2])).not.toContain('milestone_external_id');
   });
 
