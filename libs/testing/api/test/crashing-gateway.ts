@@ -40,7 +40,7 @@ export class CrashingGateway {
    * @param before true to crash before the call has its effect, false to crash after the effect but before the result
    */
   restart(dieAt: number, before: boolean): void {
-    Object.assign(this, { dead: false, steps: 0, dieAt, before });
+    Object.assign(this, { isDead: false, steps: 0, dieAt, before });
   }
 
   /** Returns the store for claims, whose calls fail after the crash. */

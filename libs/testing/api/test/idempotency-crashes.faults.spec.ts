@@ -16,7 +16,13 @@ let api: Api;
 let receiver: ClientReceiver;
 let key: string;
 beforeAll(async () => {
-  api = await startApi({ settings: { trustedProxies: ['127.0.0.1'] } });
+  api = await startApi({
+    settings: { trustedProxies: ['127.0.0.1'] },
+    // Without limits, because the tests verify more endpoints of one host than a minute allows.
+    override: ({ quota }) => ({
+      quota: withOverrides(quota, { take: (name, limit) => quota.take(`${name} ${randomUUID()}`, limit) }),
+    }),
+  });
   receiver = await startClientReceiver();
 });
 // A workspace per test, so that one scope holds all the endpoints of an operation.
