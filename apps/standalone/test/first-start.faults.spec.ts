@@ -103,8 +103,8 @@ describe('the first start', () => {
   });
 
   it.each([
-    [{ ADMIN_EMAIL: ANN.email }, /^ADMIN_EMAIL is set and ADMIN_PASSWORD is not/],
-    [{ ADMIN_PASSWORD: ANN.password }, /^ADMIN_PASSWORD is set and ADMIN_EMAIL is not/],
+    [{ ADMIN_EMAIL: ANN.email }, /^ADMIN_EMAIL is set but ADMIN_PASSWORD is not/],
+    [{ ADMIN_PASSWORD: ANN.password }, /^ADMIN_PASSWORD is set but ADMIN_EMAIL is not/],
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: 'short' }, /^ADMIN_PASSWORD: .*10 characters/],
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: 'password123' }, /^ADMIN_PASSWORD: .*common/],
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: ANN.email }, /^ADMIN_PASSWORD: .*e-mail/],
