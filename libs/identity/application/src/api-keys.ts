@@ -84,8 +84,7 @@ export class ApiKeys {
     if (hasEnded(expires_at, command.at)) throw alreadyOver();
     const { role } = await this.options.owners.active(command.workspace_id, owner);
     requireReach(reach, { owner, role, environment });
-    const max_role = owner.type === 'service_account' ? maxRoleOf(reach) : null;
-    const fields = { name, environment, owner, expires_at, max_role };
+    const fields = { name, environment, owner, expires_at, max_role: maxRoleOf(reach, owner) };
     return { before: null, after: await this.make(command, fields, role, 'Revoke one first.') };
   }
 
@@ -147,9 +146,8 @@ export class ApiKeys {
       await this.options.owners.active(command.workspace_id, old.owner);
     }
     const remedy = grace_seconds > 0 ? 'Revoke one first, or rotate without a grace period.' : undefined;
-    const { owner, max_role } = old;
-    const limit = owner.type === 'service_account' ? (max_role ?? maxRoleOf(reach)) : max_role;
-    const made = await this.make(command, { ...old, max_role: limit }, old.role, remedy);
+    const max_role = old.max_role ?? maxRoleOf(reach, old.owner);
+    const made = await this.make(command, { ...old, max_role }, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
       const changed = await this.set(unconditional, id, old.role, (document) => {

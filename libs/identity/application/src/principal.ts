@@ -98,38 +98,39 @@ export function reaches(reach: KeyReach, { owner, role, environment }: ReachedKe
 }
 
 /**
- * Role that limits the service account keys that the caller creates, so that a later promotion of the account does not
- * give them rights that their creator never had. Null for no limit, as for admins.
+ * Returns the role that limits a key that the caller creates for the owner, so that a later promotion of a service
+ * account does not give the key rights that its creator never had. Null for no limit: keys of users, and keys that an
+ * admin creates.
  */
-export function maxRoleOf({ service_accounts }: KeyReach): Role | null {
+export function maxRoleOf({ service_accounts }: KeyReach, owner: KeyOwner): Role | null {
   // Only developers and admins have the permission keys:manage.
-  return service_accounts === 'all' ? null : 'developer';
+  return owner.type === 'user' || service_accounts === 'all' ? null : 'developer';
 }
 
 /**
  * Only the user of a key may rotate it, and a key of a service account only a caller who may create one. Others may
  * revoke it, but must not get a new key.
+ * @throws DomainError `permission_denied`
  */
-export function requireHolder(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
-  if (owner.type === 'service_account') return requireRole(reach, role, environment);
-  if (owner.id === reach.user_id) return;
-  throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
+export function requireHolder(reach: KeyReach, key: ReachedKey): void {
+  if (key.owner.type === 'user' && key.owner.id !== reach.user_id) {
+    throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
+  }
+  requireRole(reach, key);
 }
 
 /** @throws DomainError `permission_denied` */
-export function requireReach(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
-  if (!reaches(reach, { owner, role, environment })) {
-    throw new DomainError('permission_denied', describeMissing(reach, owner, environment));
+export function requireReach(reach: KeyReach, key: ReachedKey): void {
+  if (!reaches(reach, key)) {
+    throw new DomainError('permission_denied', describeMissing(reach, key.owner, key.environment));
   }
-  if (owner.type === 'service_account') requireRole(reach, role, environment);
+  requireRole(reach, key);
 }
 
 /** @throws DomainError `permission_denied` if a service account with the role may do more than the caller */
-function requireRole(reach: KeyReach, role: Role, environment: Environment): void {
-  const max_role = maxRoleOf(reach);
-  if (max_role === null) return;
-  const most = permissionsOf(max_role, environment);
-  if ([...permissionsOf(role, environment)].every((permission) => most.has(permission))) return;
+function requireRole(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
+  const limited = keyPermissionsOf(role, { environment, max_role: maxRoleOf(reach, owner) });
+  if (limited.size === permissionsOf(role, environment).size) return;
   const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: getting a new key of it needs the permission workspace:admin.`;
   throw new DomainError('permission_denied', message);
 }

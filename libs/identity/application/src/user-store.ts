@@ -252,8 +252,7 @@ export function emailFault(text: string): { readonly code: FieldErrorCode; reado
   if (text.length > MAX_EMAIL_LENGTH) {
     return { code: 'too_long', message: `Must have at most ${MAX_EMAIL_LENGTH} characters.` };
   }
-  // The syntax check throws on an unpaired surrogate.
-  if (!text.isWellFormed()) return { code: 'invalid_value', message: 'Must not contain unpaired surrogates.' };
+  // Also refuses unpaired surrogates, on which the syntax check would throw.
   if (hasHiddenCharacters(text)) return { code: 'invalid_value', message: HIDDEN_CHARACTERS_MESSAGE };
   return isEmail(text)
     ? undefined
