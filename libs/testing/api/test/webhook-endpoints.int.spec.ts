@@ -320,6 +320,16 @@ describe('a webhook endpoint', () => {
     ]);
   });
 
+  it('warns about a mask without a stored value', async () => {
+    const dropped = [{ code: 'header_dropped', param: 'headers.x-copied', message: expect.any(String) }];
+    const headers = { 'X-Copied': '********', 'x-own': '1' };
+    const made = await create({ headers });
+    expect([made.status, made.body['headers'], made.body['warnings']]).toEqual([201, { 'x-own': '********' }, dropped]);
+    const changed = await patch(made.body, { headers });
+    expect([changed.status, changed.body['warnings']]).toEqual([200, dropped]);
+    expect((await patch(changed.body, { headers: {} })).body['warnings']).toEqual([]);
+  });
+
   it('gets a signed sandbox event, which is kept like any delivery', async () => {
     const endpoint = await createEnabledEndpoint(api, key, receiver.url, { event_types: ['shipment.created'] });
     const { status, body } = await post(endpoint, 'test', { type: 'milestone.recorded' });

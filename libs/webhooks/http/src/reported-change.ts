@@ -19,16 +19,20 @@ export async function reportedChange<T extends object>(
   return { before, after };
 }
 
-/** Returns a warning for each header that the change of the URL removed although the request did not. */
+/**
+ * Returns a warning for each header that the endpoint lacks although the request keeps it. The request keeps a header if
+ * it contains the mask of its value, or if it does not contain `headers`.
+ * @param before null for a new endpoint
+ */
 export function droppedHeaders(
-  before: WebhookEndpoint,
+  before: WebhookEndpoint | null,
   { headers }: JsonObject,
   after: WebhookEndpoint,
 ): readonly Warning[] {
-  const sent = new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value as unknown]));
-  const message = 'The stored value is not sent to another scheme, host or port. The header was removed.';
-  return Object.entries(before.headers)
-    .filter(([name, mask]) => headers === undefined || sent.get(name) === mask)
-    .filter(([name]) => !Object.hasOwn(after.headers, name))
-    .map(([name]) => ({ code: 'header_dropped', param: `headers.${name}`, message }));
+  const message =
+    'The header was dropped: the request has no value for it, and none is stored for the scheme, host and port of the URL.';
+  return Object.keys(headers ?? before?.headers ?? {})
+    .map((name) => name.toLowerCase())
+    .filter((name) => !Object.hasOwn(after.headers, name))
+    .map((name) => ({ code: 'header_dropped', param: `headers.${name}`, message }));
 }

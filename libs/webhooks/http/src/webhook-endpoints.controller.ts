@@ -83,7 +83,8 @@ export class WebhookEndpointsController {
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
     const after = await this.webhooks.endpoints.create({ ...command, fields });
     const location = `/v1/webhook_endpoints/${after.id}`;
-    return this.responder.respondToChange(reply, warnings, { before: null, after }, location);
+    const dropped = droppedHeaders(null, fields, after);
+    return this.responder.respondToChange(reply, [...warnings, ...dropped], { before: null, after }, location);
   }
 
   @Get()

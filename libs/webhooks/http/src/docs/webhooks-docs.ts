@@ -46,9 +46,9 @@ const WEBHOOK_ERRORS = {
 /** Codes of warnings: the write was carried out. */
 const WEBHOOK_WARNINGS = {
   header_dropped: entry(
-    'A custom header of the webhook endpoint was removed, because its stored value is not sent to another scheme, host or port.',
+    'A custom header was dropped. The request has no value for it, and none is stored for the scheme, host and port of the URL, because a change of these removes stored values.',
     '{"url": "https://new.example.com/webhooks"} in a PATCH of an endpoint with headers',
-    'The stored value is not sent to another scheme, host or port. The header was removed.',
+    'The header was dropped: the request has no value for it, and none is stored for the scheme, host and port of the URL.',
     'Set the header again with its value. To keep it, send the value in the request that changes the url.',
   ),
 } as const satisfies FeatureDocs['warnings'];
