@@ -72,7 +72,7 @@ class EndpointReplay implements RunningReplay {
   }
 
   wantsMore(now: number): boolean {
-    const { isOwned: isOwned, endpoint, state } = this.owned;
+    const { isOwned, endpoint, state } = this.owned;
     if (!isOwned || !isEnabled(endpoint) || state.concurrency === undefined) return false;
     return !this.isCurrent || this.hasRoom(now);
   }

@@ -32,7 +32,7 @@ interface ReplaySenderParts {
   readonly clock: Clock;
 }
 
-/** Gives the deliveries that a replay took a new schedule, and records missed events. */
+/** Assigns a new schedule to the deliveries that a replay took, and records missed events. */
 export class ReplaySender {
   constructor(private readonly parts: ReplaySenderParts) {}
 
@@ -50,16 +50,16 @@ export class ReplaySender {
     found: readonly FoundItem[] = [],
   ): Promise<ReadonlyMap<string, DeliveryDocument | undefined>> {
     const rows = found.flatMap(({ event }) => event ?? []);
-    const atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
+    let atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
     // Each delivery is due a millisecond after the previous one, which preserves their order.
     const first = this.parts.clock().getTime() + REPLAY_DELAY_MS;
     const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
     const sent = new Map<string, DeliveryDocument | undefined>();
     let left = taken;
-    let isFirst = true;
     await retryConflicts(`deliveries of replay ${replay.id}`, async () => {
-      const stored = (isFirst ? atHand : undefined) ?? (await this.parts.queries.findByIds(left.map(({ id }) => id)));
-      isFirst = false;
+      const stored = atHand ?? (await this.parts.queries.findByIds(left.map(({ id }) => id)));
+      // After a conflict, the deliveries in memory are outdated.
+      atHand = undefined;
       const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
       const missed = await this.createMissed(
         endpoint,

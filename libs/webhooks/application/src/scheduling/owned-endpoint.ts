@@ -35,7 +35,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   readonly state: DeliveryState;
   private readonly window: PendingWindow;
   private idleSince: number | undefined;
-  /** Steps of the wall clock that the pending deliveries were read after. */
+  /** Number of steps of the wall clock when the pending deliveries were last marked to be read. */
   private knownSteps: number;
 
   /**
@@ -169,7 +169,8 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     this.window.reset();
   }
   /**
-   * Marks the pending deliveries to be read again if the wall clock was set, because stored times then mean others.
+   * Marks the pending deliveries to be read again if the wall clock was set since. Their due times in memory were
+   * limited by the time before the step.
    */
   followClock(): void {
     const { steps } = this.timing.time;

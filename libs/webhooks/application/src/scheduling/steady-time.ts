@@ -17,8 +17,8 @@ export interface ProcessTime {
 }
 
 /**
- * Time of the wall clock without its steps: somebody sets the clock, it is synchronized, or the machine sleeps.
- * {@link now} notices a step by comparing the wall clock with the monotonic clock.
+ * Time of the wall clock without its steps. A step occurs if somebody sets the clock, if it is synchronized, or if the
+ * machine sleeps. {@link now} notices a step by comparing the wall clock with the monotonic clock.
  */
 export class SteadyTime implements ProcessTime {
   readonly #startedAt: number;

@@ -80,7 +80,7 @@ export class DelayQueue<T> {
   private fire(): void {
     this.timerAt = Infinity;
     const now = this.time.now();
-    // After a step, stored times mean others.
+    // After a step, stored times correspond to other times of this process, so every item is woken.
     const until = this.time.steps === this.knownSteps ? now : Infinity;
     this.knownSteps = this.time.steps;
     const due: T[] = [];
