@@ -1,9 +1,9 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
-import { Audited, Identified, OneOf, Password, reportChange } from '@tracking/http';
+import { Audited, Identified, OneOf, Password, reportChange, Text } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import { Email, linkAddress } from '@tracking/identity-http';
+import { linkAddress } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
 import { APP_URL, IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
@@ -12,7 +12,8 @@ import { InWorkspaceDto, InputPipe, AcceptsInput, listAnswer } from './routes.ts
 import type { ListAnswer } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
-  @Email({ description: 'E-mail address of the user.' })
+  // Stored addresses may have characters that new ones must not have. The command that creates a user checks the address.
+  @Text({ description: 'E-mail address of the user.' })
   email!: string;
 }
 class UserRoleDto extends NamedUserDto {

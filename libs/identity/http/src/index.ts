@@ -1,3 +1,2 @@
-export { Email } from './user.resource.ts';
 export { IdentityHttpModule } from './identity-http.module.ts';
 export { linkAddress } from './invitations.controller.ts';

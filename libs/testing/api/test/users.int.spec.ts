@@ -297,4 +297,16 @@ describe('operators', () => {
     const nobody = await ask('/deactivate', { email: 'nobody@example.com' });
     expect([nobody.status, nobody.text]).toEqual([404, expect.stringContaining('nobody@example.com')]);
   });
+
+  it('can name a stored address with a hidden character, but not create one', async () => {
+    const email = 'j\u200bo@example.com';
+    for (const action of ['/set_role', '/deactivate', '/reset_password']) {
+      const json = { email, ...(action === '/set_role' && { role: 'viewer' }) };
+      expect([action, (await ask(action, json)).status]).toEqual([action, 404]);
+    }
+    for (const more of [{}, { password: PASSWORD }]) {
+      const refused = await ask('', { email, role: 'viewer', ...more });
+      expect([refused.status, refused.body]).toMatchObject([400, { error: { param: 'email' } }]);
+    }
+  });
 });
