@@ -24,19 +24,19 @@ interface StoredDocument {
   readonly object_id: string;
 }
 
-/** Offsets of the first byte and of the one after the last. */
+/** Offsets of the first byte and of the byte after the last. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** The difference of a stored file from its document. */
+/** Property in which a stored file differs from its document. */
 type Damage = 'size' | 'checksum';
 
-/** Maximum number of damaged files that a process remembers. */
+/** Maximum number of damaged files that a process remembers. It forgets the oldest first. */
 const MAX_KNOWN_DAMAGED = 10_000;
 
-/** Stores and reads the bytes of documents. The bytes of a request that fails are destroyed again. */
+/** Stores and reads the bytes of documents. Destroys the bytes of a request that fails. */
 export class DocumentStorage {
   private readonly bytes: DocumentBytes;
   private readonly damagedFiles: Counter;
@@ -71,7 +71,10 @@ export class DocumentStorage {
     return this.checked(request, stored, content.bytes, range);
   }
 
-  /** @throws RequestError `document_damaged`; Unavailable */
+  /**
+   * Reads the complete file, and forgets its damage if the file matches its document.
+   * @throws RequestError `document_damaged`; Unavailable
+   */
   private async verify(request: FastifyRequest, stored: StoredDocument): Promise<void> {
     const whole = await this.parts.objects.get(stored.object_id);
     const bytes = this.checked(request, stored, whole?.bytes ?? []);
@@ -80,7 +83,7 @@ export class DocumentStorage {
     this.parts.logger.info(fieldsOf(request, stored), 'file of a document is no longer damaged');
   }
 
-  /** Passes the bytes on. The last ones are held back until the length and the checksum are verified. */
+  /** Yields the bytes of the source, the last ones only after the length and the checksum are verified. */
   private async *checked(
     request: FastifyRequest,
     stored: StoredDocument,
@@ -93,6 +96,8 @@ export class DocumentStorage {
     let missing = end - start;
     let last: Uint8Array | undefined;
     for await (const bytes of source) {
+      // An empty chunk at the end would release the last bytes unverified.
+      if (bytes.length === 0) continue;
       missing -= bytes.length;
       if (missing < 0) throw this.damagedError(request, stored, 'size');
       hash?.update(bytes);
@@ -105,7 +110,7 @@ export class DocumentStorage {
     if (last !== undefined) yield last;
   }
 
-  /** Logs and counts the damage once, and remembers it. */
+  /** Returns the error for a damaged file. Logs and counts the damage when it is first found. */
   private damagedError(request: FastifyRequest, stored: StoredDocument, why: Damage): RequestError {
     if (!this.damaged.has(stored.object_id)) {
       const [oldest] = this.damaged;
