@@ -90,18 +90,15 @@ export class DocumentBytesController {
       return;
     }
     const range = rangeOf(request, etag, document.size_bytes);
-    reply.headers(headersOf(document, range));
+    const headers = headersOf(document, range);
     if (request.method === 'HEAD') {
       // The framework would measure another payload and change the length.
-      reply.send(Readable.from([]));
+      reply.headers(headers).send(Readable.from([]));
       return;
     }
-    const bytes = await this.storage.open(request, { document, object_id }, range).catch((error: unknown) => {
-      removeContentHeaders(reply);
-      throw error;
-    });
-    if (bytes === undefined) throw await this.missingBytesError(request, reply, document_id);
-    if (range !== undefined) reply.code(206);
+    const bytes = await this.storage.open(request, { document, object_id }, range);
+    if (bytes === undefined) throw await this.missingBytesError(request, document_id);
+    reply.code(range === undefined ? 200 : 206).headers(headers);
     send(reply, bytes);
   }
 
@@ -156,8 +153,7 @@ export class DocumentBytesController {
    * The error for missing bytes: the document was just deleted, or was imported from events, which do not contain
    * files.
    */
-  private async missingBytesError(request: FastifyRequest, reply: FastifyReply, documentId: string): Promise<Error> {
-    removeContentHeaders(reply);
+  private async missingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
     const { document, object_id } = await this.documents.current(request, documentId);
     if (!isDocumentPresent(document)) return noBytesError(document);
     this.storage.reportMissing(request, object_id);
@@ -257,8 +253,8 @@ function declared({ headers }: FastifyRequest): { readonly declaredBytes?: numbe
 const RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i;
 
 /**
- * Returns the range that a `Range` header requests; null if there is no such byte (416). Undefined for all bytes, also if the
- * header has several ranges or is malformed, which RFC 9110 (14.2) allows a server to ignore.
+ * Returns the range that a `Range` header requests; null if the file has no byte in it (416). Undefined for all bytes,
+ * also if the header has several ranges or is malformed, which RFC 9110 (14.2) allows a server to ignore.
  */
 export function byteRange(header: string, size: number): ByteRange | undefined | null {
   const [, first = '', last = ''] = RANGE.exec(header) ?? [];
