@@ -22,7 +22,7 @@ const PART_SUFFIX = '.part';
  */
 export class FileObjectStore implements ObjectStore {
   /** Ids of objects that are being stored. */
-  private readonly inHand = new Set<string>();
+  private readonly beingStored = new Set<string>();
 
   private constructor(private readonly folder: string) {}
 
@@ -32,22 +32,24 @@ export class FileObjectStore implements ObjectStore {
     return new FileObjectStore(folder);
   }
 
-  /** Reason why objects can neither be stored nor read; undefined without a problem. */
+  /** Reason why objects can neither be stored nor read; undefined if they can. Checks the folder at each call. */
   get failure(): string | undefined {
     try {
       accessSync(this.folder, constants.R_OK | constants.W_OK | constants.X_OK);
       return undefined;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return code === 'ENOENT' ? 'the folder of objects is missing; restore it' : `the folder of objects: ${code}`;
+      return code === 'ENOENT'
+        ? 'the folder of objects is missing; restore it'
+        : `the folder of objects is not accessible: ${code}`;
     }
   }
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     const whole = this.file(id);
     const part = whole + PART_SUFFIX;
-    if (this.inHand.has(id)) throw new ObjectExists(id);
-    this.inHand.add(id);
+    if (this.beingStored.has(id)) throw new ObjectExists(id);
+    this.beingStored.add(id);
     try {
       if (await withDiskErrors(fileExists(whole))) throw new ObjectExists(id);
       const stored = await write(part, source);
@@ -59,7 +61,7 @@ export class FileObjectStore implements ObjectStore {
       await rm(part, { force: true }).catch(() => undefined);
       throw error;
     } finally {
-      this.inHand.delete(id);
+      this.beingStored.delete(id);
     }
   }
 
@@ -84,7 +86,8 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async removeUnfinished(before: Date): Promise<void> {
-    const isPart = (name: string) => name.endsWith(PART_SUFFIX) && !this.inHand.has(name.slice(0, -PART_SUFFIX.length));
+    const isPart = (name: string) =>
+      name.endsWith(PART_SUFFIX) && !this.beingStored.has(name.slice(0, -PART_SUFFIX.length));
     for await (const { name, at } of this.files(isPart)) {
       // An upload of the same id started meanwhile and uses the file.
       if (at < before && isPart(name)) await withDiskErrors(rm(join(this.folder, name), { force: true }));
