@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { runCommand } from '../test/run.ts';
 import { loadConfig } from './config.ts';
 
-/** A gateway's management port that answers each write as the test says. */
+/** Writes to a stub of a gateway's management port, whose responses the test sets. */
 describe('a write to a gateway', () => {
   let server: Server;
   let keys: unknown[];

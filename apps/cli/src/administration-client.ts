@@ -14,8 +14,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const NOT_LISTENING_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Statuses of responses that do not show if the service has run the request. A write may also be in progress from an
- * attempt whose response was lost.
+ * Statuses of responses that do not show whether the service has run the request: a proxy sent them, or an engine was
+ * unavailable.
  */
 const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Error codes of a request whose response is lost: a timeout, or a response that ends early. */
@@ -86,12 +86,13 @@ export class AdministrationClient {
   }
 
   /**
-   * Sends a write, and sends it again if its response is lost. The service runs it once, and returns the response of
-   * the first time. A command must not send two equal writes of which both should run.
+   * Sends a write, and sends it again if its response is lost. The service runs it once, and returns the first response
+   * again. Equal writes of one command therefore run only once.
    */
   async post<T>(path: string, body: object = {}): Promise<T> {
     const content = JSON.stringify([path, body]);
     const headers = { 'idempotency-key': createHmac('sha256', this.runSecret).update(content).digest('hex') };
+    // Set when the first response is lost.
     let deadline: number | undefined;
     for (let pauseMs = FIRST_RETRY_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_RETRY_PAUSE_MS)) {
       const isLast = deadline !== undefined && performance.now() > deadline;
@@ -109,7 +110,7 @@ export class AdministrationClient {
   /**
    * Returns true if the request should be sent again after an error of its connection. If a local service stops,
    * `withService` starts over instead, possibly on a service of its own.
-   * @param wasSent true if the service may have received the request before, so that it exists
+   * @param wasSent true if an earlier attempt may have reached the service, so a refused connection is temporary
    */
   private isLostResponse(error: unknown, wasSent: boolean): boolean {
     if (!axios.isAxiosError(error) || this.signal.aborted) return false;

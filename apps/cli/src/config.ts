@@ -61,7 +61,7 @@ export class CliError extends Error {
     message: string,
     readonly code: ErrorCode = 'internal_error',
     readonly details: readonly FieldError[] = [],
-    /** Exit code for this error; by default 2 for invalid usage or input, otherwise 1. */
+    /** Exit code for this error; 2 for invalid usage or input and 1 for other errors by default. */
     readonly exitCode?: number,
   ) {
     super(message);

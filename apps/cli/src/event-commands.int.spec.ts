@@ -187,7 +187,7 @@ describe('events', () => {
       );
       expect([code, err.split('\n').at(-2)]).toEqual([
         3,
-        'error: 1 shipment exists with other events than in the file; the events of the file that differ were not stored',
+        'error: 1 shipment has other events in the service; the import skipped the events from the first difference on',
       ]);
       const sent = stored().flatMap((each) =>
         (each as typeof events).map(({ stream, revision }) => [stream, revision]),

@@ -69,8 +69,8 @@ export function addEventCommands(events: Command, run: Runner): void {
         invocation.print.one({ events: count, conflicts }, () => `${count} events`);
         if (conflicts.length === 0) return;
         invocation.print.table(conflicts, CONFLICT_COLUMNS);
-        const shipments = conflicts.length === 1 ? '1 shipment exists' : `${conflicts.length} shipments exist`;
-        const message = `${shipments} with other events than in the file; the events of the file that differ were not stored`;
+        const shipments = conflicts.length === 1 ? '1 shipment has' : `${conflicts.length} shipments have`;
+        const message = `${shipments} other events in the service; the import skipped the events from the first difference on`;
         throw new CliError(message, 'validation_failed', [], IMPORT_CONFLICTS_EXIT_CODE);
       }),
     );
@@ -154,7 +154,10 @@ function writeText(out: Output, text: string): Promise<void> {
   });
 }
 
-/** Stores the events of the named file or of standard input. @returns the number of its events that are stored now */
+/**
+ * Stores the events of the named file or of standard input. @returns the number of its events that are stored now, and
+ * the shipments with other events, which are skipped
+ */
 async function importEvents(
   invocation: Invocation,
 ): Promise<{ readonly count: number; readonly conflicts: readonly ImportConflict[] }> {
@@ -166,7 +169,7 @@ async function importEvents(
   let read = 0;
   let end: number | undefined;
   const conflicts: ImportConflict[] = [];
-  /** Streams of the conflicts. Their later events could be appended to the other events, so they are not sent. */
+  // Streams of the conflicts. Their later events are not sent, because they could be appended to the other events.
   const skippedStreams = new Set<string>();
   const workspaces: string[] = [];
   const send = async () => {
@@ -235,7 +238,7 @@ function parseLine(text: string): TransferLine {
     const line: unknown = JSON.parse(text);
     if (typeof line === 'object' && line !== null) return line as TransferLine;
   } catch {
-    // Reported below, as other values that are no objects.
+    // Reported below, like values that are not objects.
   }
   throw new CliError(
     'the file contains a line that is not JSON; use a file that events export wrote',

@@ -9,7 +9,7 @@ import type { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 
 export interface AdministrationDependencies {
   readonly identity: Pick<Identity, 'workspaces' | 'serviceAccounts' | 'keys' | 'users' | 'auditLog'>;
-  /** Requests with an `Idempotency-Key`; may be shared with the public API, because operators own separate keys. */
+  /** Claims of requests with an `Idempotency-Key`. The public API may share them: operators own separate keys. */
   readonly idempotency: IdempotencyClaims;
   /** URL of the web application, without a trailing slash; one-time links begin with it. */
   readonly appUrl: string;

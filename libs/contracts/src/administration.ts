@@ -124,7 +124,7 @@ export interface EventPage {
   readonly complete: boolean;
 }
 
-/** A shipment of an import that has other events in the store. None of its later events are stored. */
+/** A shipment of an import that has other events in the store. Its events from `revision` on are not imported. */
 export interface ImportConflict {
   readonly stream: string;
   readonly shipment_id: string;

@@ -214,7 +214,7 @@ function validateEvent({ stream, type, id, revision, data, metadata }: ExportedE
     upcast(type, data);
   } catch (error) {
     const isUnknown = error instanceof UnknownEventType;
-    // An event of a former version without the data that its upcast needs.
+    // An event of an earlier version may lack data that its upcast needs.
     const reason = isUnknown
       ? `The event type ${type} is unknown.`
       : `The data of event ${id} does not match its type ${type}.`;
@@ -245,6 +245,7 @@ function eventTooLarge({ stream, revision }: ExportedEvent): DomainError {
   );
 }
 
+/** A refusal to import events of a shipment that has other events in the store. */
 class DifferentHistory extends DomainError {
   constructor(
     readonly stream: string,
@@ -255,7 +256,7 @@ class DifferentHistory extends DomainError {
   }
 }
 
-/** Fields of the first event of a shipment. */
+/** Fields of a shipment's first event, its creation. */
 interface StoredCreation {
   readonly workspace_id: string;
   readonly environment: Environment;
