@@ -11,8 +11,8 @@ import type { AdministrationDependencies } from './dependencies.ts';
 type Workspaces = Pick<AdministrationDependencies['identity'], 'workspaces'>;
 
 /**
- * Actor of every change by operators. Anybody who can open the socket owns the data, so operators are not
- * distinguished.
+ * Actor of every change by operators. Operators are not distinguished, because every user who can open the socket owns
+ * the data.
  */
 const OPERATOR: Actor = { type: 'system', id: 'administration' };
 

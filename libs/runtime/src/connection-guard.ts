@@ -31,7 +31,7 @@ interface Connection {
 }
 
 interface GuardOptions extends Partial<ConnectionLimits> {
-  /** Where open and closed connections are counted, if anywhere. */
+  /** Metrics that count open and closed connections. Without it, connections are not counted. */
   readonly metrics?: Metrics;
   /** Returns the network that the connections of an address count for; undefined for a proxy, which has no limit of its own. */
   readonly networkOf: (address: string) => string | undefined;

@@ -15,7 +15,7 @@ export interface Recheck {
   readonly workspace_id: string;
   /** Version of the settings that the recheck applies. */
   readonly version: number;
-  /** Progress counter: {@link Rechecks.advance} requires that nobody else has advanced it. */
+  /** Progress counter: {@link Rechecks.advance} requires that no other process has advanced it. */
   readonly step: number;
   /** False while the recheck waits until all replicas have the settings. */
   readonly isRunning: boolean;

@@ -69,7 +69,7 @@ export class SettingsOfWorkspaces {
   }
 
   /**
-   * As they were at most five seconds ago, and in this process after its own changes: settings for writes.
+   * Returns settings for writes: at most five seconds old, and including this process's own changes.
    * @throws Unavailable when the document store does not respond in time, whatever was known before
    */
   async of(workspaceId: string): Promise<WorkspaceSettings> {

@@ -12,7 +12,7 @@ const SETTINGS = {
   WEBHOOKS_RETRY_FIRST: '6h',
   // Shorter than the time until another replica takes over from a killed owner.
   WEBHOOKS_RECOVERY_AFTER: '2s',
-  // The receivers respond only when the test tells them to.
+  // The receivers respond only when the test calls for a response.
   WEBHOOKS_TIMEOUT: '5m',
 };
 const EVENTS = { event_types: ['shipment.created'] };
@@ -190,7 +190,7 @@ interface Condition {
   readonly failing_since: string | null;
 }
 
-/** A receiver that responds only when the test tells it to. */
+/** A receiver that responds only when the test calls for a response. */
 class Gate {
   readonly arrivals: Arrival[] = [];
   private asked: { readonly arrival: Arrival; readonly reply: (answer: Answer) => void }[] = [];

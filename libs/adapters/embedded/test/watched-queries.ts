@@ -115,7 +115,7 @@ function isCheckedInSelected({ spec, query }: WatchedQuery, field: string, which
   return index !== undefined && (which > 0 || !leadingFields(index, query.filter).includes(field));
 }
 
-/** Returns the fields that the filter compares with one value each, and the next one: an index search uses no more. */
+/** Returns the fields that an index search uses: those that the filter compares with one value, and the next one. */
 function leadingFields({ fields }: IndexSpec, filter: Filter): readonly string[] {
   const ended = fields.findIndex((field) => {
     const condition = filter[field];

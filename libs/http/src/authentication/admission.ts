@@ -13,9 +13,9 @@ export function credentialsOf({ type }: Principal['actor']): string {
 
 /** Numbers of requests per minute. */
 interface RateLimits {
-  /** Of one key or session. */
+  /** Limit of one key or session. */
   readonly perCredential: number;
-  /** Of all keys and sessions of one user or service account. */
+  /** Limit of all keys and sessions of one user or service account. */
   readonly perOwner: number;
 }
 

@@ -28,7 +28,7 @@ interface ServeDocsOptions {
 
 /**
  * Serves `/openapi.json`, `/docs` with its assets, `/docs/errors` and the features' pages. `/` redirects browsers to
- * `/docs` and lists the URLs for other clients. All are open to everybody.
+ * `/docs` and lists the URLs for other clients. No credentials are needed.
  */
 export function serveDocs(fastify: FastifyInstance, { describe, docs, settings }: ServeDocsOptions): void {
   const { baseUrl, webAppFolder } = settings;

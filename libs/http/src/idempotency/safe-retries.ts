@@ -40,13 +40,13 @@ const MAX_ANONYMOUS_PER_MINUTE = 60;
 interface SafeRetriesDependencies {
   readonly claims: IdempotencyClaims;
   readonly errors: ErrorFilter;
-  /** The public API, whose keys belong to credentials; or the owner of all keys of an API without credentials. */
+  /** Owners of keys: credentials, limited by the quota (public API), or one owner for all keys (operators' API). */
   readonly keysOf: { readonly quota: Quota; readonly readYourWrites: ReadYourWrites } | { readonly owner: string };
 }
 
 /**
- * Makes every POST with an `Idempotency-Key` safe to repeat: docs/reference/http.md#safe-retries. The claim is stored after
- * the body is read and before it is checked; the response is stored before it is sent.
+ * Makes every POST with an `Idempotency-Key` safe to repeat: docs/reference/http.md#safe-retries. The claim is stored
+ * after the body is read and before it is checked; the response is stored before it is sent.
  */
 export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDependencies): void {
   const { keysOf, errors } = parts;
@@ -115,7 +115,7 @@ async function end(
     await claims.release(claim, request.failedBeforeChanges).catch(() => undefined);
     return payload;
   }
-  // Not stored: otherwise anybody could fill the store with refusals.
+  // Refusals without credentials are not stored. Otherwise, unauthenticated callers could fill the store.
   const isAnonymous = 'quota' in parts.keysOf && request.principal === null;
   if (!isStoredStatus(statusCode) || (isAnonymous && statusCode >= 300)) {
     await claims.forget(claim);
@@ -156,7 +156,7 @@ function usesIdempotencyKey(
 /**
  * Reads the claim of a request, after its body is read and its principal is known. The scope includes the environment,
  * because a session chooses the environment for each request. Without credentials, the scope is the content and the
- * environment, so that nobody gets the response to another request.
+ * environment, so that no caller gets the response to another request.
  * @throws RequestError `validation_failed`
  */
 function claimedRequest(

@@ -2,7 +2,7 @@ import type { Counter, Histogram, Logger, Metrics } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { principalFields, requestFields } from './request.ts';
 
-/** Number of characters of a path that are logged, because anybody can send any path. */
+/** Maximum number of characters of a path that are logged. Unauthenticated callers can send long paths. */
 const MAX_PATH = 200;
 
 /** Writes one log line and two metrics per request. Never logs query strings, headers or bodies. */

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** Length of the signature: 128 bits, so that nobody can guess a valid one. */
+/** Length of the signature: 128 bits, so that an attacker cannot guess a valid one. */
 const MAC_BYTES = 16;
 /** Longest valid token, in characters. */
 const MAX_LENGTH = 2_000;

@@ -21,7 +21,7 @@ export function serveWebApp(fastify: FastifyInstance, folder: string): void {
       route.config = { answers: 'page', ...route.config };
     });
     pages.addHook('onRequest', (_request, reply, done) => {
-      // Tells caches in between that the response depends on the accepted encodings.
+      // Shared caches must store one response per accepted encoding.
       reply.header('Vary', 'Accept-Encoding');
       done();
     });

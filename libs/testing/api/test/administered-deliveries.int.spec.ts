@@ -13,7 +13,7 @@ import type { ApiResponse } from './described-responses.ts';
 let api: Api;
 let administration: NestFastifyApplication;
 let call: ReturnType<typeof createCaller>;
-/** Has given up all its endpoints: every delivery is a dead letter at its first attempt. */
+/** A receiver that responds with 410, so that every delivery is a dead letter after its first attempt. */
 let gone: ClientReceiver;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ const post = (path: string, json: unknown = {}): Promise<ApiResponse> =>
 const dataOf = ({ body }: ApiResponse): JsonObject[] => body['data'] as JsonObject[];
 const idsOf = (answer: ApiResponse): unknown[] => dataOf(answer).map(({ id }) => id);
 
-/** A dead letter, as it is listed; its endpoint is disabled by then. */
+/** Creates a dead letter, whose endpoint is then disabled. @returns the dead letter as the list shows it */
 async function deadLetter(workspace = 'default', environment: Environment = 'live'): Promise<JsonObject> {
   const key = await api.key('developer', environment, workspace);
   const endpoint = await createEnabledEndpoint(api, key, gone.url);
@@ -68,7 +68,7 @@ async function deadLetter(workspace = 'default', environment: Environment = 'liv
     expect(found).toEqual([expect.objectContaining({ event_id: id, status: 'dead_lettered' })]);
     const { body } = await api.call('GET', `/v1/webhook_endpoints/${String(endpoint['id'])}`, { key });
     expect(body).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
-    // It becomes another version when it is announced.
+    // Its version changes when its event is published.
     return { ...found[0], version: expect.any(Number) } as unknown as JsonObject;
   });
 }
@@ -132,7 +132,7 @@ describe('deliveries, for operators', () => {
         attempts: [expect.objectContaining({ number: 1, status_code: 410 })],
       },
     ]);
-    // It may be announced in between.
+    // Its event may be published in between.
     expect((await get(path)).body).toEqual({ ...shown.body, version: expect.any(Number) });
 
     const disabled = await post(`${path}/retry`, { workspace: 'six' });
@@ -230,7 +230,7 @@ describe('dead letters, for operators', () => {
       expect.objectContaining({ endpoint_id: second?.['endpoint_id'], environment: 'live' }),
     ]);
     for (const letter of [first, second]) {
-      // Answered 410 once more.
+      // Refused with 410 again.
       const path = `deliveries/${String(letter?.['id'])}`;
       await eventually(async () => expect((await get(path)).body['attempts']).toHaveLength(2));
     }

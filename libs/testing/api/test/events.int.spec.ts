@@ -6,11 +6,11 @@ import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let key: string;
-/** Whether the events of all writes are listed. */
+/** False if the list of events should be behind the writes. */
 let complete: boolean;
 /** Ids of two shipments. */
 let shipments: readonly string[];
-/** The envelopes of what happened to them, in order. */
+/** The envelopes of their events, in order. */
 let all: readonly JsonObject[];
 
 beforeAll(async () => {

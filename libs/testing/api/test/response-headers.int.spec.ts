@@ -4,7 +4,7 @@ import { responseHeaders } from '@tracking/http';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
-/** What every response has, whatever it is. */
+/** Headers of every response. */
 const EVERYWHERE = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -13,7 +13,7 @@ const EVERYWHERE = {
 };
 const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
 
-/** What is asked, the status of the answer, and what its policy allows to be loaded. */
+/** Description, method and path of a request, status of the response, and resources that its policy allows. */
 const ANSWERS: readonly (readonly [string, string, string, number, 'nothing' | 'own files'])[] = [
   ['an operation', 'GET', '/v1/milestone_codes', 200, 'nothing'],
   ['a write', 'POST', '/v1/shipments', 400, 'nothing'],

@@ -84,7 +84,7 @@ async function usersJoin(): Promise<void> {
   await send('POST', `/v1/users/${id}/deactivate`, { key: admin });
 }
 
-/** Uses a link: what is refused first leaves it good. */
+/** Uses a one-time link. Refused requests before do not consume it. */
 async function joined(token: string, password: string): Promise<void> {
   const path = `/v1/invitations/${token}`;
   expect((await send('GET', path)).status).toBe(200);
@@ -161,7 +161,7 @@ async function operatorsMakeUsers(): Promise<void> {
   await administration.close();
 }
 
-/** By clients that are wrong: nothing of what they send is told back, nor noted. */
+/** Sends secrets in wrong places. No response or log line may contain them. */
 async function credentialsStandWhereTheyDoNotBelong(): Promise<void> {
   const unknown = kept.track('a key that nobody has', `sk_live_${'q'.repeat(43)}`);
   const password = kept.track('a password', 'correct horse "battery" staple');
@@ -223,7 +223,7 @@ async function shipmentsAreWritten(): Promise<void> {
   expect(made.status).toBe(201);
 }
 
-/** What fails quotes all that it was given, as drivers do. */
+/** Runs writes while stores fail with errors that quote their input, as drivers do. */
 async function storesFail(): Promise<void> {
   for (const failure of [
     (given: string) => new Error(`cannot write ${given}`),
@@ -252,7 +252,7 @@ async function storesFail(): Promise<void> {
   }
 }
 
-/** The same store, whose writes fail where there is a failure. */
+/** Returns the store with writes that fail whenever `failure` returns an error. */
 function failing(store: DocumentStore, failure: (given: string) => Error | undefined): DocumentStore {
   const writes = new Set(['insert', 'replace', 'upsert', 'claim', 'writeMany', 'delete']);
   return {

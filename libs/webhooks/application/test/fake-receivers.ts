@@ -67,7 +67,7 @@ export class FakeReceivers implements OutboundHttp {
     }
   }
 
-  /** Answers with 200, and answers a challenge with its token. */
+  /** Returns a response with status 200; for a challenge, with its token as the body. */
   answerOk({ headers, body }: Arrived): FakeAnswer {
     if (headers['service-event-type'] !== 'endpoint.verification') return answer(200);
     return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);

@@ -58,7 +58,7 @@ export class Judgement {
   }
 }
 
-/** Number of first bytes used for the detection. The library sees no more, and so can inflate little. */
+/** Number of first bytes used for the detection. Limits the data that the library can inflate. */
 export const DETECTION_BYTES = 16_384;
 /** Number of first bytes in which markup makes readers treat the file as a web page, whatever follows. */
 const SNIFFED_BYTES = 1_024;

@@ -231,7 +231,7 @@ export class Endpoints implements WebhookEndpoints {
 
   private applyFields(endpoint: EndpointDocument, fields: Partial<EndpointFields>, at: string): EndpointDocument {
     const { headers, ...plain } = fields;
-    // Otherwise whoever changes the URL could read values that other users stored.
+    // Otherwise, a user who changes the URL could read header values that other users stored.
     const kept = hasSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
     const sealed = headers === undefined ? kept : sealHeaders(this.parts.box, endpoint.id, headers, kept);
     const after = { ...endpoint, ...plain, headers: sealed };

@@ -17,7 +17,7 @@ export interface ProcessTime {
 }
 
 /**
- * Time of the wall clock without its steps. A step occurs if somebody sets the clock, if it is synchronized, or if the
+ * Time of the wall clock without its steps. A step occurs if the clock is set or synchronized, or if the
  * machine sleeps. {@link now} notices a step by comparing the wall clock with the monotonic clock.
  */
 export class SteadyTime implements ProcessTime {
