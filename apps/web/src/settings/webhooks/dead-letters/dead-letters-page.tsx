@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { onDemand } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { PageHeader, QueryView } from '../../../app/page.tsx';
-import { useWrite } from '../../../app/write.ts';
+import { type WriteOptions, useWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { eventLabel } from '../../../values/event-types.ts';
 import { DeliveryRows, type Selection, useDeliveries } from '../deliveries/deliveries-page.tsx';
@@ -162,7 +162,7 @@ interface DeadLetterActionsProps {
  */
 function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterActionsProps) {
   const client = useApi();
-  const parts = { touches: DELIVERY_QUERY_KEYS, onDone };
+  const parts = { invalidates: DELIVERY_QUERY_KEYS, onDone } satisfies Partial<WriteOptions<void, unknown>>;
   const replay = useWrite({ write: () => client.webhookDeadLetters.replay(toSelection(search, chosen)), ...parts });
   const discard = useWrite({ write: () => client.webhookDeadLetters.discard(toSelection(search, chosen)), ...parts });
   const isTooMany = chosen.size > MAX_SELECTED;
