@@ -4,7 +4,7 @@ import { endlessResponses, receivers } from '@tracking/testing';
 /**
  * Counts received deliveries. `/ok/…` responds 204 immediately. These paths are not counted: `/also/…` (as `/ok/…`),
  * `/slow/…` (responds after 9 s), `/fail/…` (500), `/reset/…` (resets the connection), `/flap/N` (204 and 500, a second
- * each), `/hang/…` (never responds), and `/endlessResponses/NAME` (a response that does not end). All return the challenge.
+ * each), `/hang/…` (never responds), and `/endless/NAME` (a response that does not end). All return the challenge.
  * Since the last `/reset`, `GET /count` returns the number of different (endpoint, event) pairs, cheaply enough for
  * frequent requests under load; `/stats` also returns their latency since `created_at`, and `/arrivals` their times.
  * After `/reset?new`, only later events count.
@@ -26,9 +26,9 @@ const behaviours: Readonly<Record<string, (response: ServerResponse, name: strin
   // Not all endpoints change at the same time, nor in every second.
   flap: (response, name) => response.writeHead(Math.floor(Date.now() / 1_000 + Number(name) / 7) % 2 ? 500 : 204).end(),
   hang: () => undefined,
-  endlessResponses: ({ socket }, name) => {
+  endless: ({ socket }, name) => {
     const answer = Object.entries(endlessResponses).find(([known]) => known === name)?.[1];
-    if (socket === null || answer === undefined) throw new Error(`there is no endlessResponses response ${name}`);
+    if (socket === null || answer === undefined) throw new Error(`there is no endless response ${name}`);
     socket.on('error', () => undefined);
     receivers.floods(answer)(socket);
   },
