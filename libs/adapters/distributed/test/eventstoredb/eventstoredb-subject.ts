@@ -108,7 +108,6 @@ export function eventStoreDbSubject(): AdapterSubject<EventStoreDbEventStore> & 
       await opened.pop()?.close();
       return openAgain();
     },
-    another: openAgain,
     async close() {
       await Promise.all(opened.splice(0).map((store) => store.close()));
       await node?.remove();
