@@ -82,6 +82,20 @@ describe('connections', () => {
     expect([first, second, other].some(isClosed)).toBe(false);
   });
 
+  it('stay open while a pipelined request is in its handler', async () => {
+    const held: (() => void)[] = [];
+    await guarded({ stalledMs: 200 }, (request, response) => void held.push(() => response.end(`path ${request.url}`)));
+    const socket = await open();
+    const answered = responses(socket, 2);
+    socket.write(['/11', '/12'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
+    await eventually(() => expect(held).toHaveLength(1));
+    held[0]?.();
+    await eventually(() => expect(held).toHaveLength(2));
+    await once(server, 'timeout');
+    held[1]?.();
+    expect(await answered).toEqual(['11', '12']);
+  });
+
   it('end when their client reads nothing of a response', async () => {
     const large = Buffer.alloc(64 * 1024 * 1024);
     await guarded({ stalledMs: 500 }, (_request, response) => response.end(large));
@@ -99,6 +113,19 @@ describe('connections', () => {
 });
 
 describe('requests of one connection', () => {
+  it('do not begin after a response that announces the end of the connection', async () => {
+    const begun: string[] = [];
+    await listen((request, response) => {
+      begun.push(request.url ?? '');
+      response.setHeader('Connection', 'close').end('ok');
+    });
+    const socket = await open();
+    socket.resume();
+    socket.write(['/11', '/12'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
+    await once(socket, 'close');
+    expect(begun).toEqual(['/11']);
+  });
+
   it('begin one after another, in their order', async () => {
     const begun: string[] = [];
     const held: (() => void)[] = [];

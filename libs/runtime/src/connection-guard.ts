@@ -26,7 +26,7 @@ const MAX_PIPELINED = 100;
 
 interface Connection {
   readonly network: string | undefined;
-  /** The response in progress, if any. */
+  /** The response to the latest request, until it is sent. */
   response: ServerResponse | undefined;
 }
 
@@ -60,7 +60,7 @@ export class ConnectionGuard {
   /** Guards the connections of this server until it closes. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.admit(socket));
-    server.on('request', (_request: IncomingMessage, response: ServerResponse) => this.began(response));
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.began(request, response));
     // Node measures the time without progress. Between requests, its time limit for idle connections applies instead.
     server.timeout = this.limits.stalledMs;
     server.on('timeout', (socket: Socket) => this.timedOut(socket));
@@ -103,8 +103,8 @@ export class ConnectionGuard {
     return true;
   }
 
-  private began(response: ServerResponse): void {
-    const connection = response.socket === null ? undefined : this.open.get(response.socket);
+  private began({ socket }: IncomingMessage, response: ServerResponse): void {
+    const connection = this.open.get(socket);
     if (connection === undefined) return;
     connection.response = response;
     response.once('close', () => {
@@ -137,7 +137,8 @@ export class ConnectionGuard {
 /**
  * Passes the requests of one connection on one after another: the next one begins when the response to the last one is
  * sent. Node begins all that arrive together, so that one connection could make a server prepare hundreds of responses. A
- * connection with more than 100 waiting requests is closed.
+ * connection with more than 100 waiting requests is closed. Requests that wait behind a response with `Connection: close`
+ * never begin (RFC 9112, 9.6).
  */
 export function oneAtATime(handle: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
@@ -145,7 +146,7 @@ export function oneAtATime(handle: RequestListener): RequestListener {
     const { socket } = request;
     response.once('close', () => {
       const queue = waiting.get(socket);
-      const next = socket.destroyed ? undefined : queue?.shift();
+      const next = socket.writable ? queue?.shift() : undefined;
       if (next === undefined) {
         waiting.delete(socket);
         return;
