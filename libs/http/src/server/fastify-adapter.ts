@@ -97,7 +97,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   limitBodyTimes(fastify, (socket) => bare.late(socket));
   endConnectionsWhenClosing(fastify);
   // Without these listeners, Node responds to an invalid request with a bare status and to CONNECT not at all.
-  fastify.server.on('checkExpectation', (request, response) => fastify.routing(request, response));
+  fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
   fastify.server.on('connect', (_request, socket) => bare.connect(socket));
   return adapter;
 }

@@ -514,6 +514,13 @@ describe('errors', () => {
     expect(answer).toMatch(/\r\nRequest-Id: req_/i);
   });
 
+  it('processes pipelined requests with an expectation one after another, too', async () => {
+    const request = `${get}Host: x\r\nExpect: miracles\r\n`;
+    const answer = await raw(`${`${request}\r\n`.repeat(101)}${request}${end}`);
+    // More than 100 requests wait, so the connection is closed.
+    expect(answer.split('HTTP/1.1 417').length - 1).toBeLessThanOrEqual(1);
+  });
+
   /** What the server answers to bytes, until it closes. */
   function raw(text: string): Promise<string> {
     return new Promise((resolve, reject) => {
