@@ -81,16 +81,13 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     request.traceparent = traceparentOf(request);
     ignoreTypeWithoutBody(request);
     refuseUnclear(request);
+    // Before the body is read.
+    if (request.is404) throw new NotFoundException();
     done();
   });
   fastify.addHook('preHandler', (request, _reply, done) => {
     request.handlerCalled = true;
     assignCommandIdentity(request, clock);
-    done();
-  });
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    // Before the body is read.
-    if (request.is404) throw new NotFoundException();
     done();
   });
   readRouteBodies(fastify, [JSON_KIND, MERGE_PATCH_KIND, FORM_KIND, FILE_KIND]);
