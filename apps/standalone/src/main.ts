@@ -2,7 +2,7 @@ import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
 import { DataFolderDamaged, DataFolderInUse, DataFolderTooNew } from '@tracking/embedded';
 import { PlacesFileError } from '@tracking/places';
 import { Unavailable, type Logger } from '@tracking/ports';
-import { ConfigError, createLogger, LineOutput, warnOfMisspelledVariables } from '@tracking/runtime';
+import { ConfigError, createLogger, errorOutput, warnOfMisspelledVariables } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
 import { announceStart } from './first-start.ts';
 import { startStandalone } from './standalone.ts';
@@ -21,7 +21,6 @@ function exitWithError(error: unknown): never {
   process.exit(error instanceof DataFolderInUse ? DATA_FOLDER_IN_USE_EXIT_CODE : 1);
 }
 
-const errorOutput = new LineOutput(2);
 /** Logger that writes only errors to standard error, where the command line that started this process reads them. */
 const errorOutputLogger: Logger = {
   debug: () => undefined,

@@ -77,7 +77,8 @@ export class LineOutput {
 
   /** Waits for a slow reader, but only once until the output has recovered. */
   private writeSome(bytes: Uint8Array): number {
-    for (const deadline = performance.now() + MAX_WAIT_MS; ;) {
+    const deadline = performance.now() + MAX_WAIT_MS;
+    for (;;) {
       try {
         return writeSync(this.descriptor, bytes);
       } catch (error) {
@@ -90,7 +91,8 @@ export class LineOutput {
 }
 
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
-const errorOutput = new LineOutput(2);
+/** The standard error of this process. */
+export const errorOutput = new LineOutput(2);
 /** The standard output of this process, for its log. */
 export const logOutput = new LineOutput(1, (code) =>
   errorOutput.write(`standard output fails (${code}): log lines are dropped and counted in log_lines_dropped_total\n`),

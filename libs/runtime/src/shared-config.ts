@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { DomainError } from '@tracking/contracts';
+import type { ConnectionLimits } from './connection-guard.ts';
 import type { ConfigReader } from './config.ts';
 import { ConfigError } from './setting-types.ts';
 
@@ -150,10 +151,7 @@ export function readShareConfig(read: ConfigReader): ShareConfig {
 }
 
 /** Bounds of client connections of one process. */
-export interface ConnectionConfig {
-  readonly maxConnections: number;
-  readonly maxPerNetwork: number;
-}
+export type ConnectionConfig = Pick<ConnectionLimits, 'maxConnections' | 'maxPerNetwork'>;
 
 /** @throws ConfigError */
 export function readConnectionConfig(read: ConfigReader): ConnectionConfig {
