@@ -76,10 +76,12 @@ async function servePages(
   const { resolve } = createRequire(import.meta.url);
   const folder = dirname(resolve('swagger-ui-dist/package.json'));
   for (const [name, type] of Object.entries(ASSETS)) {
-    const content = await readFile(join(folder, name));
-    pages.get(`/docs/assets/${name}`, (_request, reply) =>
-      reply.type(type).header('Cache-Control', 'public, max-age=3600').send(content),
-    );
+    // Read on the first request, into one buffer for all responses.
+    let content: Buffer | undefined;
+    pages.get(`/docs/assets/${name}`, async (_request, reply) => {
+      content ??= await readFile(join(folder, name));
+      return reply.type(type).header('Cache-Control', 'public, max-age=3600').send(content);
+    });
   }
 }
 
