@@ -252,6 +252,19 @@ describe('demurrage_risk and detention_risk', () => {
     expect(scenario.open).toEqual(['detention_risk']);
   });
 
+  it('keep the details that events of earlier versions store', () => {
+    const detail = (scenario: Scenario) => scenario.at(LATE).check() && scenario.state?.exceptions.at(-1)?.detail;
+    const [discharged, gatedOut] = [given('demurrage_risk'), given('detention_risk')];
+    discharged.post('discharged', jan(5));
+    expect(detail(discharged)).toBe(`At the terminal since ${jan(5)}, and no last free day is known.`);
+    discharged.patchContainer(A, { last_free_day: '2026-01-10' });
+    expect(detail(discharged)).toBe('The last free day is 2026-01-10, and no gate-out is known.');
+    gatedOut.post('gated_out', jan(6));
+    expect(detail(gatedOut)).toBe(`Out since ${jan(6)}, and no return of the empty container is known.`);
+    gatedOut.patchContainer(A, { empty_return_by: '2026-01-10' });
+    expect(detail(gatedOut)).toBe('To be returned empty by 2026-01-10, and no return is known.');
+  });
+
   it('detention continues after delivery, demurrage ends', () => {
     const scenario = given('detention_risk');
     scenario.settings = onlyType('detention_risk');

@@ -127,8 +127,8 @@ export const detentionRisk = forEachSubject((subject, facts, settings) => {
     ...when,
     detail:
       empty_return_by === null
-        ? `Gated out at ${left?.milestone.occurred_at}; no return of the empty container is known.`
-        : `The empty container is due by ${empty_return_by}; no return is known.`,
+        ? `Out since ${left?.milestone.occurred_at}, and no return of the empty container is known.`
+        : `To be returned empty by ${empty_return_by}, and no return is known.`,
     metrics: { empty_return_by, gated_out_at: timeOf(left) },
     resolvedBy: () => [
       byStep('completed', null, analysis.route),

@@ -31,6 +31,7 @@ export interface Finding {
   readonly container_number: string | null;
   /** The milestone that shows the problem. */
   readonly milestone: TimelineEntry | null;
+  /** Text that events store. Another wording updates every open exception, and webhooks announce the updates. */
   readonly detail: string;
   /** Time when the problem begins; absent if the problem exists already. */
   readonly opens_at?: Timestamp;
