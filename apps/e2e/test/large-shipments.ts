@@ -4,28 +4,28 @@ import { join } from 'node:path';
 import type { EventEnvelope, Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
 import { eventually, scaleTimeout, generatePdf, simulateDelay, tempFolder } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { HookServer } from './receiver.ts';
-import { cli, cliJson, startStandalone, type OwnSubject } from './subject.ts';
-import { all, newKey, newTenant, type Tenant } from './tenant.ts';
-import { download, put, requestUpload, send } from './uploads.ts';
+import { EndpointServer } from './receiver.ts';
+import { runCli, runCliJson, startStandalone, type StartedSystem } from './subject.ts';
+import { listAllItems, createKey, createTenant, type Tenant } from './tenant.ts';
+import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from './uploads.ts';
 
 /** V8's default heap size within the 1 GiB that docker-compose.yml gives each service, and the allocator settings of the image. */
-export const COMPOSE_HEAP = {
+export const COMPOSE_MEMORY_SETTINGS = {
   NODE_OPTIONS: '--max-old-space-size=512',
   MALLOC_ARENA_MAX: '2',
   RATE_LIMIT_PER_MINUTE: '1000000',
 };
 const COMPOSE_MEMORY_KB = 1_048_576;
-const LONG_WAIT = { deadlineMs: 180_000 };
+const LONG_WAIT_OPTIONS = { deadlineMs: 180_000 };
 /** Maximum repeats of all requests of a suite. */
 const MAX_REPEATS = 100;
 
 /** Shipments whose container numbers all have a wrong check digit, so that most containers have an exception. */
-const FAULTY = 6;
+const FAULTY_SHIPMENT_COUNT = 6;
 
-const createMany = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n));
+const createArray = <T>(count: number, one: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => one(n));
 /** The longest allowed text, of characters that take three bytes. */
-const text = (character: string, n: number) => `${character.repeat(990)}${n}`.padEnd(1_000, character);
+const createLongText = (character: string, n: number) => `${character.repeat(990)}${n}`.padEnd(1_000, character);
 
 /** Returns a container number with these six digits and the check digit of ISO 6346, or a wrong one. */
 function containerNumber(n: number, isFaulty: boolean): string {
@@ -41,23 +41,23 @@ function containerNumber(n: number, isFaulty: boolean): string {
 }
 
 /** Body of a shipment with all the containers and legs that it may have, each with the longest texts. */
-const body = (external_id: string, isFaulty: boolean) => ({
+const createShipmentBody = (external_id: string, isFaulty: boolean) => ({
   external_id,
   mode: 'ocean',
-  container_numbers: createMany(200, (n) => containerNumber(n, isFaulty)),
-  legs: createMany(50, (n) => ({
-    vessel: text('船', n),
-    voyage: text('航', n),
+  container_numbers: createArray(200, (n) => containerNumber(n, isFaulty)),
+  legs: createArray(50, (n) => ({
+    vessel: createLongText('船', n),
+    voyage: createLongText('航', n),
     origin_port: 'CNSHA',
     destination_port: 'NLRTM',
   })),
 });
 /** Fields that do not fit in the request that creates the shipment: one write stores at most 1 MB. */
-const references = createMany(50, (n) => ({ type: text('港', n), value: text('海', n) }));
-const metadata = Object.fromEntries(createMany(50, (n) => [text('貨', n), text('物', n)]));
+const LONGEST_REFERENCES = createArray(50, (n) => ({ type: createLongText('港', n), value: createLongText('海', n) }));
+const LONGEST_METADATA = Object.fromEntries(createArray(50, (n) => [createLongText('貨', n), createLongText('物', n)]));
 
 /** Repeats requests that get 503, like clients do. Large requests take longer on a busy machine. */
-function withRepeats(api: AxiosInstance): AxiosInstance {
+function repeatUnavailable(api: AxiosInstance): AxiosInstance {
   let repeats = 0;
   api.interceptors.response.use(async (answer) => {
     if (answer.status !== 503) return answer;
@@ -72,7 +72,7 @@ function withRepeats(api: AxiosInstance): AxiosInstance {
 type Call = <T>(method: string, path: string, data?: object) => Promise<T>;
 
 /** Sends requests of a tenant. @throws Error if a request fails */
-function callOf({ api }: Pick<Tenant, 'api'>): Call {
+function createCall({ api }: Pick<Tenant, 'api'>): Call {
   return async (method, url, data) => {
     const answer = await api.request({ method, url, data, headers: { 'Idempotency-Key': randomUUID() } });
     if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.data)}`);
@@ -81,12 +81,16 @@ function callOf({ api }: Pick<Tenant, 'api'>): Call {
 }
 
 /** Creates and changes large shipments with five writes each. @returns their ids */
-async function createLarge(call: Call, count: number, prefix = 'LARGE'): Promise<readonly string[]> {
+async function createLargeShipments(call: Call, count: number, prefix = 'LARGE'): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
-    const { id } = await call<Shipment>('POST', '/v1/shipments', body(`${prefix}-${n}`, n < FAULTY));
-    await call('PATCH', `/v1/shipments/${id}`, { references });
-    await call('PATCH', `/v1/shipments/${id}`, { metadata });
+    const { id } = await call<Shipment>(
+      'POST',
+      '/v1/shipments',
+      createShipmentBody(`${prefix}-${n}`, n < FAULTY_SHIPMENT_COUNT),
+    );
+    await call('PATCH', `/v1/shipments/${id}`, { references: LONGEST_REFERENCES });
+    await call('PATCH', `/v1/shipments/${id}`, { metadata: LONGEST_METADATA });
     await call('PATCH', `/v1/shipments/${id}`, { house_bill: `HB-${n}` });
     await call('POST', '/v1/shipments', { external_id: `${prefix}-${n}`, load_type: 'fcl' });
     ids.push(id);
@@ -98,12 +102,12 @@ async function createLarge(call: Call, count: number, prefix = 'LARGE'): Promise
  * Tests the largest allowed shipments with every operation on shipments, in lists, streams, deliveries, rebuilds,
  * export and import.
  */
-export function largeShipments(start: () => Promise<OwnSubject>, count: number): void {
+export function testLargeShipments(start: () => Promise<StartedSystem>, count: number): void {
   /** Timeout of tests whose work grows with the number of shipments. */
   const timeout = scaleTimeout(240_000 + 4_000 * count);
-  let subject: OwnSubject;
+  let subject: StartedSystem;
   let tenant: Tenant;
-  let receiver: HookServer;
+  let receiver: EndpointServer;
   let call: Call;
   const ids: string[] = [];
   /** Ids of the events of a stream that stays open. */
@@ -111,16 +115,16 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   const connection = new AbortController();
   beforeAll(async () => {
     subject = await start();
-    tenant = await newTenant(subject);
-    withRepeats(tenant.api);
-    call = callOf(tenant);
-    receiver = await HookServer.start();
+    tenant = await createTenant(subject);
+    repeatUnavailable(tenant.api);
+    call = createCall(tenant);
+    receiver = await EndpointServer.start();
     const stream = tenant.client.events.stream({}, { signal: connection.signal });
     void (async () => {
       for await (const { id } of stream) streamed.push(id);
     })().catch(() => undefined);
     // The stream has started once it has an event id.
-    await eventually(() => expect(stream.lastEventId).toBeDefined(), LONG_WAIT);
+    await eventually(() => expect(stream.lastEventId).toBeDefined(), LONG_WAIT_OPTIONS);
   }, scaleTimeout(240_000));
   afterAll(async () => {
     connection.abort();
@@ -140,32 +144,32 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     }
   });
   /** Uploads a document, replaces it through an upload URL, reviews both and deletes one. */
-  async function documentsOf(shipment: string): Promise<void> {
+  async function exerciseDocuments(shipment: string): Promise<void> {
     const { api } = tenant;
     const id = shipment.slice('/v1/shipments/'.length);
     const file_name = `${'檔'.repeat(70)}.pdf`;
     const bytes = generatePdf('large', 2 * 2 ** 20);
-    const stored = await send(api, id, bytes, { type: 'commercial_invoice', file_name });
+    const stored = await uploadDocument(api, id, bytes, { type: 'commercial_invoice', file_name });
     expect(stored.status).toBe(201);
-    await call('POST', `/v1/documents/${stored.data.id}/reject`, { reason: text('因', 1) });
+    await call('POST', `/v1/documents/${stored.data.id}/reject`, { reason: createLongText('因', 1) });
     const requested = await requestUpload(api, id, bytes, { file_name, replaces_document_id: stored.data.id });
     expect(requested.status).toBe(201);
-    expect((await put(requested.data, bytes, subject.urls[0] ?? '')).status).toBeLessThan(300);
+    expect((await sendUploadBytes(requested.data, bytes, subject.urls[0] ?? '')).status).toBeLessThan(300);
     await call('POST', `/v1/documents/${requested.data.id}/complete`);
     await call('POST', `/v1/documents/${requested.data.id}/approve`);
-    expect((await download(api, requested.data.id)).data).toHaveLength(bytes.length);
-    expect(await all(api, `${shipment}/documents`)).not.toHaveLength(0);
+    expect((await downloadDocument(api, requested.data.id)).data).toHaveLength(bytes.length);
+    expect(await listAllItems(api, `${shipment}/documents`)).not.toHaveLength(0);
     await call('DELETE', `/v1/documents/${requested.data.id}`);
   }
 
   it(
     'are created, patched and delivered',
     async () => {
-      const hook = await receiver.enabled(tenant.api, '/large', {
+      const hook = await receiver.createEnabledEndpoint(tenant.api, '/large', {
         event_types: ['shipment.created', 'shipment.updated'],
       });
-      ids.push(...(await createLarge(call, count)));
-      await eventually(async () => expect(hook.came.size).toBe(count * 5), LONG_WAIT);
+      ids.push(...(await createLargeShipments(call, count)));
+      await eventually(async () => expect(hook.came.size).toBe(count * 5), LONG_WAIT_OPTIONS);
       expect(receiver.faults).toEqual([]);
     },
     timeout,
@@ -175,11 +179,11 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     'appear once per event in lists of events and in a stream',
     async () => {
       const types = ['shipment.created', 'shipment.updated'];
-      const [listed, ofTypes] = [await idsOfEvents(tenant), await idsOfEvents(tenant, types)];
+      const [listed, ofTypes] = [await listEventIds(tenant), await listEventIds(tenant, types)];
       expect(new Set(listed).size).toBe(listed.length);
       expect(new Set(ofTypes).size).toBe(count * 5);
       expect(listed).toEqual(expect.arrayContaining([...ofTypes]));
-      await eventually(() => expect([...streamed].sort()).toEqual([...listed].sort()), LONG_WAIT);
+      await eventually(() => expect([...streamed].sort()).toEqual([...listed].sort()), LONG_WAIT_OPTIONS);
     },
     timeout,
   );
@@ -189,16 +193,26 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     async () => {
       const [id = ''] = ids;
       const of = `/v1/shipments/${id}`;
-      const details = { location: text('港', 1), vessel: text('船', 1), voyage: text('航', 1), note: text('記', 1) };
+      const details = {
+        location: createLongText('港', 1),
+        vessel: createLongText('船', 1),
+        voyage: createLongText('航', 1),
+        note: createLongText('記', 1),
+      };
       const fields = { code: 'vessel_departed', occurred_at: '2026-01-02T08:00:00Z', ...details };
       const milestone = await call<Milestone>('POST', `${of}/milestones`, fields);
-      await call('PATCH', `${of}/milestones/${milestone.id}`, { note: text('正', 2) });
-      const exception = { type: 'cargo_damage', title: text('題', 1), detail: text('細', 1), assignee: text('人', 1) };
+      await call('PATCH', `${of}/milestones/${milestone.id}`, { note: createLongText('正', 2) });
+      const exception = {
+        type: 'cargo_damage',
+        title: createLongText('題', 1),
+        detail: createLongText('細', 1),
+        assignee: createLongText('人', 1),
+      };
       const opened = await call<ShipmentException>('POST', `${of}/exceptions`, exception);
-      await call('POST', `/v1/exceptions/${opened.id}/acknowledge`, { note: text('記', 1) });
-      await call('POST', `/v1/exceptions/${opened.id}/resolve`, { note: text('記', 2) });
+      await call('POST', `/v1/exceptions/${opened.id}/acknowledge`, { note: createLongText('記', 1) });
+      await call('POST', `/v1/exceptions/${opened.id}/resolve`, { note: createLongText('記', 2) });
       await call('PATCH', `${of}/containers/${containerNumber(0, true)}`, { seal_number: '封'.repeat(100) });
-      await documentsOf(of);
+      await exerciseDocuments(of);
       await call('GET', `${of}/explanation`);
       await call('POST', `${of}/cancel`);
       await call('POST', `${of}/reopen`);
@@ -215,22 +229,25 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
         const of = `/v1/shipments/${id}`;
         const { updated_at } = await call<Shipment>('GET', of);
         await call('GET', `${of}?as_of=${encodeURIComponent(updated_at)}`);
-        const history = await all<{ id: string }>(api, `${of}/history`);
+        const history = await listAllItems<{ id: string }>(api, `${of}/history`);
         expect(history.length).toBeGreaterThan(4);
         expect(new Set(history.map((entry) => entry.id)).size).toBe(history.length);
-        await all(api, `${of}/eta_history`);
+        await listAllItems(api, `${of}/eta_history`);
         await call('GET', `${of}/explanation`);
-        const milestones = await all<Milestone>(api, `${of}/milestones`, { include_retracted: true });
+        const milestones = await listAllItems<Milestone>(api, `${of}/milestones`, { include_retracted: true });
         for (const milestone of milestones) await call('GET', `${of}/milestones/${milestone.id}`);
-        await all(api, `${of}/milestones`, { as_of: updated_at });
-        await all(api, `${of}/documents`);
-        const [exception] = await all<ShipmentException>(api, `${of}/exceptions`);
+        await listAllItems(api, `${of}/milestones`, { as_of: updated_at });
+        await listAllItems(api, `${of}/documents`);
+        const [exception] = await listAllItems<ShipmentException>(api, `${of}/exceptions`);
         if (exception !== undefined) await call('GET', `/v1/exceptions/${exception.id}`);
-        const events = await all<EventEnvelope>(api, '/v1/events', { shipment_id: id, type: 'shipment.updated' });
+        const events = await listAllItems<EventEnvelope>(api, '/v1/events', {
+          shipment_id: id,
+          type: 'shipment.updated',
+        });
         expect(events.length).toBeGreaterThanOrEqual(4);
         for (const event of events.slice(0, 2)) await call('GET', `/v1/events/${event.id}`);
       }
-      expect(await all(api, '/v1/exceptions', { status: 'open' })).not.toHaveLength(0);
+      expect(await listAllItems(api, '/v1/exceptions', { status: 'open' })).not.toHaveLength(0);
       const { data } = await call<{ data: readonly { id: string }[] }>('GET', '/v1/webhook_deliveries?limit=200');
       expect(data).not.toHaveLength(0);
       await call('GET', `/v1/webhook_deliveries/${data[0]?.id}`);
@@ -241,12 +258,12 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   it(
     'are listed by many concurrent clients',
     async () => {
-      const lists = createMany(12, async (n) => {
-        const found = await all<Shipment>(tenant.api, '/v1/shipments', n % 3 === 0 ? { sort: 'eta' } : {});
+      const lists = createArray(12, async (n) => {
+        const found = await listAllItems<Shipment>(tenant.api, '/v1/shipments', n % 3 === 0 ? { sort: 'eta' } : {});
         expect(found.map(({ id }) => id).sort()).toEqual([...ids].sort());
       });
       await Promise.all(lists);
-      const named = await all<Shipment>(tenant.api, '/v1/shipments', { id: ids.slice(0, 100).join(',') });
+      const named = await listAllItems<Shipment>(tenant.api, '/v1/shipments', { id: ids.slice(0, 100).join(',') });
       expect(named).toHaveLength(Math.min(100, count));
     },
     timeout,
@@ -271,17 +288,17 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
   it(
     'are rebuilt',
     async () => {
-      const shipments = () => all<Shipment>(tenant.api, '/v1/shipments');
+      const shipments = () => listAllItems<Shipment>(tenant.api, '/v1/shipments');
       const before = (await shipments()).map(({ id, version }) => `${id} ${version}`);
-      const models = () => cliJson<{ data: readonly ReadModelStatus[] }>(subject, 'read-models', 'list');
+      const models = () => runCliJson<{ data: readonly ReadModelStatus[] }>(subject, 'read-models', 'list');
       const caughtUp = async () => expect((await models()).data.every((each) => each.caught_up)).toBe(true);
-      await eventually(caughtUp, LONG_WAIT);
+      await eventually(caughtUp, LONG_WAIT_OPTIONS);
       for (const { name } of (await models()).data) {
-        await cli(subject, 'read-models', 'rebuild', name);
+        await runCli(subject, 'read-models', 'rebuild', name);
         await eventually(async () => {
           await caughtUp();
           expect((await models()).data.every(({ building }) => building === null)).toBe(true);
-        }, LONG_WAIT);
+        }, LONG_WAIT_OPTIONS);
       }
       expect((await shipments()).map(({ id, version }) => `${id} ${version}`)).toEqual(before);
     },
@@ -292,31 +309,31 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
     'are exported and imported elsewhere, and imported from there',
     async () => {
       const folder = await tempFolder();
-      const target = await startStandalone(COMPOSE_HEAP);
+      const target = await startStandalone(COMPOSE_MEMORY_SETTINGS);
       try {
         const file = join(folder.path, 'events.jsonl');
-        await cli(subject, 'events', 'export', file);
-        await cli(target, 'events', 'import', file);
-        const reader = await newKey(target, tenant.workspace, 'viewer');
-        const here = await all<Shipment>(tenant.api, '/v1/shipments');
+        await runCli(subject, 'events', 'export', file);
+        await runCli(target, 'events', 'import', file);
+        const reader = await createKey(target, tenant.workspace, 'viewer');
+        const here = await listAllItems<Shipment>(tenant.api, '/v1/shipments');
         await eventually(async () => {
-          const there = await all<Shipment>(reader.api, '/v1/shipments');
+          const there = await listAllItems<Shipment>(reader.api, '/v1/shipments');
           expect(there.map(({ id }) => id)).toEqual(here.map(({ id }) => id));
           // The re-check after the import may already have added an event.
           const added = there.map(({ version }, n) => version - (here[n]?.version ?? 0));
           expect(added.filter((count) => count !== 0 && count !== 1)).toEqual([]);
-        }, LONG_WAIT);
-        const other = await newTenant(target);
-        withRepeats(other.api);
-        const others = await createLarge(callOf(other), 3, 'OTHER');
+        }, LONG_WAIT_OPTIONS);
+        const other = await createTenant(target);
+        repeatUnavailable(other.api);
+        const others = await createLargeShipments(createCall(other), 3, 'OTHER');
         const larger = join(folder.path, 'all.jsonl');
-        await cli(target, 'events', 'export', larger);
-        await cli(subject, 'events', 'import', larger);
-        const back = await newKey(subject, other.workspace, 'viewer');
+        await runCli(target, 'events', 'export', larger);
+        await runCli(subject, 'events', 'import', larger);
+        const back = await createKey(subject, other.workspace, 'viewer');
         await eventually(async () => {
-          const found = await all<Shipment>(back.api, '/v1/shipments');
+          const found = await listAllItems<Shipment>(back.api, '/v1/shipments');
           expect(found.map(({ id }) => id).sort()).toEqual([...others].sort());
-        }, LONG_WAIT);
+        }, LONG_WAIT_OPTIONS);
       } finally {
         await target.stop();
         await folder.remove();
@@ -327,7 +344,7 @@ export function largeShipments(start: () => Promise<OwnSubject>, count: number):
 }
 
 /** Keeps only the ids. All events together exceed the memory of this process. */
-async function idsOfEvents({ api }: Tenant, types: readonly string[] = []): Promise<readonly string[]> {
+async function listEventIds({ api }: Tenant, types: readonly string[] = []): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = null; ;) {
     const params = {

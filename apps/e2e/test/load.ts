@@ -2,11 +2,17 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import type { AxiosInstance } from 'axios';
 import { simulateDelay } from '@tracking/testing';
 
-const CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'transshipment_arrived', 'vessel_arrived'] as const;
-const FIRST_TIME = Date.UTC(2025, 0, 1);
+const MILESTONE_CODES = [
+  'gated_in',
+  'loaded_on_vessel',
+  'vessel_departed',
+  'transshipment_arrived',
+  'vessel_arrived',
+] as const;
+const FIRST_MILESTONE_TIME = Date.UTC(2025, 0, 1);
 
 /** Acknowledged state of one shipment. Only one client writes to it, one request at a time. */
-export interface Acknowledged {
+export interface AcknowledgedShipment {
   readonly id: string;
   /** All house bills that the shipment had, latest last. */
   readonly bills: string[];
@@ -14,8 +20,8 @@ export interface Acknowledged {
 }
 
 /** Clients that write steadily to their own shipments and repeat a write until it is acknowledged. */
-export class Load {
-  readonly shipments = new Map<string, Acknowledged>();
+export class LoadGenerator {
+  readonly shipments = new Map<string, AcknowledgedShipment>();
   acknowledged = 0;
   /** Number of temporary failures: refused or broken connections, and 503. */
   refusals = 0;
@@ -30,7 +36,7 @@ export class Load {
     clients: number,
     private readonly paceMs: number,
   ) {
-    this.clients = Array.from({ length: clients }, (_, number) => this.write(number));
+    this.clients = Array.from({ length: clients }, (_, number) => this.writeUntilStopped(number));
   }
 
   /** Resolves when every write is acknowledged. */
@@ -39,17 +45,23 @@ export class Load {
     await Promise.all(this.clients);
   }
 
-  private async write(client: number): Promise<void> {
+  private async writeUntilStopped(client: number): Promise<void> {
     for (let turn = 0; !this.isOver; turn += 1) {
       const external_id = `L-${client}-${turn % 6}`;
       const known = this.shipments.get(external_id);
       if (known && turn % 3 === 0) {
-        const occurred_at = new Date(FIRST_TIME + turn * 60_000).toISOString();
-        const milestone = { code: CODES[turn % CODES.length], occurred_at };
-        known.milestones.add((await this.send<Milestone>(`/v1/shipments/${known.id}/milestones`, milestone)).id);
+        const occurred_at = new Date(FIRST_MILESTONE_TIME + turn * 60_000).toISOString();
+        const milestone = { code: MILESTONE_CODES[turn % MILESTONE_CODES.length], occurred_at };
+        known.milestones.add(
+          (await this.sendUntilAcknowledged<Milestone>(`/v1/shipments/${known.id}/milestones`, milestone)).id,
+        );
       } else {
         const house_bill = `HB-${external_id}-${turn}`;
-        const { id } = await this.send<Shipment>('/v1/shipments', { external_id, house_bill, mode: 'ocean' });
+        const { id } = await this.sendUntilAcknowledged<Shipment>('/v1/shipments', {
+          external_id,
+          house_bill,
+          mode: 'ocean',
+        });
         if (known) known.bills.push(house_bill);
         else this.shipments.set(external_id, { id, bills: [house_bill], milestones: new Set() });
       }
@@ -57,7 +69,7 @@ export class Load {
     }
   }
 
-  private async send<T>(path: string, body: object): Promise<T> {
+  private async sendUntilAcknowledged<T>(path: string, body: object): Promise<T> {
     for (;;) {
       const answer = await this.api.post<T>(path, body).catch((error: unknown) => error as Error);
       if ('status' in answer && 'data' in answer) {

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Role, User, Workspace } from '@tracking/contracts';
 import type { AxiosInstance } from 'axios';
-import { cli, type Subject } from './subject.ts';
-import { clientWith } from './tenant.ts';
+import { runCli, type SystemUnderTest } from './subject.ts';
+import { createHttpClient } from './tenant.ts';
 
 /** The header that the application's own scripts send with each write. */
-const FROM_THE_APP = { 'X-Requested-With': 'journey' };
+const SAME_ORIGIN_HEADERS = { 'X-Requested-With': 'journey' };
 
 /** The response of `/v1/session`. */
-export interface Identified {
+export interface SessionResponse {
   readonly user: User;
   readonly workspace: Workspace;
   readonly role: Role;
@@ -16,7 +16,7 @@ export interface Identified {
 }
 
 /** A signed-in user. */
-export interface Person {
+export interface SignedInUser {
   readonly email: string;
   readonly password: string;
   readonly user: User;
@@ -27,37 +27,47 @@ export interface Person {
   readonly cookie: string;
 }
 
-export const emailOf = (name: string) => `${name}-${randomBytes(4).toString('hex')}@example.com`;
+export const generateEmail = (name: string) => `${name}-${randomBytes(4).toString('hex')}@example.com`;
 
 /** Creates a user of a workspace on the command line, who then accepts the invitation and signs in. */
-export async function newPerson(subject: Subject, workspace: string, role: Role): Promise<Person> {
-  const email = emailOf(role);
-  const link = await cli(subject, 'users', 'create', '--email', email, '--role', role, '--workspace', workspace);
-  return accept(subject, link, email);
+export async function createSignedInUser(
+  subject: SystemUnderTest,
+  workspace: string,
+  role: Role,
+): Promise<SignedInUser> {
+  const email = generateEmail(role);
+  const link = await runCli(subject, 'users', 'create', '--email', email, '--role', role, '--workspace', workspace);
+  return acceptInvitation(subject, link, email);
 }
 
-export function newAdmin(subject: Subject, workspace: string): Promise<Person> {
-  return newPerson(subject, workspace, 'admin');
+export function createSignedInAdmin(subject: SystemUnderTest, workspace: string): Promise<SignedInUser> {
+  return createSignedInUser(subject, workspace, 'admin');
 }
 
 /** The token of a one-time link. */
-export function tokenOf(link: string): string {
+export function extractToken(link: string): string {
   return link.slice(link.indexOf('#') + 1);
 }
 
 /** Accepts an invitation with a new password, and signs in with it. */
-export async function accept(subject: Subject, link: string, email: string): Promise<Person> {
+export async function acceptInvitation(subject: SystemUnderTest, link: string, email: string): Promise<SignedInUser> {
   const password = randomBytes(9).toString('hex');
-  const accepted = await anybody(subject).post(`/v1/invitations/${tokenOf(link)}`, { name: 'Ann', password });
+  const accepted = await createAnonymousClient(subject).post(`/v1/invitations/${extractToken(link)}`, {
+    name: 'Ann',
+    password,
+  });
   if (accepted.status !== 200) throw new Error(`not accepted: ${accepted.status} ${JSON.stringify(accepted.data)}`);
   return signIn(subject, email, password);
 }
 
-export async function signIn(subject: Subject, email: string, password: string): Promise<Person> {
-  const { status, data, headers } = await anybody(subject).post<Identified>('/v1/session', { email, password });
+export async function signIn(subject: SystemUnderTest, email: string, password: string): Promise<SignedInUser> {
+  const { status, data, headers } = await createAnonymousClient(subject).post<SessionResponse>('/v1/session', {
+    email,
+    password,
+  });
   if (status !== 200) throw new Error(`not signed in: ${status} ${JSON.stringify(data)}`);
   const [cookie = ''] = (headers['set-cookie'] ?? []).map((each) => each.split(';')[0] ?? '');
-  const at = (urls: readonly string[]) => clientWith(urls, { ...FROM_THE_APP, cookie });
+  const at = (urls: readonly string[]) => createHttpClient(urls, { ...SAME_ORIGIN_HEADERS, cookie });
   return {
     email,
     password,
@@ -69,6 +79,6 @@ export async function signIn(subject: Subject, email: string, password: string):
 }
 
 /** A client without a session. */
-export function anybody({ urls }: Subject): AxiosInstance {
-  return clientWith(urls, FROM_THE_APP);
+export function createAnonymousClient({ urls }: SystemUnderTest): AxiosInstance {
+  return createHttpClient(urls, SAME_ORIGIN_HEADERS);
 }

@@ -6,7 +6,7 @@ import type { AxiosInstance } from 'axios';
 import { simulateDelay } from '@tracking/testing';
 
 /** A request that arrived at an endpoint. */
-export interface Arrival {
+export interface ReceivedRequest {
   /** Event id in the request's headers. */
   readonly eventId: string;
   /** Port of the sender. */
@@ -25,10 +25,10 @@ export interface Arrival {
 export type Answer = number | { readonly status: number; readonly headers: OutgoingHttpHeaders };
 
 /** Decides the response to a delivery, perhaps after some work. */
-export type Behaviour = (event: EventEnvelope, came: number, arrival: Arrival) => Answer | Promise<Answer>;
+export type Behaviour = (event: EventEnvelope, came: number, arrival: ReceivedRequest) => Answer | Promise<Answer>;
 
 /** An endpoint and its deliveries. */
-export interface Hook {
+export interface ReceiverEndpoint {
   readonly id: string;
   /** Secrets that may sign a delivery. */
   readonly secrets: string[];
@@ -38,7 +38,7 @@ export interface Hook {
   readonly came: Map<string, number>;
   /** The `traceparent` headers of deliveries by event id. */
   readonly traces: Map<string, readonly string[]>;
-  readonly underWay: ReadonlySet<Arrival>;
+  readonly underWay: ReadonlySet<ReceivedRequest>;
   /** Highest number of concurrent requests. */
   mostAtOnce: number;
   /** Requests that exceeded the allowed concurrency, each with its start. */
@@ -48,20 +48,20 @@ export interface Hook {
   behave: Behaviour;
 }
 
-interface Registered extends Hook {
+interface RegisteredEndpoint extends ReceiverEndpoint {
   /** Maximum concurrency of the endpoint. */
   readonly limit: number;
-  readonly underWay: Set<Arrival>;
+  readonly underWay: Set<ReceivedRequest>;
   readonly excesses: string[];
 }
 
 /** A client's server with any number of endpoints. Verifies signatures and records deliveries. */
-export class HookServer {
+export class EndpointServer {
   /** First body received by event id. */
   readonly bodies = new Map<string, string>();
   /** Violations of the delivery contract. */
   readonly faults: string[] = [];
-  private readonly hooks = new Map<string, Registered>();
+  private readonly hooks = new Map<string, RegisteredEndpoint>();
 
   private constructor(
     private readonly server: ReturnType<typeof createServer>,
@@ -70,16 +70,16 @@ export class HookServer {
     server.on('request', (request, response) => {
       const hook = this.hooks.get(request.url ?? '');
       if (hook === undefined) return void response.writeHead(404).end();
-      const arrival = arrivalOf(request, hook);
+      const arrival = createReceivedRequest(request, hook);
       hook.underWay.add(arrival);
       hook.mostAtOnce = Math.max(hook.mostAtOnce, hook.underWay.size);
-      if (hook.underWay.size > hook.limit) hook.excesses.push(described(hook.underWay));
+      if (hook.underWay.size > hook.limit) hook.excesses.push(describeOpenRequests(hook.underWay));
       const over = () => {
         hook.underWay.delete(arrival);
         arrival.isOpen = false;
       };
       response.once('close', over);
-      void this.answer(request, hook, arrival).then(
+      void this.handleDelivery(request, hook, arrival).then(
         ([status, headers, text]) => {
           over();
           response.writeHead(status, headers).end(text);
@@ -90,22 +90,26 @@ export class HookServer {
   }
 
   /** @param workMs milliseconds that the server takes per delivery */
-  static async start(workMs = 0): Promise<HookServer> {
+  static async start(workMs = 0): Promise<EndpointServer> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new HookServer(server, workMs);
+    return new EndpointServer(server, workMs);
   }
 
-  urlOf(path: string): string {
+  endpointUrl(path: string): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`;
   }
 
   /** Creates an endpoint with this path, neither verified nor enabled. */
-  async register(api: AxiosInstance, path: string, fields: object = {}): Promise<Hook> {
-    const made = await api.post('/v1/webhook_endpoints', { url: this.urlOf(path), event_types: ['*'], ...fields });
+  async createEndpoint(api: AxiosInstance, path: string, fields: object = {}): Promise<ReceiverEndpoint> {
+    const made = await api.post('/v1/webhook_endpoints', {
+      url: this.endpointUrl(path),
+      event_types: ['*'],
+      ...fields,
+    });
     if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
     const { id, secret, max_concurrency: limit } = made.data as { id: string; secret: string; max_concurrency: number };
-    const hook: Registered = {
+    const hook: RegisteredEndpoint = {
       id,
       secrets: [secret],
       headers: new Map(),
@@ -123,8 +127,8 @@ export class HookServer {
   }
 
   /** Creates an enabled endpoint. */
-  async enabled(api: AxiosInstance, path: string, fields: object = {}): Promise<Hook> {
-    const hook = await this.register(api, path, fields);
+  async createEnabledEndpoint(api: AxiosInstance, path: string, fields: object = {}): Promise<ReceiverEndpoint> {
+    const hook = await this.createEndpoint(api, path, fields);
     for (const step of ['verify', 'enable']) {
       const done = await api.post(`/v1/webhook_endpoints/${hook.id}/${step}`);
       if (done.status !== 200) throw new Error(`${step}: ${done.status} ${JSON.stringify(done.data)}`);
@@ -133,7 +137,7 @@ export class HookServer {
   }
 
   /** @throws Error if the event arrived with different bytes, or not at all */
-  event(id: string): EventEnvelope {
+  findEvent(id: string): EventEnvelope {
     return JSON.parse(this.bodies.get(id) ?? 'null') as EventEnvelope;
   }
 
@@ -142,10 +146,10 @@ export class HookServer {
     return new Promise((resolve) => this.server.close(() => resolve()));
   }
 
-  private async answer(
+  private async handleDelivery(
     request: IncomingMessage,
-    hook: Registered,
-    arrival: Arrival,
+    hook: RegisteredEndpoint,
+    arrival: ReceivedRequest,
   ): Promise<[number, OutgoingHttpHeaders, string]> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -170,13 +174,16 @@ export class HookServer {
   }
 }
 
-function arrivalOf({ headers, socket }: IncomingMessage, { underWay, succeeded }: Hook): Arrival {
+function createReceivedRequest(
+  { headers, socket }: IncomingMessage,
+  { underWay, succeeded }: ReceiverEndpoint,
+): ReceivedRequest {
   const eventId = String(headers['service-event-id']);
   const port = socket.remotePort ?? 0;
   return { eventId, port, at: Date.now(), underWay: underWay.size + 1, succeeded, isOpen: true };
 }
 
-function described(underWay: ReadonlySet<Arrival>): string {
+function describeOpenRequests(underWay: ReadonlySet<ReceivedRequest>): string {
   const now = Date.now();
   const each = [...underWay].map(({ eventId, port, at }) => `${eventId} from port ${port} for ${now - at} ms`);
   return `${new Date(now).toISOString()}: ${each.join(', ')}`;

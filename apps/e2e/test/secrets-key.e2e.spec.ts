@@ -6,7 +6,7 @@ import { startEngines, type Engines } from '@tracking/system';
 import { ManagedProcess, eventually, freePort, tempFolder, type TempFolder } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
-import { ENGINES_DIR, NO_ENGINES, ROOT } from './subject.ts';
+import { ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
 
 jest.setTimeout(120_000);
 
@@ -49,7 +49,7 @@ function tests() {
     const one = new ManagedProcess({
       name: service,
       command: process.execPath,
-      args: [join(ROOT, `apps/${service}/dist/main.js`)],
+      args: [join(REPOSITORY_ROOT, `apps/${service}/dist/main.js`)],
       env: {
         PORT: '0',
         MANAGEMENT_PORT: String(managementPort),
@@ -133,5 +133,5 @@ function tests() {
   );
 }
 
-if (NO_ENGINES === undefined) describe('services that share secrets', tests);
-else test.todo(`services that share secrets [not tested: ${NO_ENGINES}]`);
+if (NO_ENGINES_REASON === undefined) describe('services that share secrets', tests);
+else test.todo(`services that share secrets [not tested: ${NO_ENGINES_REASON}]`);

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startStandalone, type OwnSubject } from './subject.ts';
+import { startStandalone, type StartedSystem } from './subject.ts';
 
 /** Settings that the journeys require. */
 export const SETTINGS = {
@@ -16,7 +16,7 @@ export const SETTINGS = {
  * that a run of one suite starts only what it needs.
  */
 export class SharedStandalone {
-  private starting: Promise<OwnSubject> | undefined;
+  private starting: Promise<StartedSystem> | undefined;
   private readonly server: Server;
 
   private constructor() {

@@ -1,14 +1,14 @@
 import { scaleTimeout } from '@tracking/testing';
-import { REPLAY_OF_MANY, replayCrashesStandalone } from './distributed/replay-crashes.ts';
-import { journeys } from './journeys/index.ts';
-import { sharedStandalone, type Subject } from './subject.ts';
+import { LARGE_REPLAY_SUITE_NAME, testReplayCrashesInOneProcess } from './distributed/replay-crashes.ts';
+import { testJourneys } from './journeys/index.ts';
+import { findSharedStandalone, type SystemUnderTest } from './subject.ts';
 
 describe('standalone', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
   }, scaleTimeout(60_000));
-  journeys(() => subject);
+  testJourneys(() => subject);
 });
 
-describe(REPLAY_OF_MANY, replayCrashesStandalone);
+describe(LARGE_REPLAY_SUITE_NAME, testReplayCrashesInOneProcess);

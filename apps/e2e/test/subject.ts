@@ -9,14 +9,14 @@ import { ManagedProcess, freePort, tempFolder } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 
-export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+export const REPOSITORY_ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-const PATH = { PATH: process.env['PATH'] ?? '' };
+const PATH_VARIABLE = { PATH: process.env['PATH'] ?? '' };
 /** The receivers listen on loopback. */
-const RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
+const LOCAL_RECEIVER_SETTINGS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
 /** Addresses of a running product, as plain data that suites in several processes share. */
-export interface SubjectAddress {
+export interface SystemAddress {
   /** Base URLs of the API, one per gateway. */
   readonly urls: readonly string[];
   /** Base URLs of metrics and health, one per process. */
@@ -30,14 +30,14 @@ export interface SubjectAddress {
 }
 
 /** A running product with the interfaces of its users and operators. */
-export interface Subject extends SubjectAddress {
+export interface SystemUnderTest extends SystemAddress {
   /** Ids of all complete objects in the object store. */
   objects(): Promise<readonly string[]>;
 }
 
 /** A product that one suite, or the whole run, starts and stops. */
-export interface OwnSubject extends Subject {
-  readonly address: SubjectAddress;
+export interface StartedSystem extends SystemUnderTest {
+  readonly address: SystemAddress;
   /** All processes except the engines. */
   readonly processes: readonly ManagedProcess[];
   /** Processes that ended unexpectedly, with their exit codes. */
@@ -45,11 +45,11 @@ export interface OwnSubject extends Subject {
   stop(): Promise<void>;
 }
 
-function subjectAt(address: SubjectAddress): Subject {
+function toSystemUnderTest(address: SystemAddress): SystemUnderTest {
   const { objectStore } = address;
   return {
     ...address,
-    objects: () => ('folder' in objectStore ? readdir(objectStore.folder) : objectsIn(objectStore.mongoUrl)),
+    objects: () => ('folder' in objectStore ? readdir(objectStore.folder) : listObjectIds(objectStore.mongoUrl)),
   };
 }
 
@@ -57,13 +57,13 @@ function subjectAt(address: SubjectAddress): Subject {
  * The standalone server that the suites of this run share. Each suite uses its own workspaces, and leaves processes and
  * global data alone.
  */
-export async function sharedStandalone(): Promise<Subject> {
-  const { data } = await axios.get<SubjectAddress>(String(process.env['E2E_STANDALONE']), { proxy: false });
-  return subjectAt(data);
+export async function findSharedStandalone(): Promise<SystemUnderTest> {
+  const { data } = await axios.get<SystemAddress>(String(process.env['E2E_STANDALONE']), { proxy: false });
+  return toSystemUnderTest(data);
 }
 
 /** Starts everything in one process with its own data folder. */
-export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<OwnSubject> {
+export async function startStandalone(settings: Readonly<Record<string, string>>): Promise<StartedSystem> {
   const folder = await tempFolder();
   const [port, managementPort] = [await freePort(), await freePort()];
   const DATA_DIR = join(folder.path, 'data');
@@ -72,10 +72,10 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
     {
       name: 'standalone',
       command: process.execPath,
-      args: [...NODE_FLAGS, join(ROOT, 'apps/standalone/dist/main.js')],
+      args: [...NODE_FLAGS, join(REPOSITORY_ROOT, 'apps/standalone/dist/main.js')],
       env: {
-        ...PATH,
-        ...RECEIVERS,
+        ...PATH_VARIABLE,
+        ...LOCAL_RECEIVER_SETTINGS,
         ...settings,
         PORT: String(port),
         MANAGEMENT_PORT: String(managementPort),
@@ -90,11 +90,11 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
   const address = {
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
-    operator: { ...PATH, DATA_DIR },
+    operator: { ...PATH_VARIABLE, DATA_DIR },
     objectStore: { folder: join(DATA_DIR, 'objects') },
   };
   return {
-    ...subjectAt(address),
+    ...toSystemUnderTest(address),
     address,
     processes: [server],
     deaths,
@@ -107,28 +107,28 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
 
 const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 /** Reason why the event store cannot be killed. Undefined if it can. */
-export const NOT_KILLED =
+export const EVENT_STORE_NOT_KILLABLE_REASON =
   EVENTSTOREDB_URL !== undefined && EVENTSTOREDB_START === undefined
     ? 'EVENTSTOREDB_START does not say how the node of EVENTSTOREDB_URL is started'
     : undefined;
 
-export const ENGINES_DIR = resolve(ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
+export const ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
 /** Reason why the distributed system cannot start on this machine. Undefined if it can. */
-export const NO_ENGINES = whyNoEngines();
+export const NO_ENGINES_REASON = findNoEnginesReason();
 
-function whyNoEngines(): string | undefined {
+function findNoEnginesReason(): string | undefined {
   if (!existsSync(ENGINES_DIR)) return `no engines in ${ENGINES_DIR}, see ENGINES_DIR`;
   return spawnSync('java', ['-version']).error && 'the engines need java';
 }
 
 /** Two replicas of each service, with their engines. */
-export interface Services extends OwnSubject {
+export interface StartedServices extends StartedSystem {
   readonly system: DistributedSystem;
   /** Folder of the logs. Removed when the services stop. */
   readonly folder: string;
 }
 
-export async function startServices(settings: Readonly<Record<string, string>>): Promise<Services> {
+export async function startServices(settings: Readonly<Record<string, string>>): Promise<StartedServices> {
   // With E2E_LOGS, the logs outlive the run.
   const kept = process.env['E2E_LOGS'];
   const folder = kept === undefined ? await tempFolder() : undefined;
@@ -141,19 +141,19 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     eventStoreDbUrl: EVENTSTOREDB_URL,
     eventStoreDbStart: EVENTSTOREDB_START,
     replicas: 2,
-    env: { ...RECEIVERS, ...settings },
+    env: { ...LOCAL_RECEIVER_SETTINGS, ...settings },
     onUnexpectedExit: (name, code) => deaths.push(`${name} ended with ${code}`),
   });
   const { url, token } = system.administration;
   const address = {
     urls: system.urls,
     managementUrls: SERVICES.flatMap((service) => system.services[service].map(({ managementUrl }) => managementUrl)),
-    operator: { ...PATH, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
+    operator: { ...PATH_VARIABLE, ADMINISTRATION_URL: url, ADMINISTRATION_TOKEN: token },
     kafkaBrokers: system.engines.kafkaBrokers,
     objectStore: { mongoUrl: system.engines.mongoUrl },
   };
   return {
-    ...subjectAt(address),
+    ...toSystemUnderTest(address),
     address,
     system,
     deaths,
@@ -167,7 +167,7 @@ export async function startServices(settings: Readonly<Record<string, string>>):
 }
 
 /** Includes chunks, so that none outlives its file. */
-async function objectsIn(mongoUrl: string): Promise<readonly string[]> {
+async function listObjectIds(mongoUrl: string): Promise<readonly string[]> {
   const mongo = await MongoClient.connect(mongoUrl);
   try {
     const chunks = mongo.db().collection('objects.chunks');
@@ -178,23 +178,27 @@ async function objectsIn(mongoUrl: string): Promise<readonly string[]> {
 }
 
 /** Value of a replica's metric, summed over all labels. */
-export async function measured({ managementUrl }: Replica, metric: string): Promise<number> {
+export async function sumMetric({ managementUrl }: Replica, metric: string): Promise<number> {
   const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false, timeout: 5_000 });
   const lines = data.split('\n').filter((line) => line.startsWith(metric));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
 /** Runs the command line. Returns its output. @throws Error if the command fails */
-export async function cli({ operator }: Subject, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'apps/cli/dist/main.js'), ...args], {
-    cwd: ROOT,
-    env: operator,
-    maxBuffer: 64 * 2 ** 20,
-  });
+export async function runCli({ operator }: SystemUnderTest, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [join(REPOSITORY_ROOT, 'apps/cli/dist/main.js'), ...args],
+    {
+      cwd: REPOSITORY_ROOT,
+      env: operator,
+      maxBuffer: 64 * 2 ** 20,
+    },
+  );
   return stdout.trim();
 }
 
 /** Runs the command line with `--json`. Returns the parsed output. */
-export async function cliJson<T>(subject: Subject, ...args: string[]): Promise<T> {
-  return JSON.parse(await cli(subject, ...args, '--json')) as T;
+export async function runCliJson<T>(subject: SystemUnderTest, ...args: string[]): Promise<T> {
+  return JSON.parse(await runCli(subject, ...args, '--json')) as T;
 }

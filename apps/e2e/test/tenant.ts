@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TrackingClient } from '@tracking/client';
 import type { EventEnvelope } from '@tracking/contracts';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import { cli, type Subject } from './subject.ts';
+import { runCli, type SystemUnderTest } from './subject.ts';
 
 /** The workspace of one journey, with a key. */
 export interface Tenant {
@@ -21,38 +21,38 @@ export interface Tenant {
 export type Role = 'viewer' | 'operator' | 'feed' | 'developer' | 'admin';
 
 /** Creates a workspace. Returns its name, which is unique in a system that suites share. */
-export async function newWorkspace(subject: Subject, name: string): Promise<string> {
+export async function createWorkspace(subject: SystemUnderTest, name: string): Promise<string> {
   const workspace = `${name}-${randomBytes(4).toString('hex')}`;
-  await cli(subject, 'workspaces', 'create', '--name', workspace);
+  await runCli(subject, 'workspaces', 'create', '--name', workspace);
   return workspace;
 }
 
-export async function newTenant(subject: Subject, role: Role = 'admin'): Promise<Tenant> {
-  const workspace = await newWorkspace(subject, 'journey');
-  return { workspace, ...(await newKey(subject, workspace, role)) };
+export async function createTenant(subject: SystemUnderTest, role: Role = 'admin'): Promise<Tenant> {
+  const workspace = await createWorkspace(subject, 'journey');
+  return { workspace, ...(await createKey(subject, workspace, role)) };
 }
 
-export async function newKey(
-  subject: Subject,
+export async function createKey(
+  subject: SystemUnderTest,
   workspace: string,
   role: Role,
   environment: 'live' | 'test' = 'live',
 ): Promise<Omit<Tenant, 'workspace'>> {
   const options = { name: role, environment, role, workspace };
   const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
-  const key = await cli(subject, 'keys', 'create', ...words);
+  const key = await runCli(subject, 'keys', 'create', ...words);
   const { urls } = subject;
   return {
     key,
-    api: client(urls, key),
-    gateways: urls.map((url) => client([url], key)),
-    client: trackingClient(urls, key),
-    clients: urls.map((url) => trackingClient([url], key)),
+    api: createKeyClient(urls, key),
+    gateways: urls.map((url) => createKeyClient([url], key)),
+    client: createTrackingClient(urls, key),
+    clients: urls.map((url) => createTrackingClient([url], key)),
   };
 }
 
 /** The published client, whose requests go to the next of these addresses each time. */
-function trackingClient(urls: readonly string[], apiKey: string): TrackingClient {
+function createTrackingClient(urls: readonly string[], apiKey: string): TrackingClient {
   const [baseUrl = ''] = urls;
   const send = axios.getAdapter('http');
   let turn = 0;
@@ -64,12 +64,12 @@ function trackingClient(urls: readonly string[], apiKey: string): TrackingClient
 }
 
 /** A client that never throws on a status. Its requests go to the next of these addresses each time. */
-export function client(urls: readonly string[], key: string, timeout = 30_000): AxiosInstance {
-  return clientWith(urls, { authorization: `Bearer ${key}` }, timeout);
+export function createKeyClient(urls: readonly string[], key: string, timeout = 30_000): AxiosInstance {
+  return createHttpClient(urls, { authorization: `Bearer ${key}` }, timeout);
 }
 
 /** A client of several addresses that sends these headers with each request. */
-export function clientWith(
+export function createHttpClient(
   urls: readonly string[],
   headers: Readonly<Record<string, string>>,
   timeout = 30_000,
@@ -89,20 +89,29 @@ export function clientWith(
 }
 
 /** Headers that let a read at any gateway see the write. */
-export function after(write: AxiosResponse): Record<string, string> {
+export function readAfterWriteHeaders(write: AxiosResponse): Record<string, string> {
   return { 'Consistency-Token': String(write.headers['consistency-token']) };
 }
 
 /** Creates a shipment. Returns its event. @throws Error if the shipment is not created */
-export async function shipmentEvent(api: AxiosInstance, external_id: string, headers = {}): Promise<EventEnvelope> {
+export async function createShipmentEvent(
+  api: AxiosInstance,
+  external_id: string,
+  headers = {},
+): Promise<EventEnvelope> {
   const made = await api.post<{ readonly id: string }>('/v1/shipments', { external_id }, { headers });
   if (made.status !== 201) throw new Error(`${made.status} ${JSON.stringify(made.data)}`);
-  const [created] = await all<EventEnvelope>(api, '/v1/events', { shipment_id: made.data.id }, after(made));
+  const [created] = await listAllItems<EventEnvelope>(
+    api,
+    '/v1/events',
+    { shipment_id: made.data.id },
+    readAfterWriteHeaders(made),
+  );
   return created as EventEnvelope;
 }
 
 /** Returns every item of a list, page by page. @throws Error if a page is not returned */
-export async function all<T>(
+export async function listAllItems<T>(
   api: AxiosInstance,
   path: string,
   params: Readonly<Record<string, unknown>> = {},

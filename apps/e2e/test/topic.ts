@@ -6,13 +6,13 @@ export interface TopicMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function kafkaAt(brokers: string): Kafka {
+export function createKafkaClient(brokers: string): Kafka {
   return new Kafka({ clientId: 'journeys', brokers: brokers.split(','), logLevel: logLevel.NOTHING });
 }
 
 /** Reads all current messages of a topic, in order within each partition. */
 export async function readTopic(brokers: string, topic: string): Promise<readonly TopicMessage[]> {
-  const kafka = kafkaAt(brokers);
+  const kafka = createKafkaClient(brokers);
   const admin = kafka.admin();
   await admin.connect();
   const ends = new Map((await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => [partition, Number(high)]));

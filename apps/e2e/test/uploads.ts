@@ -13,10 +13,15 @@ export type RequestedUpload = ShipmentDocument & {
 };
 
 /** A client without a key, like that of a person who is given a URL. */
-const withoutKey = axios.create({ validateStatus: () => true, proxy: false, maxBodyLength: Infinity, timeout: 60_000 });
+const CLIENT_WITHOUT_KEY = axios.create({
+  validateStatus: () => true,
+  proxy: false,
+  maxBodyLength: Infinity,
+  timeout: 60_000,
+});
 
 /** Uploads a document with its fields. */
-export function send(
+export function uploadDocument(
   api: AxiosInstance,
   shipmentId: string,
   bytes: Buffer,
@@ -46,14 +51,14 @@ export function requestUpload(
 }
 
 /** Sends bytes to their upload URL, at the given gateway. */
-export function put({ upload }: RequestedUpload, bytes: Buffer, gateway: string): Promise<AxiosResponse> {
+export function sendUploadBytes({ upload }: RequestedUpload, bytes: Buffer, gateway: string): Promise<AxiosResponse> {
   const { pathname, search } = new URL(upload.url);
   const url = gateway + pathname + search;
-  return withoutKey.request({ method: upload.method, url, headers: { ...upload.headers }, data: bytes });
+  return CLIENT_WITHOUT_KEY.request({ method: upload.method, url, headers: { ...upload.headers }, data: bytes });
 }
 
 /** Downloads a document, or the part that a `Range` header names. */
-export function download(
+export function downloadDocument(
   api: AxiosInstance,
   id: string,
   headers: Readonly<Record<string, string>> = {},

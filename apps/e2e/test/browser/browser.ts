@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { CHROMIUM_PATH, CHROMIUM_FLAGS } from '@tracking/testing';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import type { Person } from '../people.ts';
-import type { Subject } from '../subject.ts';
+import type { SignedInUser } from '../people.ts';
+import type { SystemUnderTest } from '../subject.ts';
 
 /** Describes tests that need a browser. Without one they are reported as not tested, with the reason. */
 export function describeInBrowser(name: string, tests: () => void): void {
@@ -16,7 +16,7 @@ export function describeInBrowser(name: string, tests: () => void): void {
 const { SCREENSHOTS } = process.env;
 
 export const WIDE_WINDOW = { width: 1400, height: 900 };
-export const NARROW = { width: 390, height: 844 };
+export const NARROW_WINDOW = { width: 390, height: 844 };
 
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -26,7 +26,7 @@ export function startBrowser(): Promise<Browser> {
 }
 
 /** A 404 response for `route.fulfill`. */
-export function notFound(message: string) {
+export function notFoundResponse(message: string) {
   return { status: 404, json: { error: { type: 'not_found', code: 'not_found', message } } };
 }
 
@@ -48,7 +48,12 @@ export class Window {
   }
 
   /** @param person the signed-in user; none if left out */
-  static async open(browser: Browser, subject: Subject, person?: Person, viewport = WIDE_WINDOW): Promise<Window> {
+  static async open(
+    browser: Browser,
+    subject: SystemUnderTest,
+    person?: SignedInUser,
+    viewport = WIDE_WINDOW,
+  ): Promise<Window> {
     const [base = ''] = subject.urls;
     const context = await browser.newContext({
       viewport,
@@ -74,11 +79,11 @@ export class Window {
 
   async goto(path: string): Promise<void> {
     await this.page.goto(this.base + path);
-    await this.settled();
+    await this.waitForData();
   }
 
   /** Resolves when the page shows its data. */
-  async settled(): Promise<void> {
+  async waitForData(): Promise<void> {
     // The code of a page is loaded on the first visit. Until then the page has neither a heading nor a loading indicator.
     // A part of the page may begin to load when another one is complete.
     await this.page
@@ -87,7 +92,7 @@ export class Window {
   }
 
   /** Resolves when the page is shown in the color scheme. */
-  async inColors(colorScheme: 'light' | 'dark'): Promise<void> {
+  async switchColorScheme(colorScheme: 'light' | 'dark'): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
     await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' });
     await this.page.evaluate(
@@ -96,12 +101,12 @@ export class Window {
   }
 
   /** Accessibility violations that axe finds on the page, each with its rule and element. */
-  async flaws(): Promise<readonly string[]> {
+  async findAccessibilityViolations(): Promise<readonly string[]> {
     const { violations } = await new AxeBuilder({ page: this.page }).analyze();
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
   }
 
-  async picture(name: string): Promise<void> {
+  async takeScreenshot(name: string): Promise<void> {
     if (SCREENSHOTS === undefined) return;
     await mkdir(SCREENSHOTS, { recursive: true });
     await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });

@@ -1,22 +1,22 @@
 import type { Browser } from 'playwright-core';
-import { accept, emailOf, newAdmin, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
-import { NARROW, Window, startBrowser, describeInBrowser } from './browser.ts';
+import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
+import { NARROW_WINDOW, Window, startBrowser, describeInBrowser } from './browser.ts';
 
 const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold', 'terminal_hold'] as const;
 
 describeInBrowser('the exceptions queue', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let admin: Person;
+  let admin: SignedInUser;
   let shipment: string;
 
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'queue');
-    admin = await newAdmin(subject, workspace);
+    const workspace = await createWorkspace(subject, 'queue');
+    admin = await createSignedInAdmin(subject, workspace);
   });
   beforeEach(async () => {
     const fields = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
@@ -191,10 +191,10 @@ describeInBrowser('the exceptions queue', () => {
 
   it('is read-only for users without write permission', async () => {
     await opened('lost', { title: 'To be read' });
-    const email = emailOf('viewer');
+    const email = generateEmail('viewer');
     const { data } = await admin.api.post<{ invitation_url: string }>('/v1/users', { email, role: 'viewer' });
-    const viewer = await accept(subject, data.invitation_url, email);
-    const window = await Window.open(browser, subject, viewer, NARROW);
+    const viewer = await acceptInvitation(subject, data.invitation_url, email);
+    const window = await Window.open(browser, subject, viewer, NARROW_WINDOW);
     const { page } = window;
     await window.goto('/exceptions?type=lost');
     await page.getByText('permission exceptions:write').waitFor();

@@ -1,12 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 
 /** Selects an option of a field by part of its name. */
-export async function choose(page: Page, field: Locator, option: string): Promise<void> {
+export async function selectOption(page: Page, field: Locator, option: string): Promise<void> {
   await field.click();
   await page.getByRole('option', { name: option }).click();
 }
 
 /** The field for a port of the shipment. Legs have fields with the same names further down. */
-export function portField(page: Page, label: string): Locator {
+export function findPortField(page: Page, label: string): Locator {
   return page.getByRole('combobox', { name: label, exact: true }).first();
 }

@@ -1,14 +1,14 @@
 import type { Browser } from 'playwright-core';
-import { emailOf } from '../people.ts';
-import { cli, sharedStandalone, type Subject } from '../subject.ts';
-import { clientWith, newWorkspace } from '../tenant.ts';
+import { generateEmail } from '../people.ts';
+import { runCli, findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createHttpClient, createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 describeInBrowser('a new user', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
   });
   afterAll(async () => {
@@ -16,9 +16,19 @@ describeInBrowser('a new user', () => {
   });
 
   it('accepts an invitation, creates a key, and sees the shipment that a system sends with it', async () => {
-    const email = emailOf('new');
-    const workspace = await newWorkspace(subject, 'first-use');
-    const link = await cli(subject, 'users', 'create', '--email', email, '--role', 'admin', '--workspace', workspace);
+    const email = generateEmail('new');
+    const workspace = await createWorkspace(subject, 'first-use');
+    const link = await runCli(
+      subject,
+      'users',
+      'create',
+      '--email',
+      email,
+      '--role',
+      'admin',
+      '--workspace',
+      workspace,
+    );
     const window = await Window.open(browser, subject);
     const { page } = window;
     await window.goto(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
@@ -39,7 +49,7 @@ describeInBrowser('a new user', () => {
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('cell', { name: 'Nightly import', exact: true }).waitFor();
 
-    const system = clientWith(subject.urls, { authorization: `Bearer ${key}` });
+    const system = createHttpClient(subject.urls, { authorization: `Bearer ${key}` });
     const { status } = await system.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
     expect(status).toBe(201);
     await page.getByRole('link', { name: 'Shipments', exact: true }).click();

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 import type { EventEnvelope } from '@tracking/contracts';
 import { verifySignature } from '@tracking/receiver';
 
-interface Came {
+interface RecordedRequest {
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
 }
 
 /** A receiver on loopback. Answers a challenge with its token, or every request with a fixed response. */
-export class ReceiverOnLoopback {
+export class LoopbackReceiver {
   answer: 'token' | { readonly status: number; readonly body: string } = 'token';
-  private readonly came: Came[] = [];
+  private readonly came: RecordedRequest[] = [];
 
   private constructor(private readonly server: Server) {
     server.on('request', (request, response) => {
@@ -27,10 +27,10 @@ export class ReceiverOnLoopback {
     });
   }
 
-  static async start(): Promise<ReceiverOnLoopback> {
+  static async start(): Promise<LoopbackReceiver> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new ReceiverOnLoopback(server);
+    return new LoopbackReceiver(server);
   }
 
   get url(): string {
@@ -38,7 +38,7 @@ export class ReceiverOnLoopback {
   }
 
   /** Events that arrived with a valid signature, in order of arrival. */
-  signed(secret: string): readonly (EventEnvelope & { readonly headers: IncomingHttpHeaders })[] {
+  findSignedEvents(secret: string): readonly (EventEnvelope & { readonly headers: IncomingHttpHeaders })[] {
     return this.came
       .filter(({ body, headers }) => {
         const signature = String(headers['service-signature']);

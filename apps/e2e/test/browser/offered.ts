@@ -50,11 +50,11 @@ export async function findForbiddenRequests(
   for (const name of names) {
     pressing = name;
     try {
-      const items = await press(window, path, name);
+      const items = await pressButton(window, path, name);
       await answered();
       for (let at = 0; at < items; at += 1) {
         pressing = `${name}, item ${at + 1}`;
-        await press(window, path, name, at);
+        await pressButton(window, path, name, at);
         await answered();
       }
     } catch (error) {
@@ -66,7 +66,7 @@ export async function findForbiddenRequests(
 }
 
 /** @returns the number of items in the menu that the button opened; 0 if it opened none */
-async function press(window: Window, path: string, name: string, item?: number): Promise<number> {
+async function pressButton(window: Window, path: string, name: string, item?: number): Promise<number> {
   const { page } = window;
   await window.goto(path);
   const button = page

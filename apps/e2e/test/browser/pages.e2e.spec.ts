@@ -1,11 +1,11 @@
 import { IN_SOAK, scaleTimeout } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
-import { newAdmin, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
-import { NARROW, WIDE_WINDOW, Window, startBrowser, describeInBrowser } from './browser.ts';
-import { shipmentScene } from './shipment-scene.ts';
-import { type WebhookScene, webhookScene } from './webhook-scene.ts';
+import { createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
+import { NARROW_WINDOW, WIDE_WINDOW, Window, startBrowser, describeInBrowser } from './browser.ts';
+import { createSampleShipment } from './shipment-scene.ts';
+import { type SampleWebhooks, createSampleWebhooks } from './webhook-scene.ts';
 
 /**
  * Every page with content. `:name` in a path is the id of a resource created below. `drawn` selects an element that is
@@ -60,17 +60,17 @@ const PAGES: readonly { readonly name: string; readonly path: string; readonly d
 ];
 
 describeInBrowser('every page', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let admin: Person;
-  let webhooks: WebhookScene;
+  let admin: SignedInUser;
+  let webhooks: SampleWebhooks;
   let ids: Readonly<Record<string, string>>;
   let windows: Readonly<Record<'wide' | 'narrow', Window>>;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'pages');
-    admin = await newAdmin(subject, workspace);
+    const workspace = await createWorkspace(subject, 'pages');
+    admin = await createSignedInAdmin(subject, workspace);
     const ports = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
     for (let n = 0; n < 30; n += 1) {
       const { status } = await admin.api.post('/v1/shipments', { ...ports, external_id: `PO-${1_000 + n}` });
@@ -83,11 +83,11 @@ describeInBrowser('every page', () => {
         severity: ['low', 'medium', 'high', 'critical'][n % 4],
       });
     await admin.api.post('/v1/api_keys', { name: 'Nightly import', environment: 'test' });
-    webhooks = await webhookScene(admin);
-    ids = { ...webhooks.ids, ...(await shipmentScene(admin)) };
+    webhooks = await createSampleWebhooks(admin);
+    ids = { ...webhooks.ids, ...(await createSampleShipment(admin)) };
     windows = {
       wide: await Window.open(browser, subject, admin, WIDE_WINDOW),
-      narrow: await Window.open(browser, subject, admin, NARROW),
+      narrow: await Window.open(browser, subject, admin, NARROW_WINDOW),
     };
   }, scaleTimeout(90_000));
   afterAll(async () => {
@@ -113,9 +113,9 @@ describeInBrowser('every page', () => {
     await window.page.emulateMedia({ colorScheme });
     await window.goto(path.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? ''));
     if (drawn !== undefined) await window.page.locator(drawn).waitFor();
-    await window.inColors(colorScheme);
-    await window.picture(`${name}-${colorScheme}-${size}`);
-    expect(await window.flaws()).toEqual([]);
+    await window.switchColorScheme(colorScheme);
+    await window.takeScreenshot(`${name}-${colorScheme}-${size}`);
+    expect(await window.findAccessibilityViolations()).toEqual([]);
     expect(await window.page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
     expect(window.complaints).toEqual([]);
   });
@@ -130,7 +130,7 @@ describeInBrowser('every page', () => {
     await context.setOffline(false);
     await page.getByText('You are offline').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Exceptions', exact: true }).click();
-    await window.settled();
+    await window.waitForData();
     await page.getByRole('heading', { name: 'Exceptions', level: 1 }).waitFor();
     await window.close();
   });

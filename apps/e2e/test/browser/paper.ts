@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 /** Creates a one-page PDF with the given text in a standard font. */
-export function pdfSaying(words: string): Buffer {
+export function createPdf(words: string): Buffer {
   const content = `BT /F1 36 Tf 72 700 Td (${words}) Tj ET`;
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
@@ -23,7 +23,7 @@ export function pdfSaying(words: string): Buffer {
 }
 
 /** Creates a PNG of a single color. */
-export function picture(width: number, height: number): Buffer {
+export function createPng(width: number, height: number): Buffer {
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width * 3, 0x50)]);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -31,10 +31,15 @@ export function picture(width: number, height: number): Buffer {
   header.set([8, 2, 0, 0, 0], 8);
   const pixels = deflateSync(Buffer.concat(Array.from({ length: height }, () => row)));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', pixels), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    encodePngChunk('IHDR', header),
+    encodePngChunk('IDAT', pixels),
+    encodePngChunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
-function chunk(type: string, data: Buffer): Buffer {
+function encodePngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(data.length);

@@ -1,9 +1,9 @@
 import { itInSoak, scaleTimeout } from '@tracking/testing';
 import type { Role } from '@tracking/contracts';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { accept, emailOf, newAdmin, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
+import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 import { findForbiddenRequests } from './offered.ts';
 
@@ -83,15 +83,15 @@ const PAGES = [
 for (const who of ROLES) {
   describeInBrowser(`${who.role} in ${who.environment}`, () => {
     const { role, environment, may } = who;
-    let subject: Subject;
+    let subject: SystemUnderTest;
     let browser: Browser;
     let window: Window;
     let pathOf: (path: string) => string;
     beforeAll(async () => {
-      subject = await sharedStandalone();
+      subject = await findSharedStandalone();
       browser = await startBrowser();
-      const workspace = await newWorkspace(subject, 'roles');
-      const admin = await newAdmin(subject, workspace);
+      const workspace = await createWorkspace(subject, 'roles');
+      const admin = await createSignedInAdmin(subject, workspace);
       const ids = await createResources(admin, environment);
       const [id = '', endpointId = '', exceptionId = ''] = ids;
       pathOf = (path) => {
@@ -162,7 +162,7 @@ async function isOffered(page: Page, control: string): Promise<boolean> {
 /**
  * Creates a shipment with a milestone and a document, an endpoint, and an exception of the shipment. Returns their ids.
  */
-async function createResources({ api }: Person, environment: string): Promise<readonly string[]> {
+async function createResources({ api }: SignedInUser, environment: string): Promise<readonly string[]> {
   const post = async (path: string, body: object): Promise<{ readonly id: string }> => {
     const { status, data } = await api.post<{ readonly id: string }>(path, body, { headers: { environment } });
     if (status >= 300) throw new Error(`not made: ${path} ${status} ${JSON.stringify(data)}`);
@@ -188,8 +188,8 @@ async function createResources({ api }: Person, environment: string): Promise<re
 }
 
 /** Creates a signed-in user with the role. */
-async function createUser(subject: Subject, { api }: Person, role: Role): Promise<Person> {
-  const email = emailOf(role);
+async function createUser(subject: SystemUnderTest, { api }: SignedInUser, role: Role): Promise<SignedInUser> {
+  const email = generateEmail(role);
   const { data } = await api.post<{ readonly invitation_url: string }>('/v1/users', { email, role });
-  return accept(subject, data.invitation_url, email);
+  return acceptInvitation(subject, data.invitation_url, email);
 }

@@ -1,14 +1,14 @@
 import type { Browser } from 'playwright-core';
-import { newAdmin } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { all, newKey, newWorkspace } from '../tenant.ts';
+import { createSignedInAdmin } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { listAllItems, createKey, createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 describeInBrowser('an empty workspace', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
   });
   afterAll(async () => {
@@ -16,15 +16,15 @@ describeInBrowser('an empty workspace', () => {
   });
 
   it('checks off a key and a shipment as they arrive, regardless of their source', async () => {
-    const workspace = await newWorkspace(subject, 'first-steps');
-    const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
+    const workspace = await createWorkspace(subject, 'first-steps');
+    const window = await Window.open(browser, subject, await createSignedInAdmin(subject, workspace));
     const { page } = window;
     await window.goto('/start?environment=test');
     await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
     expect(await page.getByLabel('Command').innerText()).toContain(`curl ${subject.urls[0]}/v1/shipments`);
-    expect(await window.flaws()).toEqual([]);
+    expect(await window.findAccessibilityViolations()).toEqual([]);
 
-    const { api } = await newKey(subject, workspace, 'operator', 'test');
+    const { api } = await createKey(subject, workspace, 'operator', 'test');
     await page.getByRole('listitem', { name: 'Create key: done' }).waitFor();
     await api.post('/v1/shipments', { external_id: 'PO-1001', mode: 'ocean' });
     const sent = page.getByRole('listitem', { name: 'Send the first shipment: done' });
@@ -35,10 +35,10 @@ describeInBrowser('an empty workspace', () => {
   });
 
   it('adds sample journeys in test only, and a second click creates no duplicates', async () => {
-    const workspace = await newWorkspace(subject, 'samples');
-    const window = await Window.open(browser, subject, await newAdmin(subject, workspace));
+    const workspace = await createWorkspace(subject, 'samples');
+    const window = await Window.open(browser, subject, await createSignedInAdmin(subject, workspace));
     const { page } = window;
-    const { api } = await newKey(subject, workspace, 'viewer', 'test');
+    const { api } = await createKey(subject, workspace, 'viewer', 'test');
     const fill = page.getByRole('button', { name: 'Add sample journeys' });
     await window.goto('/start');
     await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
@@ -48,9 +48,9 @@ describeInBrowser('an empty workspace', () => {
     await fill.click();
     await page.getByText('7 sample journeys added.').waitFor();
     const found = async () => {
-      const shipments = await all<{ id: string; status: string; version: number }>(api, '/v1/shipments');
+      const shipments = await listAllItems<{ id: string; status: string; version: number }>(api, '/v1/shipments');
       const counts = shipments.map(async ({ id, status, version }) => {
-        const milestones = await all(api, `/v1/shipments/${id}/milestones`);
+        const milestones = await listAllItems(api, `/v1/shipments/${id}/milestones`);
         return [id, status, version, milestones.length];
       });
       return (await Promise.all(counts)).sort();
@@ -64,12 +64,12 @@ describeInBrowser('an empty workspace', () => {
     await window.goto('/shipments?environment=test');
     await page.getByRole('link', { name: 'SAMPLE-1001' }).waitFor();
     // The README shows these two screenshots.
-    await window.settled();
-    await window.picture('shipments');
+    await window.waitForData();
+    await window.takeScreenshot('shipments');
     await page.getByRole('link', { name: 'SAMPLE-1002' }).click();
     await page.getByRole('heading', { name: 'SAMPLE-1002' }).waitFor();
-    await window.settled();
-    await window.picture('shipment');
+    await window.waitForData();
+    await window.takeScreenshot('shipment');
     expect(window.complaints).toEqual([]);
     await window.close();
   });

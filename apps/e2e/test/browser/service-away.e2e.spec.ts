@@ -1,22 +1,22 @@
 import type { Browser } from 'playwright-core';
 import { scaleTimeout } from '@tracking/testing';
 import { SETTINGS } from '../shared-standalone.ts';
-import { newAdmin, type Person } from '../people.ts';
-import { startStandalone, type OwnSubject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
-import { send } from '../uploads.ts';
-import { Window, describeInBrowser, notFound, startBrowser } from './browser.ts';
-import { pdfSaying } from './paper.ts';
+import { createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { startStandalone, type StartedSystem } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
+import { uploadDocument } from '../uploads.ts';
+import { Window, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { createPdf } from './paper.ts';
 
 describeInBrowser('a page that is left open', () => {
-  let subject: OwnSubject;
+  let subject: StartedSystem;
   let browser: Browser;
-  let ann: Person;
+  let ann: SignedInUser;
   beforeAll(async () => {
     subject = await startStandalone(SETTINGS);
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'away');
-    ann = await newAdmin(subject, workspace);
+    const workspace = await createWorkspace(subject, 'away');
+    ann = await createSignedInAdmin(subject, workspace);
     await ann.api.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
   });
   afterAll(async () => {
@@ -54,11 +54,11 @@ describeInBrowser('a page that is left open', () => {
 
   it('reports a failed download', async () => {
     const { data } = await ann.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-4', mode: 'ocean' });
-    await send(ann.api, data.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
+    await uploadDocument(ann.api, data.id, createPdf('Bill'), { type: 'bill_of_lading' });
     const window = await Window.open(browser, subject, ann);
     const { page } = window;
     await window.goto(`/shipments/${data.id}/documents`);
-    await page.route('**/v1/documents/*/download', (route) => route.fulfill(notFound('It is gone.')));
+    await page.route('**/v1/documents/*/download', (route) => route.fulfill(notFoundResponse('It is gone.')));
     await page.getByRole('button', { name: 'Actions for bill.pdf' }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
     await page.getByRole('alert').filter({ hasText: 'It is gone.' }).waitFor();
@@ -83,7 +83,7 @@ describeInBrowser('a page that is left open', () => {
     await ann.api.patch(`/v1/webhook_endpoints/${data.id}`, { description: 'Theirs' });
     const path = `**/v1/webhook_endpoints/${data.id}`;
     await page.route(path, (route) =>
-      route.request().method() === 'GET' ? route.fulfill(notFound('Not now.')) : route.continue(),
+      route.request().method() === 'GET' ? route.fulfill(notFoundResponse('Not now.')) : route.continue(),
     );
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByRole('alert').filter({ hasText: 'Not now.' }).waitFor();

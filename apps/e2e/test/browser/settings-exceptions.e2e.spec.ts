@@ -1,7 +1,7 @@
 import type { Browser, Page, Route } from 'playwright-core';
-import { newAdmin, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
+import { createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 interface Settings {
@@ -10,15 +10,15 @@ interface Settings {
 }
 
 describeInBrowser('settings of exceptions', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let admin: Person;
+  let admin: SignedInUser;
 
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'rules');
-    admin = await newAdmin(subject, workspace);
+    const workspace = await createWorkspace(subject, 'rules');
+    admin = await createSignedInAdmin(subject, workspace);
   });
   afterAll(async () => {
     await browser?.close();

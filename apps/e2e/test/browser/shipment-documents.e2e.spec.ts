@@ -1,12 +1,12 @@
 import type { Shipment } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { newAdmin, newPerson, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
-import { send } from '../uploads.ts';
+import { createSignedInAdmin, createSignedInUser, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
+import { uploadDocument } from '../uploads.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
-import { pdfSaying, picture } from './paper.ts';
+import { createPdf, createPng } from './paper.ts';
 
 const HOUR = 3_600_000;
 
@@ -22,16 +22,16 @@ function sectionLink(page: Page, name: string): Locator {
 }
 
 describeInBrowser('documents of a shipment', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let workspace: string;
   let browser: Browser;
-  let admin: Person;
+  let admin: SignedInUser;
   let shipment: Shipment;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    workspace = await newWorkspace(subject, 'papers');
-    admin = await newAdmin(subject, workspace);
+    workspace = await createWorkspace(subject, 'papers');
+    admin = await createSignedInAdmin(subject, workspace);
     await admin.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading', 'packing_list'] } });
   });
   beforeEach(async () => {
@@ -56,9 +56,9 @@ describeInBrowser('documents of a shipment', () => {
     const bill = {
       name: 'MAEU bill of lading.pdf',
       mimeType: 'application/pdf',
-      buffer: pdfSaying('Bill of lading 7'),
+      buffer: createPdf('Bill of lading 7'),
     };
-    const photo = { name: 'seal.png', mimeType: 'image/png', buffer: picture(300, 200) };
+    const photo = { name: 'seal.png', mimeType: 'image/png', buffer: createPng(300, 200) };
     await page.locator('input[type=file]').setInputFiles([bill, photo]);
     const offered = async (name: string) =>
       page.getByRole('combobox', { name: `Document type of ${name}` }).inputValue();
@@ -74,7 +74,7 @@ describeInBrowser('documents of a shipment', () => {
     await preview.getByText('Bill of lading 7').waitFor({ state: 'attached' });
     expect(await page.evaluate<boolean>(IS_INKED)).toBe(true);
     expect(new URL(page.url()).searchParams.get('document')).toMatch(/^doc_/);
-    await window.picture('shipment-document-pdf');
+    await window.takeScreenshot('shipment-document-pdf');
     await page.keyboard.press('Escape');
     await preview.waitFor({ state: 'detached' });
 
@@ -92,7 +92,7 @@ describeInBrowser('documents of a shipment', () => {
       page.waitForEvent('filechooser'),
       required.getByRole('button', { name: 'Choose file for Packing list' }).click(),
     ]);
-    await chooser.setFiles({ name: 'scan 1.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Packing list') });
+    await chooser.setFiles({ name: 'scan 1.pdf', mimeType: 'application/pdf', buffer: createPdf('Packing list') });
     await page.getByRole('button', { name: 'Upload file' }).click();
     await page.getByRole('button', { name: 'Reject scan 1.pdf…' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('The weight is missing');
@@ -104,7 +104,7 @@ describeInBrowser('documents of a shipment', () => {
     await rejected.getByRole('button', { name: /^Acknowledge/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
     await rejected.getByText(`Assigned to ${admin.email}.`).waitFor();
-    await window.picture('shipment-exceptions');
+    await window.takeScreenshot('shipment-exceptions');
 
     await sectionLink(page, 'Documents').click();
     await page.getByRole('button', { name: 'Actions for scan 1.pdf' }).click();
@@ -112,11 +112,11 @@ describeInBrowser('documents of a shipment', () => {
       page.waitForEvent('filechooser'),
       page.getByRole('menuitem', { name: 'Replace…' }).click(),
     ]);
-    await again.setFiles({ name: 'scan 2.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Packing list, 9 t') });
+    await again.setFiles({ name: 'scan 2.pdf', mimeType: 'application/pdf', buffer: createPdf('Packing list, 9 t') });
     await page.getByRole('button', { name: 'Upload file' }).click();
     await page.getByRole('button', { name: 'Approve scan 2.pdf' }).click();
     await page.getByRole('button', { name: '1 earlier version' }).waitFor();
-    await window.picture('shipment-documents');
+    await window.takeScreenshot('shipment-documents');
 
     await sectionLink(page, 'Exceptions').click();
     await page.getByText('All exceptions are resolved.').waitFor();
@@ -125,7 +125,7 @@ describeInBrowser('documents of a shipment', () => {
     await history.getByText('rejected Packing list “scan 1.pdf” (PDF): “The weight is missing”').waitFor();
     await history.getByText('triggered the resolution of “Document rejected”').waitFor();
     await history.getByText('created the shipment').waitFor();
-    await window.picture('shipment-history');
+    await window.takeScreenshot('shipment-history');
     expect(window.complaints).toEqual([]);
     await window.close();
   });
@@ -147,7 +147,7 @@ describeInBrowser('documents of a shipment', () => {
     const choose = (...names: string[]) =>
       page
         .locator('input[type=file]')
-        .setInputFiles(names.map((name) => ({ name, mimeType: 'application/pdf', buffer: pdfSaying(name) })));
+        .setInputFiles(names.map((name) => ({ name, mimeType: 'application/pdf', buffer: createPdf(name) })));
     await choose('first.pdf', 'removed.pdf', 'retyped.pdf');
     await page.getByRole('button', { name: 'Upload 3 files' }).click();
     await page.getByRole('button', { name: 'Stop upload of first.pdf' }).waitFor();
@@ -215,15 +215,15 @@ describeInBrowser('documents of a shipment', () => {
 
     await sectionLink(page, 'Documents').click();
     const notice = { type: 'arrival_notice', file_name: 'notice.pdf' };
-    await send(admin.api, shipment.id, pdfSaying('It arrives'), notice);
+    await uploadDocument(admin.api, shipment.id, createPdf('It arrives'), notice);
     await page.getByRole('button', { name: 'notice.pdf', exact: true }).waitFor();
     expect(window.complaints).toEqual([]);
     await window.close();
   });
 
   it('are shown to a viewer, with the missing permissions', async () => {
-    await send(admin.api, shipment.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
-    const window = await Window.open(browser, subject, await newPerson(subject, workspace, 'viewer'));
+    await uploadDocument(admin.api, shipment.id, createPdf('Bill'), { type: 'bill_of_lading' });
+    const window = await Window.open(browser, subject, await createSignedInUser(subject, workspace, 'viewer'));
     const { page } = window;
     await window.goto(`/shipments/${shipment.id}/documents`);
     await page.getByRole('button', { name: 'bill.pdf', exact: true }).waitFor();

@@ -1,21 +1,21 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Browser } from 'playwright-core';
-import { newAdmin, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
-import { NARROW, Window, describeInBrowser, notFound, startBrowser } from './browser.ts';
-import { choose, portField } from './fields.ts';
+import { createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
+import { NARROW_WINDOW, Window, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { selectOption, findPortField } from './fields.ts';
 
 describeInBrowser('the shipment form', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let ann: Person;
-  let bob: Person;
+  let ann: SignedInUser;
+  let bob: SignedInUser;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'forms');
-    [ann, bob] = [await newAdmin(subject, workspace), await newAdmin(subject, workspace)];
+    const workspace = await createWorkspace(subject, 'forms');
+    [ann, bob] = [await createSignedInAdmin(subject, workspace), await createSignedInAdmin(subject, workspace)];
   });
   afterAll(async () => {
     await browser?.close();
@@ -28,14 +28,14 @@ describeInBrowser('the shipment form', () => {
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('Enter your reference').waitFor();
     await page.getByLabel('Your reference').fill('PO-4711');
-    await choose(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
-    await choose(page, page.getByRole('combobox', { name: 'Incoterm' }), 'FOB: free on board');
+    await selectOption(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
+    await selectOption(page, page.getByRole('combobox', { name: 'Incoterm' }), 'FOB: free on board');
 
     // By a part of its name; and by its code, which need only be typed.
-    await portField(page, 'Origin').fill('shangh');
+    await findPortField(page, 'Origin').fill('shangh');
     await page.getByRole('option', { name: /CNSHA/ }).click();
-    await portField(page, 'Destination').fill('nlrtm');
-    await portField(page, 'Destination').press('Tab');
+    await findPortField(page, 'Destination').fill('nlrtm');
+    await findPortField(page, 'Destination').press('Tab');
     await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
     await page.locator('input[value="Shanghai, CN · CNSHA"]').waitFor();
     await page.getByText('Shanghai, UTC+8').waitFor();
@@ -51,8 +51,8 @@ describeInBrowser('the shipment form', () => {
     await leg.getByLabel('Vessel').fill('Maersk Honam');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('Enter a SCAC of two to four letters').waitFor();
-    await window.picture('form-errors');
-    expect(await window.flaws()).toEqual([]);
+    await window.takeScreenshot('form-errors');
+    expect(await window.findAccessibilityViolations()).toEqual([]);
     await page.getByLabel('Carrier').first().fill('maeu');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByRole('heading', { name: 'PO-4711', exact: true }).waitFor();
@@ -86,17 +86,17 @@ describeInBrowser('the shipment form', () => {
     const { page } = window;
     await window.goto('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-ENTER');
-    await portField(page, 'Origin').fill('DEHAM');
-    await portField(page, 'Origin').press('Enter');
+    await findPortField(page, 'Origin').fill('DEHAM');
+    await findPortField(page, 'Origin').press('Enter');
     await page.locator('input[value="Hamburg, DE · DEHAM"]').waitFor();
-    await portField(page, 'Destination').fill('no port at all');
+    await findPortField(page, 'Destination').fill('no port at all');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('Choose an entry from the list, or clear the field.').waitFor();
-    expect(await portField(page, 'Destination').inputValue()).toBe('no port at all');
-    await window.picture('form-untaken-text');
+    expect(await findPortField(page, 'Destination').inputValue()).toBe('no port at all');
+    await window.takeScreenshot('form-untaken-text');
     // A time that is half typed is no time to be sent either.
-    await portField(page, 'Destination').fill('nlrtm');
-    await portField(page, 'Destination').press('Tab');
+    await findPortField(page, 'Destination').fill('nlrtm');
+    await findPortField(page, 'Destination').press('Tab');
     await page.locator('input[value="Rotterdam, NL · NLRTM"]').waitFor();
     await page.getByLabel('Arrival (ETA)').fill('2027-04-01T08:00');
     await page.getByLabel('Arrival (ETA)').press('Delete');
@@ -125,7 +125,7 @@ describeInBrowser('the shipment form', () => {
     await page.getByLabel('Your reference').fill('PO-TAKEN');
     await page.route(
       ({ pathname, searchParams }) => pathname === '/v1/shipments' && searchParams.has('external_id'),
-      (route) => route.fulfill(notFound('Not now.')),
+      (route) => route.fulfill(notFoundResponse('Not now.')),
     );
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('A shipment with this reference already exists.').waitFor();
@@ -136,7 +136,10 @@ describeInBrowser('the shipment form', () => {
   it('shows the changes of another user, and lets the later user choose values', async () => {
     const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
-    const [one, other] = [await Window.open(browser, subject, ann), await Window.open(browser, subject, bob, NARROW)];
+    const [one, other] = [
+      await Window.open(browser, subject, ann),
+      await Window.open(browser, subject, bob, NARROW_WINDOW),
+    ];
     await Promise.all([one.goto(`/shipments/${data.id}/edit`), other.goto(`/shipments/${data.id}/edit`)]);
     await one.page.getByLabel('Booking number').fill('B-ANN');
     await one.page.getByLabel('House bill').fill('H-ANN');
@@ -148,8 +151,8 @@ describeInBrowser('the shipment form', () => {
 
     await other.page.getByRole('button', { name: 'Save' }).click();
     await other.page.getByRole('heading', { name: 'Ann changed this shipment while you were editing' }).waitFor();
-    await other.picture('form-conflict');
-    expect(await other.flaws()).toEqual([]);
+    await other.takeScreenshot('form-conflict');
+    expect(await other.findAccessibilityViolations()).toEqual([]);
     await other.page.getByText('Your changes without conflicts: Master bill').waitFor();
     await other.page.getByText('House bill: H-1 → H-ANN').waitFor();
     expect(await other.page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
@@ -184,7 +187,7 @@ describeInBrowser('the shipment form', () => {
   });
 });
 
-async function theOne({ api }: Person, external_id: string): Promise<Shipment> {
+async function theOne({ api }: SignedInUser, external_id: string): Promise<Shipment> {
   const { data } = await api.get<{ data: Shipment[] }>('/v1/shipments', { params: { external_id } });
   const [shipment] = data.data;
   if (shipment === undefined || data.data.length > 1) throw new Error(`${data.data.length} of ${external_id}`);

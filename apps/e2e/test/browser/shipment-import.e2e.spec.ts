@@ -1,10 +1,10 @@
 import { eventually } from '@tracking/testing';
 import type { Browser, Page } from 'playwright-core';
-import { newAdmin } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
-import { Window, describeInBrowser, notFound, startBrowser } from './browser.ts';
-import { csvFile } from './shipment-import.ts';
+import { createSignedInAdmin } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
+import { Window, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { createCsvFile } from './shipment-import.ts';
 
 /**
  * Holds the read of `slow.csv` until `releaseSlow` is called. `slowShown` resolves in the second frame after the page has decoded
@@ -31,10 +31,10 @@ const SLOW_READ = `
 `;
 
 describeInBrowser('a file to import', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
   });
   afterAll(async () => {
@@ -43,21 +43,25 @@ describeInBrowser('a file to import', () => {
 
   /** Opens a page for an admin of a new workspace. */
   async function inNewWorkspace(name: string, act: (page: Page, window: Window) => Promise<void>): Promise<void> {
-    const window = await Window.open(browser, subject, await newAdmin(subject, await newWorkspace(subject, name)));
+    const window = await Window.open(
+      browser,
+      subject,
+      await createSignedInAdmin(subject, await createWorkspace(subject, name)),
+    );
     await act(window.page, window);
     expect(window.complaints).toEqual([]);
     await window.close();
   }
 
   const choose = (page: Page, name: string, rows: readonly string[]) =>
-    page.setInputFiles('input[type=file]', csvFile(name, rows));
+    page.setInputFiles('input[type=file]', createCsvFile(name, rows));
 
   it('waits for the time zones of its ports, and reports no errors of rows if they cannot be read', () =>
     inNewWorkspace('zones', async (page, window) => {
       let isAway = true;
       await page.route(
         ({ pathname }) => pathname === '/v1/places',
-        (route) => (isAway ? route.fulfill(notFound('Not now.')) : route.continue()),
+        (route) => (isAway ? route.fulfill(notFoundResponse('Not now.')) : route.continue()),
       );
       await window.goto('/shipments/import');
       await choose(page, 'orders.csv', ['IMP-1,ocean,CNSHA,NLRTM,2027-03-01 10:30,2027-04-01,,MAEU,,,']);

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Shipment } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { newAdmin } from '../people.ts';
-import { all, newWorkspace } from '../tenant.ts';
+import { createSignedInAdmin } from '../people.ts';
+import { listAllItems, createWorkspace } from '../tenant.ts';
 import type { BrowserJourney } from './stage.ts';
 import { Window } from './browser.ts';
 
-const ROWS = 2_000;
-const HEADERS = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
+const ROW_COUNT = 2_000;
+const HEADER_LINE = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
 /** Faulty rows: each group of 200 rows has one at each of these positions. */
-const FAULTY = [
+const FAULTY_ROW_POSITIONS = [
   // Found before anything is sent
   { at: 50, mode: 'balloon', bill: '' },
   { at: 100, mode: 'ocean', bill: '', eta: '2027-02-30' },
@@ -18,15 +18,15 @@ const FAULTY = [
 ];
 
 /** A CSV file to choose in a page. */
-export function csvFile(name: string, rows: readonly string[]) {
-  return { name, mimeType: 'text/csv', buffer: Buffer.from([HEADERS, ...rows].join('\n')) };
+export function createCsvFile(name: string, rows: readonly string[]) {
+  return { name, mimeType: 'text/csv', buffer: Buffer.from([HEADER_LINE, ...rows].join('\n')) };
 }
 
-function manyRows(): readonly string[] {
-  return Array.from({ length: ROWS }, (_, index) => {
+function generateRows(): readonly string[] {
+  return Array.from({ length: ROW_COUNT }, (_, index) => {
     const { mode, bill, eta } = {
       eta: '2027-04-01',
-      ...(FAULTY.find(({ at }) => (index + 1) % 200 === at) ?? { mode: 'ocean', bill: '' }),
+      ...(FAULTY_ROW_POSITIONS.find(({ at }) => (index + 1) % 200 === at) ?? { mode: 'ocean', bill: '' }),
     };
     return `IMP-${index + 1},${mode},CNSHA,nl rtm,2027-03-01 10:30,${eta},,MAEU,"Honam, Maersk",${bill},4711`;
   });
@@ -39,17 +39,17 @@ export const shipmentImport: BrowserJourney = {
       'of 2,000 rows, 30 of them wrong, goes on after its tab was closed, and makes nothing twice',
       async () => {
         const { subject, browser } = stage();
-        const workspace = await newWorkspace(subject, 'imports');
-        const ann = await newAdmin(subject, workspace);
+        const workspace = await createWorkspace(subject, 'imports');
+        const ann = await createSignedInAdmin(subject, workspace);
         const window = await Window.open(browser, subject, ann);
         const { page } = window;
         await window.goto('/shipments/import');
-        await page.setInputFiles('input[type=file]', csvFile('orders.csv', manyRows()));
+        await page.setInputFiles('input[type=file]', createCsvFile('orders.csv', generateRows()));
         await page.getByText('1,980 shipments ready to import, 20 rows with errors').waitFor();
         await page.getByRole('combobox', { name: 'Field for column “Cost centre”' }).click();
         await page.getByRole('option', { name: 'Custom fields' }).click();
-        await window.picture('import-check');
-        expect(await window.flaws()).toEqual([]);
+        await window.takeScreenshot('import-check');
+        expect(await window.findAccessibilityViolations()).toEqual([]);
 
         // The service writes the sixth batch, but the tab does not get the response.
         let batches = 0;
@@ -74,12 +74,12 @@ export const shipmentImport: BrowserJourney = {
 
         // The gateway that responds may lag behind the one that wrote the shipments.
         const shipments = await eventually(async () => {
-          const found = await all<Shipment>(ann.api, '/v1/shipments');
+          const found = await listAllItems<Shipment>(ann.api, '/v1/shipments');
           expect(found).toHaveLength(1_970);
           return found;
         });
         expect(new Set(shipments.map(({ external_id }) => external_id)).size).toBe(1_970);
-        const [first] = await all<Shipment>(ann.api, '/v1/shipments', { external_id: 'IMP-1' });
+        const [first] = await listAllItems<Shipment>(ann.api, '/v1/shipments', { external_id: 'IMP-1' });
         expect(first).toMatchObject({
           etd: '2027-03-01T02:30:00.000Z',
           eta: '2027-03-31T22:00:00.000Z',
@@ -97,7 +97,7 @@ export const shipmentImport: BrowserJourney = {
         expect(lines[3]).toMatch(/^IMP-150,.*,151,"?House bill/);
 
         // The next file with these headers is read like this one.
-        await later.setInputFiles('input[type=file]', csvFile('orders.csv', ['IMP-1,,,,,,,,,,4712']));
+        await later.setInputFiles('input[type=file]', createCsvFile('orders.csv', ['IMP-1,,,,,,,,,,4712']));
         await later.getByText('1 shipment ready to import, 0 rows with errors').waitFor();
         expect(await later.getByRole('combobox', { name: 'Field for column “Cost centre”' }).inputValue()).toBe(
           'Custom fields',

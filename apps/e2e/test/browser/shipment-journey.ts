@@ -1,14 +1,14 @@
 import type { Shipment, ShipmentDocument } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Page } from 'playwright-core';
-import { newAdmin } from '../people.ts';
-import { newWorkspace } from '../tenant.ts';
+import { createSignedInAdmin } from '../people.ts';
+import { createWorkspace } from '../tenant.ts';
 import type { BrowserJourney } from './stage.ts';
 import { Window } from './browser.ts';
-import { choose, portField } from './fields.ts';
-import { pdfSaying } from './paper.ts';
+import { selectOption, findPortField } from './fields.ts';
+import { createPdf } from './paper.ts';
 
-const CONTAINER = 'CSQU3054383';
+const CONTAINER_NUMBER = 'CSQU3054383';
 const HOUR = 3_600_000;
 
 export const shipmentJourney: BrowserJourney = {
@@ -18,8 +18,8 @@ export const shipmentJourney: BrowserJourney = {
       'is created, moves on by a milestone of the API, gets a document that is approved, and an exception that is resolved',
       async () => {
         const { subject, browser } = stage();
-        const workspace = await newWorkspace(subject, 'journey');
-        const ann = await newAdmin(subject, workspace);
+        const workspace = await createWorkspace(subject, 'journey');
+        const ann = await createSignedInAdmin(subject, workspace);
         await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });
         const window = await Window.open(browser, subject, ann);
         const { page } = window;
@@ -33,7 +33,12 @@ export const shipmentJourney: BrowserJourney = {
         await page.getByText('Connected', { exact: true }).waitFor();
         const status = page.getByRole('region', { name: 'Status' });
         await status.getByText('Pending', { exact: true }).waitFor();
-        const departed = { code: 'vessel_departed', occurred_at: ago(24), location: 'CNSHA', source: 'carrier' };
+        const departed = {
+          code: 'vessel_departed',
+          occurred_at: formatHoursAgo(24),
+          location: 'CNSHA',
+          source: 'carrier',
+        };
         expect((await ann.api.post(`/v1/shipments/${id}/milestones`, departed)).status).toBe(201);
         await status.getByText('In transit', { exact: true }).waitFor();
         await status.getByRole('link', { name: 'Vessel departed' }).waitFor();
@@ -43,21 +48,25 @@ export const shipmentJourney: BrowserJourney = {
         await uploadAndApprove(page);
 
         await sections.getByRole('link', { name: /^Exceptions/ }).click();
-        const hold = { type: 'customs_hold', severity: 'high', container_number: CONTAINER };
+        const hold = { type: 'customs_hold', severity: 'high', container_number: CONTAINER_NUMBER };
         expect((await ann.api.post(`/v1/shipments/${id}/exceptions`, hold)).status).toBe(201);
-        await resolve(page);
+        await resolveException(page);
 
         await sections.getByRole('link', { name: 'History' }).click();
         const history = page.getByRole('list', { name: 'History' });
         await history.getByText('created the shipment').waitFor();
         await history.getByText('approved Bill of lading “bill of lading.pdf”').first().waitFor();
-        await window.picture('shipment-journey');
+        await window.takeScreenshot('shipment-journey');
         expect(await page.evaluate('window.isStillTheSame')).toBe(true);
 
         // Asked of any gateway, which need not know yet what this one wrote.
         await eventually(async () => {
           const { data: shipment } = await ann.api.get<Shipment>(`/v1/shipments/${id}`);
-          expect(shipment).toMatchObject({ external_id: 'PO-7', status: 'in_transit', container_numbers: [CONTAINER] });
+          expect(shipment).toMatchObject({
+            external_id: 'PO-7',
+            status: 'in_transit',
+            container_numbers: [CONTAINER_NUMBER],
+          });
           const documents = await ann.api.get<{ data: ShipmentDocument[] }>(`/v1/shipments/${id}/documents`);
           expect(documents.data.data).toMatchObject([{ type: 'bill_of_lading', status: 'approved' }]);
           const exceptions = await ann.api.get<{ data: object[] }>(`/v1/shipments/${id}/exceptions`);
@@ -72,18 +81,18 @@ export const shipmentJourney: BrowserJourney = {
   },
 };
 
-const ago = (hours: number) => new Date(Date.now() - hours * HOUR).toISOString();
+const formatHoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR).toISOString();
 
 /** Answers its id. */
 async function create(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'New shipment' }).click();
   await page.getByLabel('Your reference').fill('PO-7');
-  await choose(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
-  await portField(page, 'Origin').fill('shangh');
+  await selectOption(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');
+  await findPortField(page, 'Origin').fill('shangh');
   await page.getByRole('option', { name: /CNSHA/ }).click();
-  await portField(page, 'Destination').fill('rotter');
+  await findPortField(page, 'Destination').fill('rotter');
   await page.getByRole('option', { name: /NLRTM/ }).click();
-  await page.getByRole('combobox', { name: 'Container numbers' }).fill(CONTAINER);
+  await page.getByRole('combobox', { name: 'Container numbers' }).fill(CONTAINER_NUMBER);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Create shipment' }).click();
   await page.getByRole('heading', { name: 'PO-7', exact: true }).waitFor();
@@ -94,7 +103,7 @@ async function create(page: Page): Promise<string> {
 async function uploadAndApprove(page: Page): Promise<void> {
   const required = page.getByRole('region', { name: 'Required documents' });
   await required.getByText('0 of 1 are uploaded').waitFor();
-  const bill = { name: 'bill of lading.pdf', mimeType: 'application/pdf', buffer: pdfSaying('Bill of lading 7') };
+  const bill = { name: 'bill of lading.pdf', mimeType: 'application/pdf', buffer: createPdf('Bill of lading 7') };
   await page.locator('input[type=file]').setInputFiles(bill);
   await page.getByRole('button', { name: 'Upload file' }).click();
   const documents = page.getByRole('list', { name: 'Documents' });
@@ -103,7 +112,7 @@ async function uploadAndApprove(page: Page): Promise<void> {
   await documents.getByText('Approved by you').waitFor();
 }
 
-async function resolve(page: Page): Promise<void> {
+async function resolveException(page: Page): Promise<void> {
   const hold = page.getByRole('article', { name: 'Customs hold' });
   await hold.getByRole('button', { name: /^Resolve/ }).click();
   const dialog = page.getByRole('dialog');

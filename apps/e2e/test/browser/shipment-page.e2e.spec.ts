@@ -1,8 +1,8 @@
 import type { AxiosInstance } from 'axios';
 import type { Browser } from 'playwright-core';
-import { newAdmin, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
+import { createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 interface Milestone {
@@ -54,14 +54,14 @@ async function sail(api: AxiosInstance, external_id: string): Promise<string> {
 }
 
 describeInBrowser('the shipment page', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let admin: Person;
+  let admin: SignedInUser;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'shipment-page');
-    admin = await newAdmin(subject, workspace);
+    const workspace = await createWorkspace(subject, 'shipment-page');
+    admin = await createSignedInAdmin(subject, workspace);
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,6 +1,6 @@
 import type { Shipment, ShipmentDocument } from '@tracking/contracts';
-import type { Person } from '../people.ts';
-import { pdfSaying, picture } from './paper.ts';
+import type { SignedInUser } from '../people.ts';
+import { createPdf, createPng } from './paper.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -11,7 +11,7 @@ type Ids = Readonly<Record<'shipment' | 'exception' | 'milestone', string>>;
  * A shipment with documents in most states, exceptions that are open, taken over and over, milestones with an arrival that
  * moved, and a history of all that.
  */
-export async function shipmentScene({ api, email }: Person): Promise<Ids> {
+export async function createSampleShipment({ api, email }: SignedInUser): Promise<Ids> {
   await api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading', 'packing_list', 'photo'] } });
   const fields = {
     external_id: 'PO-PAPERS',
@@ -30,12 +30,12 @@ export async function shipmentScene({ api, email }: Person): Promise<Ids> {
     form.append('file', new Blob([new Uint8Array(bytes)]), name);
     return (await api.post<ShipmentDocument>(`/v1/shipments/${id}/documents`, form)).data.id;
   };
-  const bill = await send('bill_of_lading', 'bill.pdf', pdfSaying('Bill'));
+  const bill = await send('bill_of_lading', 'bill.pdf', createPdf('Bill'));
   await api.post(`/v1/documents/${bill}/reject`, { reason: 'The seal number is another.' });
-  const second = await send('bill_of_lading', 'bill 2.pdf', pdfSaying('Bill'), bill);
+  const second = await send('bill_of_lading', 'bill 2.pdf', createPdf('Bill'), bill);
   await api.post(`/v1/documents/${second}/approve`);
-  await send('photo', 'a picture with rather a long name of the seal on the left door.png', picture(300, 200));
-  await api.delete(`/v1/documents/${await send('other', 'mistake.pdf', pdfSaying('No'))}`);
+  await send('photo', 'a picture with rather a long name of the seal on the left door.png', createPng(300, 200));
+  await api.delete(`/v1/documents/${await send('other', 'mistake.pdf', createPdf('No'))}`);
   const open = async (type: string, more: object) =>
     (await api.post<{ id: string }>(`/v1/shipments/${id}/exceptions`, { type, ...more })).data.id;
   const exception = await open('container_damage', {

@@ -1,25 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import type { Shipment } from '@tracking/client';
 import type { Browser, Page } from 'playwright-core';
-import { newAdmin, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { all, newWorkspace } from '../tenant.ts';
+import { createSignedInAdmin, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { listAllItems, createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 /** More than two pages of the API. */
 const COUNT = 250;
 
 describeInBrowser('the shipment list', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let admin: Person;
+  let admin: SignedInUser;
   let window: Window;
   let page: Page;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'list');
-    admin = await newAdmin(subject, workspace);
+    const workspace = await createWorkspace(subject, 'list');
+    admin = await createSignedInAdmin(subject, workspace);
     const shipments = Array.from({ length: COUNT }, (_, n) => ({
       external_id: `PO-${1_000 + n}`,
       mode: n % 2 === 0 ? 'ocean' : 'air',
@@ -184,7 +184,7 @@ describeInBrowser('the shipment list', () => {
     await to.fill('DEHAM');
     await to.press('Enter');
     await page.locator('input[value="Hamburg, DE · DEHAM"]').waitFor();
-    await window.picture('list-filters-typed');
+    await window.takeScreenshot('list-filters-typed');
     await to.press('Enter');
     await page.waitForURL(/destination_port=DEHAM/);
   });
@@ -232,13 +232,13 @@ describeInBrowser('the shipment list', () => {
     await dialog.getByText('0 of 6').waitFor();
     await page.keyboard.press('Escape');
     await dialog.getByText('Stop the operation?').waitFor();
-    await window.picture('list-several-stop');
+    await window.takeScreenshot('list-several-stop');
     await dialog.getByRole('button', { name: 'Stop' }).click();
     gate.resolve();
     await dialog.getByText('3 of 6 cancelled, 1 failed, 2 not started').waitFor();
     await dialog.getByText('It was delivered.').waitFor();
     expect(begun).toBe(4);
-    await window.picture('list-several-stopped');
+    await window.takeScreenshot('list-several-stopped');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByText('3 selected').waitFor();
   });
@@ -246,7 +246,7 @@ describeInBrowser('the shipment list', () => {
   it('exports all rows while some of them change', async () => {
     await window.goto('/shipments?sort=-updated_at');
     await page.getByText('100+ shipments').waitFor();
-    const whole = await all<Shipment>(admin.api, '/v1/shipments', { sort: '-updated_at' });
+    const whole = await listAllItems<Shipment>(admin.api, '/v1/shipments', { sort: '-updated_at' });
     let pages = 0;
     await page.route(
       (url) => url.pathname === '/v1/shipments' && url.searchParams.get('limit') === '200',
@@ -283,7 +283,7 @@ describeInBrowser('the shipment list', () => {
     await page.getByLabel('Loading shipments').waitFor();
     expect(await boxes.count()).toBe(0);
     await page.getByText('1 selected').waitFor({ state: 'detached' });
-    await window.picture('list-other-environment');
+    await window.takeScreenshot('list-other-environment');
     gate.resolve();
     await page.getByText('No shipments yet').waitFor();
     await environment.getByText('Live').click();
@@ -317,7 +317,7 @@ describeInBrowser('the shipment list', () => {
 
     gate.resolve();
     await page.getByText('This import was cancelled in another tab.').waitFor();
-    await window.picture('import-given-up');
+    await window.takeScreenshot('import-given-up');
     expect(await page.getByText('Finished', { exact: true }).count()).toBe(0);
     expect(batches).toBe(2);
     await other.reload();

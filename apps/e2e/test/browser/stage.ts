@@ -1,24 +1,24 @@
 import { scaleTimeout } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
-import type { Subject } from '../subject.ts';
+import type { SystemUnderTest } from '../subject.ts';
 import { startBrowser } from './browser.ts';
 
 /** The environment in which a browser journey runs. */
-export interface Stage {
-  readonly subject: Subject;
+export interface BrowserTestEnvironment {
+  readonly subject: SystemUnderTest;
   readonly browser: Browser;
 }
 
 /** A browser test that runs on a standalone server and on two replicas of each service. */
 export interface BrowserJourney {
   readonly name: string;
-  readonly tests: (stage: () => Stage) => void;
+  readonly tests: (stage: () => BrowserTestEnvironment) => void;
   /** True if the test needs the first start of a standalone server. */
   readonly isFirstStart?: boolean;
 }
 
 /** Runs the tests in their own browser, on a subject that is running when they start. */
-export function staged(subject: () => Subject, tests: BrowserJourney['tests']): void {
+export function runInBrowser(subject: () => SystemUnderTest, tests: BrowserJourney['tests']): void {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();

@@ -1,23 +1,23 @@
 import { eventually } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
-import { emailOf, newAdmin, signIn, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
+import { generateEmail, createSignedInAdmin, signIn, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
 
 const PASSWORD = 'a sentence that nobody guesses';
 
 describeInBrowser('people', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let admin: Person;
+  let admin: SignedInUser;
   /** The window of Ann, an administrator. */
   let window: Window;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'people');
-    admin = await newAdmin(subject, workspace);
+    const workspace = await createWorkspace(subject, 'people');
+    admin = await createSignedInAdmin(subject, workspace);
   });
   beforeEach(async () => {
     window = await Window.open(browser, subject, admin);
@@ -63,7 +63,7 @@ describeInBrowser('people', () => {
   }
 
   it('are invited, accept, get another role and are removed', async () => {
-    const email = emailOf('bob');
+    const email = generateEmail('bob');
     const link = await invited(email, 'Viewer');
     const { page } = window;
     await page.getByRole('row', { name: email }).getByText('Invited').waitFor();
@@ -106,7 +106,7 @@ describeInBrowser('people', () => {
   });
 
   it('cannot use a revoked invitation link, but can use a new one', async () => {
-    const email = emailOf('carla');
+    const email = generateEmail('carla');
     const link = await invited(email, 'Operator');
     const { page } = window;
     await choose(email, 'Revoke invitation…');
@@ -134,7 +134,7 @@ describeInBrowser('people', () => {
   });
 
   it('change their password, which ends other sessions; after signing in again, those return to their page', async () => {
-    const email = emailOf('dan');
+    const email = generateEmail('dan');
     const dan = await accepted(await invited(email, 'Operator'), 'Dan');
     const elsewhere = await signIn(subject, email, PASSWORD);
     const other = await Window.open(browser, subject, elsewhere);
@@ -173,7 +173,7 @@ describeInBrowser('people', () => {
   });
 
   it('see why a new password is rejected if the error belongs to a field that the form does not have', async () => {
-    const email = emailOf('gus');
+    const email = generateEmail('gus');
     await (await accepted(await invited(email, 'Viewer'), 'Gus')).close();
     await window.goto('/settings/team');
     await choose('Gus', 'Create password reset link…');
@@ -194,7 +194,7 @@ describeInBrowser('people', () => {
   });
 
   it('sign out one of their other sessions', async () => {
-    const email = emailOf('eve');
+    const email = generateEmail('eve');
     const eve = await accepted(await invited(email, 'Viewer'), 'Eve');
     const elsewhere = await signIn(subject, email, PASSWORD);
     await eve.goto('/settings/account');
@@ -206,7 +206,7 @@ describeInBrowser('people', () => {
   });
 
   it('sign out all other sessions, even if one has already ended and one cannot be ended', async () => {
-    const email = emailOf('finn');
+    const email = generateEmail('finn');
     const finn = await accepted(await invited(email, 'Viewer'), 'Finn');
     const { page } = finn;
     const others = [];
@@ -234,7 +234,7 @@ describeInBrowser('people', () => {
   it('see how long to wait after too many sign-in attempts', async () => {
     const stranger = await Window.open(browser, subject);
     await stranger.goto('/sign-in');
-    const email = emailOf('nobody');
+    const email = generateEmail('nobody');
     const button = stranger.page.getByRole('button', { name: 'Sign in' });
     for (let tries = 0; tries < 11; tries += 1) {
       await stranger.page.getByLabel('E-mail').fill(email);

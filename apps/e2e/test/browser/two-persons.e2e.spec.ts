@@ -1,23 +1,23 @@
 import type { Shipment } from '@tracking/contracts';
 import type { Browser, Page } from 'playwright-core';
-import { newAdmin, newPerson, type Person } from '../people.ts';
-import { sharedStandalone, type Subject } from '../subject.ts';
-import { newWorkspace } from '../tenant.ts';
-import { send } from '../uploads.ts';
+import { createSignedInAdmin, createSignedInUser, type SignedInUser } from '../people.ts';
+import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { createWorkspace } from '../tenant.ts';
+import { uploadDocument } from '../uploads.ts';
 import { Window, startBrowser, describeInBrowser } from './browser.ts';
-import { pdfSaying } from './paper.ts';
+import { createPdf } from './paper.ts';
 
 describeInBrowser('two users at one shipment', () => {
-  let subject: Subject;
+  let subject: SystemUnderTest;
   let browser: Browser;
-  let people: { readonly ann: Person; readonly kim: Person };
+  let people: { readonly ann: SignedInUser; readonly kim: SignedInUser };
   let shipment: Shipment;
   beforeAll(async () => {
-    subject = await sharedStandalone();
+    subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await newWorkspace(subject, 'two');
-    const ann = await newAdmin(subject, workspace);
-    const kim = await newPerson(subject, workspace, 'operator');
+    const workspace = await createWorkspace(subject, 'two');
+    const ann = await createSignedInAdmin(subject, workspace);
+    const kim = await createSignedInUser(subject, workspace, 'operator');
     await kim.api.patch('/v1/session', { name: 'Kim' });
     people = { ann, kim };
   });
@@ -66,7 +66,7 @@ describeInBrowser('two users at one shipment', () => {
   });
 
   it('rejecting a document that another user approved shows that it is no longer possible', async () => {
-    await send(people.ann.api, shipment.id, pdfSaying('Bill'), { type: 'bill_of_lading' });
+    await uploadDocument(people.ann.api, shipment.id, createPdf('Bill'), { type: 'bill_of_lading' });
     await bothAt('documents', async (ann, kim) => {
       await ann.getByRole('button', { name: 'Reject bill.pdf…' }).click();
       const dialog = ann.getByRole('dialog');

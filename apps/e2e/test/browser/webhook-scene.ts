@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
-import type { Person } from '../people.ts';
-import { HookServer } from '../receiver.ts';
-import { all } from '../tenant.ts';
+import type { SignedInUser } from '../people.ts';
+import { EndpointServer } from '../receiver.ts';
+import { listAllItems } from '../tenant.ts';
 
 interface Delivery {
   readonly id: string;
@@ -9,8 +9,8 @@ interface Delivery {
 }
 
 /** Webhook endpoints for the pages about webhooks, and the server that receives their deliveries. */
-export interface WebhookScene {
-  readonly server: HookServer;
+export interface SampleWebhooks {
+  readonly server: EndpointServer;
   /** Ids by their names in page paths. */
   readonly ids: Readonly<Record<string, string>>;
 }
@@ -19,18 +19,21 @@ export interface WebhookScene {
  * Creates an endpoint that works, one that fails and has dead letters, one that did not pass verification, and a
  * replay.
  */
-export async function webhookScene({ api }: Person): Promise<WebhookScene> {
-  const server = await HookServer.start();
-  const well = await server.enabled(api, '/tms', { description: 'Our TMS', headers: { 'X-Site': 'RTM' } });
-  const failing = await server.enabled(api, '/warehouse', { event_types: ['shipment.created'] });
+export async function createSampleWebhooks({ api }: SignedInUser): Promise<SampleWebhooks> {
+  const server = await EndpointServer.start();
+  const well = await server.createEnabledEndpoint(api, '/tms', {
+    description: 'Our TMS',
+    headers: { 'X-Site': 'RTM' },
+  });
+  const failing = await server.createEnabledEndpoint(api, '/warehouse', { event_types: ['shipment.created'] });
   failing.behave = () => 503;
   const waiting = await api.post<{ id: string }>('/v1/webhook_endpoints', {
-    ...{ url: server.urlOf('/nowhere'), event_types: ['*'], description: 'Not there yet' },
+    ...{ url: server.endpointUrl('/nowhere'), event_types: ['*'], description: 'Not there yet' },
   });
   await api.post(`/v1/webhook_endpoints/${waiting.data.id}/verify`);
   for (const external_id of ['WH-1', 'WH-2', 'WH-3']) await api.post('/v1/shipments', { external_id });
   const deliveries = (endpoint_id: string, status: string) =>
-    all<Delivery>(api, '/v1/webhook_deliveries', { endpoint_id, status });
+    listAllItems<Delivery>(api, '/v1/webhook_deliveries', { endpoint_id, status });
   const patience = { deadlineMs: 30_000 };
   await eventually(async () => {
     expect(await deliveries(failing.id, 'dead_lettered')).toHaveLength(3);

@@ -2,22 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Page } from 'playwright-core';
-import { emailOf } from '../people.ts';
-import { cli, type Subject } from '../subject.ts';
-import { clientWith } from '../tenant.ts';
+import { generateEmail } from '../people.ts';
+import { runCli, type SystemUnderTest } from '../subject.ts';
+import { createHttpClient } from '../tenant.ts';
 import type { BrowserJourney } from './stage.ts';
 import { Window } from './browser.ts';
-import { choose } from './fields.ts';
-import { ReceiverOnLoopback } from './loopback-receiver.ts';
+import { selectOption } from './fields.ts';
+import { LoopbackReceiver } from './loopback-receiver.ts';
 
 /** A developer's path from the first start to a replayed dead letter. */
 export const webhooksJourney: BrowserJourney = {
   name: 'webhooks in a browser',
   isFirstStart: true,
   tests: (stage) => {
-    let receiver: ReceiverOnLoopback;
+    let receiver: LoopbackReceiver;
     beforeAll(async () => {
-      receiver = await ReceiverOnLoopback.start();
+      receiver = await LoopbackReceiver.start();
     });
     afterAll(() => receiver?.close());
 
@@ -29,15 +29,15 @@ export const webhooksJourney: BrowserJourney = {
         const { page } = window;
         await window.goto(`/invitation#${await firstAdminLink(subject)}`);
         const email = page.getByLabel('E-mail');
-        if (await email.isEditable()) await email.fill(emailOf('first'));
+        if (await email.isEditable()) await email.fill(generateEmail('first'));
         await page.getByLabel('Your name').fill('Ann Visser');
         await page.locator('input[type=password]').fill('a sentence that nobody guesses');
         await page.getByRole('button', { name: 'Continue' }).click();
         await page.getByRole('link', { name: 'Settings' }).click();
         // The first-steps page has a button of the same name.
         await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
-        const key = await makeKey(page);
-        const system = clientWith(subject.urls, { authorization: `Bearer ${key}` });
+        const key = await createApiKey(page);
+        const system = createHttpClient(subject.urls, { authorization: `Bearer ${key}` });
         expect((await system.post('/v1/shipments', { external_id: 'PO-1' })).status).toBe(201);
 
         const secret = await addEndpoint(page, receiver.url);
@@ -49,14 +49,14 @@ export const webhooksJourney: BrowserJourney = {
         receiver.answer = 'token';
         await page.getByRole('button', { name: 'Send again' }).click();
         await page.getByText('The endpoint responded with the token').waitFor();
-        await window.picture('webhook-setup');
+        await window.takeScreenshot('webhook-setup');
 
         receiver.answer = { status: 200, body: 'thank you' };
-        await choose(page, page.getByRole('combobox', { name: 'Type' }), 'Exception opened');
+        await selectOption(page, page.getByRole('combobox', { name: 'Type' }), 'Exception opened');
         await page.getByRole('button', { name: 'Send', exact: true }).click();
         const outcome = page.getByRole('status').filter({ hasText: 'Exception opened' });
         await outcome.getByText('Succeeded').waitFor();
-        expect(receiver.signed(secret).map(({ type, sandbox }) => [type, sandbox])).toContainEqual([
+        expect(receiver.findSignedEvents(secret).map(({ type, sandbox }) => [type, sandbox])).toContainEqual([
           'exception.opened',
           true,
         ]);
@@ -69,7 +69,7 @@ export const webhooksJourney: BrowserJourney = {
         await page.getByRole('button', { name: 'Show 1 more delivery' }).click();
         const live = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shipment created' }) });
         await live.getByText('Succeeded').waitFor();
-        expect(receiver.signed(secret).map(({ data }) => data['external_id'])).toContain('PO-2');
+        expect(receiver.findSignedEvents(secret).map(({ data }) => data['external_id'])).toContain('PO-2');
 
         receiver.answer = { status: 500, body: 'the database is away' };
         expect((await system.post('/v1/shipments', { external_id: 'PO-3' })).status).toBe(201);
@@ -80,13 +80,13 @@ export const webhooksJourney: BrowserJourney = {
         await page.getByRole('listitem').first().getByText('Response', { exact: true }).click();
         await page.getByText('the database is away').first().waitFor();
         await page.getByRole('region', { name: 'Payload' }).getByText('PO-3').waitFor();
-        await window.picture('webhook-dead-letter');
+        await window.takeScreenshot('webhook-dead-letter');
 
         await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
         await page.getByRole('tab', { name: 'Dead letters' }).click();
         await page.getByRole('button', { name: /Non-2xx response\s*1/ }).click();
         await page.getByRole('link', { name: 'Shipment created' }).waitFor();
-        await window.picture('webhook-dead-letters');
+        await window.takeScreenshot('webhook-dead-letters');
         receiver.answer = { status: 204, body: '' };
         await page.getByRole('button', { name: 'Replay 1 matching…' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
@@ -95,9 +95,9 @@ export const webhooksJourney: BrowserJourney = {
         await page.getByText('No matching dead letters').waitFor();
         await eventually(
           () =>
-            expect(receiver.signed(secret).filter(({ data }) => data['external_id'] === 'PO-3').length).toBeGreaterThan(
-              1,
-            ),
+            expect(
+              receiver.findSignedEvents(secret).filter(({ data }) => data['external_id'] === 'PO-3').length,
+            ).toBeGreaterThan(1),
           { deadlineMs: 30_000 },
         );
         await page.getByRole('tab', { name: 'Replays' }).click();
@@ -116,16 +116,16 @@ export const webhooksJourney: BrowserJourney = {
 };
 
 /** The one-time link of the first start. With services, the operator invites the first administrator instead. */
-async function firstAdminLink(subject: Subject): Promise<string> {
+async function firstAdminLink(subject: SystemUnderTest): Promise<string> {
   const { DATA_DIR } = subject.operator;
   const link =
     DATA_DIR === undefined
-      ? await cli(subject, 'users', 'create', '--email', emailOf('first'), '--role', 'admin')
+      ? await runCli(subject, 'users', 'create', '--email', generateEmail('first'), '--role', 'admin')
       : (await readFile(join(DATA_DIR, 'first-admin-link'), 'utf8')).trim();
   return link.slice(link.indexOf('#') + 1);
 }
 
-async function makeKey(page: Page): Promise<string> {
+async function createApiKey(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('TMS');

@@ -3,11 +3,18 @@ import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { type Replica, SERVICES, type ServiceName } from '@tracking/system';
 import { eventually, itInSoak, itIfSupported, scaleTimeout, type ManagedProcess, stopwatch } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import { Load } from '../load.ts';
-import { HookServer, type Hook } from '../receiver.ts';
-import { NOT_KILLED, cli, cliJson, measured, startServices, type Services } from '../subject.ts';
-import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
-import { kafkaAt, readTopic } from '../topic.ts';
+import { LoadGenerator } from '../load.ts';
+import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
+import {
+  EVENT_STORE_NOT_KILLABLE_REASON,
+  runCli,
+  runCliJson,
+  sumMetric,
+  startServices,
+  type StartedServices,
+} from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { createKafkaClient, readTopic } from '../topic.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -17,35 +24,35 @@ const SETTINGS = {
 };
 const ENDPOINTS = 4;
 const MAX_CONCURRENCY = 2;
-const LONG_WAIT = { deadlineMs: 60_000 };
+const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 /** Offset from now to the ETD of a departure that becomes overdue now, in milliseconds. */
 const OVERDUE_ETD_OFFSET_MS = -12 * 3_600_000;
 /** Messages that are not events. */
 const INVALID_MESSAGES = ['not JSON', '{"id": 1}', '', null];
 
-export function faults(): void {
-  let services: Services;
+export function testEngineFaults(): void {
+  let services: StartedServices;
   let tenant: Tenant;
   /** A client of the same workspace with a key that never wrote. */
   let reader: Omit<Tenant, 'workspace'>;
-  let receiver: HookServer;
-  let hooks: readonly Hook[];
-  let load: Load;
+  let receiver: EndpointServer;
+  let hooks: readonly ReceiverEndpoint[];
+  let load: LoadGenerator;
   let probes = 0;
   const figures: string[] = [];
 
   beforeAll(async () => {
     services = await startServices(SETTINGS);
-    tenant = await newTenant(services);
-    reader = await newKey(services, tenant.workspace, 'viewer');
-    receiver = await HookServer.start(30);
+    tenant = await createTenant(services);
+    reader = await createKey(services, tenant.workspace, 'viewer');
+    receiver = await EndpointServer.start(30);
     const paths = Array.from({ length: ENDPOINTS }, (_, n) => `/hook-${n}`);
     hooks = await Promise.all(
-      paths.map((path) => receiver.enabled(tenant.api, path, { max_concurrency: MAX_CONCURRENCY })),
+      paths.map((path) => receiver.createEnabledEndpoint(tenant.api, path, { max_concurrency: MAX_CONCURRENCY })),
     );
     // An endpoint fails some first attempts.
     for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
-    load = new Load(tenant.api, 3, 150);
+    load = new LoadGenerator(tenant.api, 3, 150);
   }, scaleTimeout(240_000));
   // Each fault is reported by one test only.
   afterEach(() => {
@@ -73,9 +80,9 @@ export function faults(): void {
   const told = (write: AxiosResponse<Shipment>) =>
     eventually(async () => {
       const params = { shipment_id: write.data.id };
-      const [event] = await all<EventEnvelope>(reader.api, '/v1/events', params, after(write));
+      const [event] = await listAllItems<EventEnvelope>(reader.api, '/v1/events', params, readAfterWriteHeaders(write));
       expect(hooks.map(({ came }) => came.has(event?.id ?? ''))).toEqual(hooks.map(() => true));
-    }, LONG_WAIT);
+    }, LONG_WAIT_OPTIONS);
   /** Waits until a new write is acknowledged, listed by the gateways, and delivered to every endpoint. */
   const writeReachesAll = async (what: string, gateways = reader.gateways) => {
     const since = stopwatch();
@@ -84,13 +91,16 @@ export function faults(): void {
       const answer = await tenant.api.post<Shipment>('/v1/shipments', { external_id });
       expect([200, 201]).toContain(answer.status);
       return answer;
-    }, LONG_WAIT);
+    }, LONG_WAIT_OPTIONS);
     const written = Math.round(since());
     for (const gateway of gateways) {
       await eventually(async () => {
-        const listed = await gateway.get('/v1/shipments', { params: { external_id }, headers: after(write) });
+        const listed = await gateway.get('/v1/shipments', {
+          params: { external_id },
+          headers: readAfterWriteHeaders(write),
+        });
         expect([listed.status, listed.data.data?.[0]?.id]).toEqual([200, write.data.id]);
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
     }
     const listed = Math.round(since());
     await told(write);
@@ -100,11 +110,11 @@ export function faults(): void {
   };
   const writesContinue = (count = 20) => {
     const before = load.acknowledged;
-    return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), LONG_WAIT);
+    return eventually(() => expect(load.acknowledged).toBeGreaterThanOrEqual(before + count), LONG_WAIT_OPTIONS);
   };
   /** The replica of a service that did the largest share of some work. */
   const busiestReplica = async (service: ServiceName, work: string) => {
-    const counts = () => Promise.all(services.system.services[service].map((one) => measured(one, work)));
+    const counts = () => Promise.all(services.system.services[service].map((one) => sumMetric(one, work)));
     const before = await counts();
     await writesContinue();
     const done = (await counts()).map((count, index) => count - (before[index] ?? 0));
@@ -142,11 +152,11 @@ export function faults(): void {
           'degraded',
           expect.not.stringMatching(/^ok$/),
         ]);
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
       const write = await tenant.api.post<Shipment>('/v1/shipments', { external_id: 'NO-BROKER' });
       expect(write.status).toBe(201);
       const params = { shipment_id: write.data.id };
-      expect(await all(tenant.api, '/v1/events', params, after(write))).toHaveLength(1);
+      expect(await listAllItems(tenant.api, '/v1/events', params, readAfterWriteHeaders(write))).toHaveLength(1);
       await engine('kafka').start();
       await told(write);
       await writeReachesAll('the broker is back');
@@ -155,7 +165,7 @@ export function faults(): void {
   );
 
   const withoutEventStore = 'without the event store writes answer 503, and reads go on';
-  itIfSupported(NOT_KILLED === undefined, String(NOT_KILLED))(
+  itIfSupported(EVENT_STORE_NOT_KILLABLE_REASON === undefined, String(EVENT_STORE_NOT_KILLABLE_REASON))(
     withoutEventStore,
     async () => {
       const listed = await reader.api.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
@@ -170,7 +180,7 @@ export function faults(): void {
         const still = await gateway.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
         expect([still.status, still.data.data[0].id]).toEqual([200, listed.data.data[0].id]);
       }
-      await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), LONG_WAIT);
+      await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), LONG_WAIT_OPTIONS);
       await engine('eventStoreDb').start();
       await writeReachesAll('the event store is back');
       expect((await upserts(tenant.api)).map(({ data }) => data.version)).toEqual([1, 1, 1]);
@@ -187,7 +197,7 @@ export function faults(): void {
       await eventually(async () => {
         const refused = (await Promise.all(tenant.gateways.map(asked))).flat();
         expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
       await engine('mongo').start();
       await writeReachesAll('the document store is back');
     },
@@ -210,16 +220,16 @@ export function faults(): void {
   test(
     'parks messages that are not events, and processes everything else',
     async () => {
-      const kafka = kafkaAt(services.system.engines.kafkaBrokers);
+      const kafka = createKafkaClient(services.system.engines.kafkaBrokers);
       const producer = kafka.producer();
       await producer.connect();
       const { name } = SHIPMENT_EVENTS_TOPIC;
       await producer.send({ topic: name, messages: INVALID_MESSAGES.map((value) => ({ key: 'poison', value })) });
       await producer.disconnect();
       await eventually(async () => {
-        const { data } = await cliJson<{ data: { topic: string }[] }>(services, 'parked', 'list');
+        const { data } = await runCliJson<{ data: { topic: string }[] }>(services, 'parked', 'list');
         expect(data.map(({ topic }) => topic)).toEqual(INVALID_MESSAGES.map(() => name));
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
       const admin = kafka.admin();
       await admin.connect();
       const parked = await admin.fetchTopicOffsets(`${name}-parked`);
@@ -245,7 +255,7 @@ export function faults(): void {
         } finally {
           replica(service, index).resume();
         }
-        await eventually(() => measured(services.system.services[service][index] as Replica, work), LONG_WAIT);
+        await eventually(() => sumMetric(services.system.services[service][index] as Replica, work), LONG_WAIT_OPTIONS);
         await writesContinue();
         await writeReachesAll(`${service} ${index} woke up`);
       },
@@ -268,23 +278,23 @@ export function faults(): void {
         Promise.all(
           due.map(async ({ data }) => {
             const params = { shipment_id: data.id, type: 'exception.opened' };
-            return (await all<EventEnvelope>(reader.api, '/v1/events', params)).length;
+            return (await listAllItems<EventEnvelope>(reader.api, '/v1/events', params)).length;
           }),
         );
       const once = due.map(() => 1);
       replica('shipments', index).suspend();
       try {
-        await eventually(async () => expect(await opened()).toEqual(once), LONG_WAIT);
+        await eventually(async () => expect(await opened()).toEqual(once), LONG_WAIT_OPTIONS);
       } finally {
         replica('shipments', index).resume();
       }
       const other = services.system.services.shipments[1 - index] as Replica;
-      const looks = await measured(other, 'clock_looks_total');
+      const looks = await sumMetric(other, 'clock_looks_total');
       await writesContinue();
       // The other replica keeps running the clock. The resumed replica does not.
       await eventually(
-        async () => expect(await measured(other, 'clock_looks_total')).toBeGreaterThan(looks),
-        LONG_WAIT,
+        async () => expect(await sumMetric(other, 'clock_looks_total')).toBeGreaterThan(looks),
+        LONG_WAIT_OPTIONS,
       );
       expect(await opened()).toEqual(once);
     },
@@ -311,7 +321,7 @@ export function faults(): void {
         await eventually(async () => {
           const { status, data } = await health(service);
           expect([status, data.status]).toEqual([503, 'starting']);
-        }, LONG_WAIT);
+        }, LONG_WAIT_OPTIONS);
       }
       await services.system.startEngines();
       await starting;
@@ -327,9 +337,9 @@ export function faults(): void {
       'every acknowledged write is stored with its content',
       async () => {
         const shipments = new Map(
-          (await all<Shipment>(tenant.api, '/v1/shipments')).map((one) => [one.external_id, one]),
+          (await listAllItems<Shipment>(tenant.api, '/v1/shipments')).map((one) => [one.external_id, one]),
         );
-        const events = await all<EventEnvelope>(tenant.api, '/v1/events');
+        const events = await listAllItems<EventEnvelope>(tenant.api, '/v1/events');
         const told = new Map<string, Set<string>>();
         const tell = (id: string, what: unknown) => told.set(id, (told.get(id) ?? new Set()).add(String(what)));
         for (const { data, type } of events) {
@@ -341,7 +351,7 @@ export function faults(): void {
         }
         for (const [external_id, { id, bills, milestones }] of load.shipments) {
           expect(shipments.get(external_id)).toMatchObject({ id, house_bill: bills.at(-1) });
-          const listed = await all<Milestone>(tenant.api, `/v1/shipments/${id}/milestones`);
+          const listed = await listAllItems<Milestone>(tenant.api, `/v1/shipments/${id}/milestones`);
           expect(listed.map((milestone) => milestone.id).sort()).toEqual([...milestones].sort());
           expect([...bills, ...milestones].filter((what) => !told.get(id)?.has(what))).toEqual([]);
         }
@@ -353,15 +363,15 @@ export function faults(): void {
     test(
       'every event was delivered to every endpoint with the same bytes, within the concurrency limit',
       async () => {
-        const events = await all<EventEnvelope>(tenant.api, '/v1/events');
+        const events = await listAllItems<EventEnvelope>(tenant.api, '/v1/events');
         const listed = new Set(events.map(({ id }) => id));
         for (const hook of hooks) {
-          await eventually(() => expect(events.filter(({ id }) => !hook.came.has(id))).toEqual([]), LONG_WAIT);
+          await eventually(() => expect(events.filter(({ id }) => !hook.came.has(id))).toEqual([]), LONG_WAIT_OPTIONS);
           expect([...hook.came.keys()].filter((id) => !listed.has(id))).toEqual([]);
           expect(hook.excesses).toEqual([]);
           expect(hook.mostAtOnce).toBe(MAX_CONCURRENCY);
         }
-        for (const event of events) expect(receiver.event(event.id)).toEqual(event);
+        for (const event of events) expect(receiver.findEvent(event.id)).toEqual(event);
         expect(receiver.faults).toEqual([]);
         const came = hooks.flatMap((hook) => [...hook.came].map(([id, times]) => times - (id.endsWith('7') ? 1 : 0)));
         const repeats = came.reduce((sum, times) => sum + times - 1, 0);
@@ -377,14 +387,14 @@ export function faults(): void {
         const versions = new Map<string, number>();
         const ids = new Set<string>();
         for (const { key, value } of seen) {
-          const event = eventOf(value);
+          const event = parseEventMessage(value);
           if (event === undefined || ids.has(event.id)) continue;
           ids.add(event.id);
           const version = Number(event.data['shipment_version']);
           expect([key, version >= (versions.get(key) ?? 0)]).toEqual([event.data['shipment_id'], true]);
           versions.set(key, version);
         }
-        const events = await all<EventEnvelope>(tenant.api, '/v1/events');
+        const events = await listAllItems<EventEnvelope>(tenant.api, '/v1/events');
         expect(events.filter(({ id }) => !ids.has(id))).toEqual([]);
         figures.push(`${seen.length} messages in the topic, ${ids.size} events`);
       },
@@ -395,20 +405,21 @@ export function faults(): void {
       'read models equal rebuilt ones',
       async () => {
         const read = async () => {
-          const shipments = await all<Shipment>(tenant.api, '/v1/shipments');
+          const shipments = await listAllItems<Shipment>(tenant.api, '/v1/shipments');
           const milestones = [];
-          for (const { id } of shipments) milestones.push(await all(tenant.api, `/v1/shipments/${id}/milestones`));
-          return { shipments, milestones, events: await all(tenant.api, '/v1/events') };
+          for (const { id } of shipments)
+            milestones.push(await listAllItems(tenant.api, `/v1/shipments/${id}/milestones`));
+          return { shipments, milestones, events: await listAllItems(tenant.api, '/v1/events') };
         };
         const before = await read();
-        await cli(services, 'read-models', 'rebuild');
+        await runCli(services, 'read-models', 'rebuild');
         expect(await read()).toEqual(before);
       },
       scaleTimeout(180_000),
     );
 
     test('no further messages are parked', async () => {
-      expect((await cliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(
+      expect((await runCliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(
         INVALID_MESSAGES.length,
       );
     });
@@ -416,7 +427,7 @@ export function faults(): void {
 }
 
 /** Parses a message of the topic. Undefined if it is not an event. */
-function eventOf(text: string): EventEnvelope | undefined {
+function parseEventMessage(text: string): EventEnvelope | undefined {
   try {
     const event = JSON.parse(text) as Partial<EventEnvelope> | null;
     return typeof event?.data === 'object' ? (event as EventEnvelope) : undefined;

@@ -2,9 +2,15 @@ import type { Shipment } from '@tracking/contracts';
 import type { Replica } from '@tracking/system';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { MongoClient } from 'mongodb';
-import { HookServer, type Answer, type Arrival, type Behaviour, type Hook } from '../receiver.ts';
-import { measured, startServices, type Services } from '../subject.ts';
-import { all, newTenant, type Tenant } from '../tenant.ts';
+import {
+  EndpointServer,
+  type Answer,
+  type ReceivedRequest,
+  type Behaviour,
+  type ReceiverEndpoint,
+} from '../receiver.ts';
+import { sumMetric, startServices, type StartedServices } from '../subject.ts';
+import { listAllItems, createTenant, type Tenant } from '../tenant.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -15,8 +21,8 @@ const SETTINGS = {
   // The receivers respond only when the test calls for a response.
   WEBHOOKS_TIMEOUT: '5m',
 };
-const EVENTS = { event_types: ['shipment.created'] };
-const LONG_WAIT = { deadlineMs: 90_000 };
+const EVENT_FILTER = { event_types: ['shipment.created'] };
+const LONG_WAIT_OPTIONS = { deadlineMs: 90_000 };
 /** Maximum concurrent attempts at an endpoint that has not yet responded with 2xx again. */
 const MAX_PROBES = 2;
 const MAX_RECOVERY_CONCURRENCY = 10;
@@ -25,10 +31,10 @@ const WAITING_DELIVERIES = 80;
 /** Much longer than the time until another replica takes over from a killed owner. */
 const HOLD_SECONDS = 25;
 
-export function pacing(): void {
-  let services: Services;
+export function testDeliveryPacing(): void {
+  let services: StartedServices;
   let tenant: Tenant;
-  let receiver: HookServer;
+  let receiver: EndpointServer;
   let mongo: MongoClient;
   /** Events created for this test. */
   let shipments: number;
@@ -38,8 +44,8 @@ export function pacing(): void {
     mongo = new MongoClient(services.system.engines.mongoUrl);
   }, scaleTimeout(240_000));
   beforeEach(async () => {
-    tenant = await newTenant(services);
-    receiver = await HookServer.start();
+    tenant = await createTenant(services);
+    receiver = await EndpointServer.start();
     shipments = 0;
   });
   afterEach(async () => {
@@ -59,23 +65,25 @@ export function pacing(): void {
     }
   };
   /** The stored condition of the endpoint, which a new owner would read. */
-  const stored = async ({ id }: Hook) => {
+  const stored = async ({ id }: ReceiverEndpoint) => {
     const conditions = mongo.db().collection<Condition>('webhook_endpoint_conditions');
     return conditions.findOne({ _id: id });
   };
-  const statuses = async ({ id }: Hook) => {
-    const deliveries = await all<{ status: string }>(tenant.api, '/v1/webhook_deliveries', { endpoint_id: id });
+  const statuses = async ({ id }: ReceiverEndpoint) => {
+    const deliveries = await listAllItems<{ status: string }>(tenant.api, '/v1/webhook_deliveries', {
+      endpoint_id: id,
+    });
     return deliveries.map(({ status }) => status);
   };
   /** The replica with most pending attempts. */
   const owner = () =>
     eventually(async () => {
       const replicas = services.system.services.webhooks;
-      const underWay = await Promise.all(replicas.map((one) => measured(one, 'webhook_attempts_in_flight')));
+      const underWay = await Promise.all(replicas.map((one) => sumMetric(one, 'webhook_attempts_in_flight')));
       const most = Math.max(...underWay);
       expect(most).toBeGreaterThan(0);
       return replicas[underWay.indexOf(most)] as Replica;
-    }, LONG_WAIT);
+    }, LONG_WAIT_OPTIONS);
   /** Kills the replica and restarts it at once. After that it competes for ownership like any other. */
   const killAndRestart = async ({ process }: Replica) => {
     await process.kill();
@@ -85,25 +93,25 @@ export function pacing(): void {
   test(
     'retries waiting deliveries at once when the endpoint recovers, one more at a time with each success, whichever replica owns it',
     async () => {
-      const fields = { ...EVENTS, max_concurrency: MAX_RECOVERY_CONCURRENCY };
-      const hook = await receiver.enabled(tenant.api, '/recovering', fields);
+      const fields = { ...EVENT_FILTER, max_concurrency: MAX_RECOVERY_CONCURRENCY };
+      const hook = await receiver.createEnabledEndpoint(tenant.api, '/recovering', fields);
       hook.behave = () => 500;
       await newEvents(WAITING_DELIVERIES);
       await eventually(async () => {
         await newEvents(1);
         expect(await stored(hook)).toMatchObject({ failing_since: expect.any(String) });
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
       const every = (status: string) => Array<string>(shipments).fill(status);
-      await eventually(async () => expect(await statuses(hook)).toEqual(every('retrying')), LONG_WAIT);
+      await eventually(async () => expect(await statuses(hook)).toEqual(every('retrying')), LONG_WAIT_OPTIONS);
 
-      const gate = new Gate();
+      const gate = new ManualReceiver();
       hook.behave = gate.behave;
       /** Each success allows one more concurrent attempt. */
       const succeeds = async (times: number) => {
         for (let time = 1; time <= times; time += 1) {
           await eventually(
             () => expect(gate.waiting.length).toBeGreaterThanOrEqual(Math.min(time, MAX_RECOVERY_CONCURRENCY)),
-            LONG_WAIT,
+            LONG_WAIT_OPTIONS,
           );
           gate.answer(204);
         }
@@ -115,7 +123,7 @@ export function pacing(): void {
       await succeeds(MAX_RECOVERY_CONCURRENCY + 1);
       gate.open(204);
 
-      await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), LONG_WAIT);
+      await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), LONG_WAIT_OPTIONS);
       expect(hook.came.size).toBe(shipments);
       const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > MAX_PROBES + succeeded);
       expect(tooMany).toEqual([]);
@@ -127,11 +135,14 @@ export function pacing(): void {
   test(
     'makes no attempt before the time that an endpoint requested, whichever replica owns it',
     async () => {
-      const replies = [inSeconds, inSeconds, asDate, asDate];
+      const replies = [retryAfterSeconds, retryAfterSeconds, retryAfterDate, retryAfterDate];
       const held = await Promise.all(
         replies.map(async (reply, number) => {
-          const hook = await receiver.enabled(tenant.api, `/held-${number}`, { ...EVENTS, max_concurrency: 1 });
-          const gate = new Gate();
+          const hook = await receiver.createEnabledEndpoint(tenant.api, `/held-${number}`, {
+            ...EVENT_FILTER,
+            max_concurrency: 1,
+          });
+          const gate = new ManualReceiver();
           hook.behave = gate.behave;
           return { hook, gate, reply };
         }),
@@ -141,12 +152,12 @@ export function pacing(): void {
         for (const { hook, gate } of held) {
           expect([gate.waiting.length, await statuses(hook)]).toEqual([1, ['pending', 'pending', 'pending']]);
         }
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
       const busiest = await owner();
       const told = held.map(({ hook, gate, reply }) => {
         const { until, answer } = reply();
-        const live: Came[] = [];
-        const sandbox: Came[] = [];
+        const live: EventArrival[] = [];
+        const sandbox: EventArrival[] = [];
         hook.behave = ({ id, ...event }, _came, { at }) => {
           (event.sandbox ? sandbox : live).push({ id, at });
           return 204;
@@ -156,7 +167,7 @@ export function pacing(): void {
       });
       await eventually(async () => {
         for (const { hook } of told) expect(await stored(hook)).toMatchObject({ held_until: expect.any(String) });
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
       await killAndRestart(busiest);
 
       // Manual retries are not held back. They come from the current owner, which knows the waiting deliveries.
@@ -164,13 +175,13 @@ export function pacing(): void {
         await eventually(async () => {
           const test = `/v1/webhook_endpoints/${hook.id}/test`;
           expect((await tenant.api.post(test, { type: 'shipment.created' })).status).toBe(202);
-        }, LONG_WAIT);
-        await eventually(() => expect(sandbox.length).toBeGreaterThan(0), LONG_WAIT);
+        }, LONG_WAIT_OPTIONS);
+        await eventually(() => expect(sandbox.length).toBeGreaterThan(0), LONG_WAIT_OPTIONS);
         expect(sandbox[0]?.at).toBeLessThan(until);
       }
       await newEvents(1);
       for (const { live, until } of told) {
-        await eventually(() => expect(new Set(live.map(({ id }) => id)).size).toBe(shipments), LONG_WAIT);
+        await eventually(() => expect(new Set(live.map(({ id }) => id)).size).toBe(shipments), LONG_WAIT_OPTIONS);
         expect(live.filter(({ at }) => at < until)).toEqual([]);
       }
     },
@@ -179,7 +190,7 @@ export function pacing(): void {
 }
 
 /** An event and its arrival in epoch milliseconds. */
-interface Came {
+interface EventArrival {
   readonly id: string;
   readonly at: number;
 }
@@ -191,9 +202,9 @@ interface Condition {
 }
 
 /** A receiver that responds only when the test calls for a response. */
-class Gate {
-  readonly arrivals: Arrival[] = [];
-  private asked: { readonly arrival: Arrival; readonly reply: (answer: Answer) => void }[] = [];
+class ManualReceiver {
+  readonly arrivals: ReceivedRequest[] = [];
+  private asked: { readonly arrival: ReceivedRequest; readonly reply: (answer: Answer) => void }[] = [];
   private always: Answer | undefined;
 
   readonly behave: Behaviour = (_event, _came, arrival) => {
@@ -223,12 +234,12 @@ class Gate {
 /** Creates a response that requests a pause, with the end of the pause in epoch milliseconds. */
 type Hold = () => { readonly until: number; readonly answer: Answer };
 
-const inSeconds: Hold = () => ({
+const retryAfterSeconds: Hold = () => ({
   until: Date.now() + HOLD_SECONDS * 1_000,
   answer: { status: 429, headers: { 'retry-after': String(HOLD_SECONDS) } },
 });
 
-const asDate: Hold = () => {
+const retryAfterDate: Hold = () => {
   const date = new Date((Math.ceil(Date.now() / 1_000) + HOLD_SECONDS) * 1_000);
   return { until: date.getTime(), answer: { status: 503, headers: { 'retry-after': date.toUTCString() } } };
 };

@@ -2,10 +2,10 @@ import type { EventEnvelope, Shipment } from '@tracking/contracts';
 import type { ManagedProcess } from '@tracking/testing';
 import { IN_SOAK, eventually, itInSoak, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
-import { Load } from '../load.ts';
-import { HookServer, type Hook } from '../receiver.ts';
-import { type OwnSubject, startServices, startStandalone } from '../subject.ts';
-import { type Tenant, all, newTenant } from '../tenant.ts';
+import { LoadGenerator } from '../load.ts';
+import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
+import { type StartedSystem, startServices, startStandalone } from '../subject.ts';
+import { type Tenant, listAllItems, createTenant } from '../tenant.ts';
 
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -16,15 +16,15 @@ const SETTINGS = {
 /** Number of events to replay. `REPLAY_EVENTS` overrides it. */
 const EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IN_SOAK ? 3_000 : 500));
 /** Number of other events, which are not replayed. */
-const OTHER_EVENTS = 100;
+const OTHER_EVENT_COUNT = 100;
 const BULK_SIZE = 500;
 /** Milliseconds that the receiver takes per delivery, so that crashes happen during the replay. */
-const WORK_MS = 10;
+const DELIVERY_WORK_MS = 10;
 /** Read models and publisher must first catch up with this many events, which slows down the replay. */
-const LONG_WAIT = { deadlineMs: 120_000 + EVENT_COUNT * 10 };
+const LONG_WAIT_OPTIONS = { deadlineMs: 120_000 + EVENT_COUNT * 10 };
 const TEST_TIMEOUT_MS = scaleTimeout(600_000 + EVENT_COUNT * 40);
 
-interface Replay {
+interface ReplayStatus {
   readonly id: string;
   readonly status: string;
   readonly matched: number;
@@ -32,68 +32,68 @@ interface Replay {
   readonly failed: number;
 }
 
-export const REPLAY_OF_MANY = 'a replay of very many, with kill -9 of each process in the middle of it';
+export const LARGE_REPLAY_SUITE_NAME = 'a replay of very many, with kill -9 of each process in the middle of it';
 
-export function replayCrashesStandalone(): void {
+export function testReplayCrashesInOneProcess(): void {
   test(
     'survives crashes in one process',
-    () => replayed(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3),
+    () => replayDuringCrashes(() => startStandalone(SETTINGS), IN_SOAK ? 6 : 3),
     TEST_TIMEOUT_MS,
   );
 }
 
-export function replayCrashesOfServices(): void {
+export function testReplayCrashesOfServices(): void {
   itInSoak(
     'survives crashes of two replicas of each service',
-    () => replayed(() => startServices(SETTINGS), 1),
+    () => replayDuringCrashes(() => startServices(SETTINGS), 1),
     TEST_TIMEOUT_MS,
   );
 }
 
 /** @param kills number of kills per process */
-async function replayed(start: () => Promise<OwnSubject>, kills: number): Promise<void> {
+async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: number): Promise<void> {
   const subject = await start();
-  const receiver = await HookServer.start(WORK_MS);
-  let load: Load | undefined;
+  const receiver = await EndpointServer.start(DELIVERY_WORK_MS);
+  let load: LoadGenerator | undefined;
   try {
-    const tenant = await newTenant(subject);
-    const before = await shipments(tenant, OTHER_EVENTS, 'BEFORE');
+    const tenant = await createTenant(subject);
+    const before = await createShipments(tenant, OTHER_EVENT_COUNT, 'BEFORE');
     // Events must differ by at least a millisecond from the start of the replayed period.
     const since = new Date(Date.now() + 2).toISOString();
     await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(since)));
-    const wanted = await shipments(tenant, EVENT_COUNT, 'WANTED');
+    const wanted = await createShipments(tenant, EVENT_COUNT, 'WANTED');
     const [first = ''] = wanted;
-    await milestones(tenant, first);
+    await createMilestones(tenant, first);
 
-    const hook = await receiver.enabled(tenant.api, '/replayed');
-    const beside = await receiver.enabled(tenant.api, '/beside');
+    const hook = await receiver.createEnabledEndpoint(tenant.api, '/replayed');
+    const beside = await receiver.createEnabledEndpoint(tenant.api, '/beside');
     const again = new Set<string>();
     hook.behave = (event, came) => {
-      if (isOf(wanted, event)) again.add(event.id);
+      if (isEventOfShipments(wanted, event)) again.add(event.id);
       // Some first attempts fail.
       return came === 1 && event.id.endsWith('7') ? 500 : 204;
     };
-    load = new Load(tenant.api, 2, 50);
+    load = new LoadGenerator(tenant.api, 2, 50);
     const filter = { since, event_types: ['shipment.created'] };
-    const made = await tenant.api.post<Replay>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
+    const made = await tenant.api.post<ReplayStatus>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
     expect(made.status).toBe(202);
-    await killEach(subject.processes, kills, again);
-    const replay = await completed(tenant, made.data.id);
+    await killAndRestartEach(subject.processes, kills, again);
+    const replay = await waitForCompletedReplay(tenant, made.data.id);
     await load.stop();
     expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({ matched: EVENT_COUNT, done: EVENT_COUNT });
 
     const lived = new Set([...load.shipments.values()].map(({ id }) => id));
-    const live = await liveEvents(tenant, lived);
+    const live = await listEventIds(tenant, lived);
     await eventually(
       () => expect(live.filter((id) => !hook.came.has(id) || !beside.came.has(id))).toEqual([]),
-      LONG_WAIT,
+      LONG_WAIT_OPTIONS,
     );
     // Apart from live events, exactly the wanted events were delivered.
-    const came = (at: Hook) =>
-      [...at.came.keys()].map((id) => receiver.event(id)).filter((event) => !isOf(lived, event));
+    const came = (at: ReceiverEndpoint) =>
+      [...at.came.keys()].map((id) => receiver.findEvent(id)).filter((event) => !isEventOfShipments(lived, event));
     expect(new Set(came(hook).map(({ type }) => type))).toEqual(new Set(['shipment.created']));
-    expect(came(hook).map(shipmentOf).toSorted()).toEqual([...wanted].toSorted());
-    expect(came(hook).filter((event) => isOf(before, event))).toEqual([]);
+    expect(came(hook).map(readShipmentId).toSorted()).toEqual([...wanted].toSorted());
+    expect(came(hook).filter((event) => isEventOfShipments(before, event))).toEqual([]);
     expect(came(beside)).toEqual([]);
     expect(load.unexpected).toEqual([]);
     expect(receiver.faults).toEqual([]);
@@ -105,7 +105,7 @@ async function replayed(start: () => Promise<OwnSubject>, kills: number): Promis
 }
 
 /** Creates shipments, with one event each. Returns their ids. */
-async function shipments({ api }: Tenant, count: number, name: string): Promise<ReadonlySet<string>> {
+async function createShipments({ api }: Tenant, count: number, name: string): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (let from = 0; from < count; from += BULK_SIZE) {
     const some = Array.from({ length: Math.min(BULK_SIZE, count - from) }, (_, n) => ({
@@ -123,8 +123,8 @@ async function shipments({ api }: Tenant, count: number, name: string): Promise<
 }
 
 /** Creates events of other types in the replayed period. */
-async function milestones({ api }: Tenant, shipmentId: string): Promise<void> {
-  const some = Array.from({ length: OTHER_EVENTS }, (_, n) => ({
+async function createMilestones({ api }: Tenant, shipmentId: string): Promise<void> {
+  const some = Array.from({ length: OTHER_EVENT_COUNT }, (_, n) => ({
     shipment_id: shipmentId,
     code: 'gated_in',
     occurred_at: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
@@ -137,7 +137,7 @@ async function milestones({ api }: Tenant, shipmentId: string): Promise<void> {
  * Kills and restarts each process the given number of times, in random order, spread over the replay.
  * @param again ids of events that were replayed so far
  */
-async function killEach(
+async function killAndRestartEach(
   processes: readonly ManagedProcess[],
   kills: number,
   again: ReadonlySet<string>,
@@ -149,7 +149,7 @@ async function killEach(
     .toSorted((one, other) => one.turn - other.turn);
   for (const [index, { victim }] of victims.entries()) {
     const due = ((index + Math.random()) * EVENT_COUNT) / (victims.length + 1);
-    await eventually(() => expect(again.size).toBeGreaterThan(due), LONG_WAIT);
+    await eventually(() => expect(again.size).toBeGreaterThan(due), LONG_WAIT_OPTIONS);
     await starting.get(victim);
     expect(again.size).toBeLessThan(EVENT_COUNT);
     await victim.kill();
@@ -158,26 +158,26 @@ async function killEach(
   await Promise.all(starting.values());
 }
 
-function completed({ api }: Tenant, id: string): Promise<Replay> {
+function waitForCompletedReplay({ api }: Tenant, id: string): Promise<ReplayStatus> {
   return eventually(async () => {
-    const { data } = await api.get<Replay>(`/v1/webhook_replays/${id}`);
+    const { data } = await api.get<ReplayStatus>(`/v1/webhook_replays/${id}`);
     expect(data.status).toBe('completed');
     return data;
-  }, LONG_WAIT);
+  }, LONG_WAIT_OPTIONS);
 }
 
 /** Checks that the event belongs to one of the shipments. */
-async function liveEvents({ api }: Tenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
+async function listEventIds({ api }: Tenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
   const found = await Promise.all(
-    [...ids].map((shipment_id) => all<EventEnvelope>(api, '/v1/events', { shipment_id })),
+    [...ids].map((shipment_id) => listAllItems<EventEnvelope>(api, '/v1/events', { shipment_id })),
   );
   return found.flat().map(({ id }) => id);
 }
 
-function shipmentOf({ data }: EventEnvelope): string {
+function readShipmentId({ data }: EventEnvelope): string {
   return String(data['shipment_id']);
 }
 
-function isOf(ids: ReadonlySet<string>, event: EventEnvelope): boolean {
-  return ids.has(shipmentOf(event));
+function isEventOfShipments(ids: ReadonlySet<string>, event: EventEnvelope): boolean {
+  return ids.has(readShipmentId(event));
 }

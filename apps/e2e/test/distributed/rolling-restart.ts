@@ -3,31 +3,31 @@ import { join } from 'node:path';
 import type { Shipment } from '@tracking/contracts';
 import { SERVICES } from '@tracking/system';
 import { eventually } from '@tracking/testing';
-import { Load } from '../load.ts';
-import { servicesWithHook } from './services-with-hook.ts';
+import { LoadGenerator } from '../load.ts';
+import { setUpServicesWithReceiver } from './services-with-receiver.ts';
 
-interface Line {
+interface LogRecord {
   readonly level: string;
   readonly service: string;
   readonly msg: string;
 }
 
-export function rollingRestart(): void {
-  const stage = servicesWithHook();
+export function testRollingRestart(): void {
+  const stage = setUpServicesWithReceiver();
 
   /** Log lines of the services at these levels, from start to end. */
-  async function linesAt(...levels: readonly string[]): Promise<readonly string[]> {
+  async function readLogLines(...levels: readonly string[]): Promise<readonly string[]> {
     const own = (await readdir(stage.services.folder)).filter((name) =>
       SERVICES.some((service) => new RegExp(`^${service}-\\d+\\.log$`).test(name)),
     );
     expect(own).toHaveLength(2 * SERVICES.length);
     const texts = await Promise.all(own.map((name) => readFile(join(stage.services.folder, name), 'utf8')));
     const lines = texts.flatMap((text) => text.split('\n').filter((line) => line.startsWith('{')));
-    return lines.filter((line) => levels.includes((JSON.parse(line) as Line).level));
+    return lines.filter((line) => levels.includes((JSON.parse(line) as LogRecord).level));
   }
 
   test('loses nothing and logs no warnings, also at the start and the end', async () => {
-    const load = new Load(stage.tenant.api, 3, 100);
+    const load = new LoadGenerator(stage.tenant.api, 3, 100);
     const expectWritesToContinue = async () => {
       const before = load.acknowledged;
       await eventually(() => expect(load.acknowledged).toBeGreaterThan(before + 20), { deadlineMs: 60_000 });
@@ -56,6 +56,6 @@ export function rollingRestart(): void {
     );
     await stage.services.system.stop();
     expect(stage.services.deaths).toEqual([]);
-    expect(await linesAt('warn', 'error', 'fatal')).toEqual([]);
+    expect(await readLogLines('warn', 'error', 'fatal')).toEqual([]);
   }, 300_000);
 }

@@ -3,8 +3,8 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICES } from '@tracking/system';
 import { IN_SOAK, eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { all } from '../tenant.ts';
-import { servicesWithHook } from './services-with-hook.ts';
+import { listAllItems } from '../tenant.ts';
+import { setUpServicesWithReceiver } from './services-with-receiver.ts';
 
 const CONCURRENT_REQUESTS = 50;
 /** Milliseconds after which each replica is killed: before, during and after the first request is executed. */
@@ -12,25 +12,26 @@ const KILL_DELAYS_MS = IN_SOAK ? [0, 40, 120] : [40];
 /** Milliseconds between a rejected request and the client's next attempt. */
 const RETRY_DELAY_MS = 300;
 /** A claim of a crashed gateway expires after 15 s. */
-const LONG_WAIT = { deadlineMs: 60_000 };
+const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
 /**
  * The response without headers that may differ. Repeats return it byte for byte; only `Consistency-Token` may be a
  * later one.
  */
-function told({ status, data, headers }: AxiosResponse<string>): string {
+function serializeResponse({ status, data, headers }: AxiosResponse<string>): string {
   const names = ['content-type', 'location', 'etag'];
   return JSON.stringify([status, data, names.map((name) => headers[name] ?? null)]);
 }
 
-export function safeRetries(): void {
-  const stage = servicesWithHook();
+export function testSafeRetries(): void {
+  const stage = setUpServicesWithReceiver();
 
   /** Lists respond with 503 until the read models include all acknowledged writes. */
-  const listed = <T>(path: string, params = {}) => eventually(() => all<T>(stage.tenant.api, path, params), LONG_WAIT);
+  const listed = <T>(path: string, params = {}) =>
+    eventually(() => listAllItems<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
 
   /** Sends the requests in turn through both gateways. Collects the distinct responses of each request. */
-  function sender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
+  function createSender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
     const named = requests.map(([path, body]) => ({ path, body, name: randomUUID(), answers: new Set<string>() }));
     const send = async (api: AxiosInstance, index: number): Promise<number> => {
       const request = named[index % named.length];
@@ -38,7 +39,7 @@ export function safeRetries(): void {
       const headers = { 'Idempotency-Key': request.name };
       const options = { headers, transformResponse: (text: string) => text };
       const answer = await api.post<string>(request.path, request.body, options);
-      if (answer.status < 300) request.answers.add(told(answer));
+      if (answer.status < 300) request.answers.add(serializeResponse(answer));
       else if (answer.status !== 409 && answer.status !== 503) throw new Error(`${answer.status} ${answer.data}`);
       else await simulateDelay(RETRY_DELAY_MS);
       return answer.status;
@@ -46,7 +47,7 @@ export function safeRetries(): void {
     const fifty = async (until: (status: number) => void) => {
       const turns = Array.from({ length: CONCURRENT_REQUESTS }, (_, turn) => turn);
       const attempt = (turn: number) => async () => until(await send(stage.tenant.api, turn));
-      await Promise.all(turns.map((turn) => eventually(attempt(turn), LONG_WAIT)));
+      await Promise.all(turns.map((turn) => eventually(attempt(turn), LONG_WAIT_OPTIONS)));
     };
     return { named, fifty };
   }
@@ -57,7 +58,7 @@ export function safeRetries(): void {
       const { data: shipment } = await stage.tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });
       const house_bill = randomUUID();
       const url = `https://example.com/${randomUUID()}`;
-      const { named, fifty } = sender([
+      const { named, fifty } = createSender([
         ['/v1/shipments', { house_bill }],
         [`/v1/shipments/${shipment.id}/milestones`, { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' }],
         ['/v1/webhook_endpoints', { url, event_types: ['*'] }],

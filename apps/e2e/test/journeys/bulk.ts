@@ -1,16 +1,16 @@
 import type { BodyOf, TrackingClient } from '@tracking/client';
 import { scaleTimeout } from '@tracking/testing';
-import type { Subject } from '../subject.ts';
-import { newTenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createTenant } from '../tenant.ts';
 
 type BulkShipment = BodyOf<'upsertShipments'>['shipments'][number];
 type BulkMilestone = BodyOf<'recordMilestones'>['milestones'][number];
 
-export function bulkJourneys(subject: () => Subject): void {
+export function testBulkWrites(subject: () => SystemUnderTest): void {
   describe('in bulk', () => {
     let clients: readonly TrackingClient[];
     beforeEach(async () => {
-      ({ clients } = await newTenant(subject()));
+      ({ clients } = await createTenant(subject()));
     }, scaleTimeout(30_000));
     /** Returns the next gateway's client, which sees all writes made through the others. */
     const gateway = (turn: number): TrackingClient => {

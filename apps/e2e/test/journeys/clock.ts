@@ -1,33 +1,33 @@
 import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { HookServer } from '../receiver.ts';
-import type { Subject } from '../subject.ts';
-import { newTenant } from '../tenant.ts';
+import { EndpointServer } from '../receiver.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createTenant } from '../tenant.ts';
 
 const HOUR_MS = 3_600_000;
 /** Long enough to store the shipment first. */
-const SOON_MS = 1_500;
-const LONG_WAIT = { deadlineMs: 30_000 };
+const DUE_SOON_MS = 1_500;
+const LONG_WAIT_OPTIONS = { deadlineMs: 30_000 };
 
-export function clockJourney(subject: () => Subject): void {
+export function testTimeDrivenExceptions(subject: () => SystemUnderTest): void {
   test(
     'an overdue departure opens one exception without a request, and a departure resolves it; both events are delivered',
     async () => {
-      const { api } = await newTenant(subject());
-      const receiver = await HookServer.start();
+      const { api } = await createTenant(subject());
+      const receiver = await EndpointServer.start();
       try {
-        const hook = await receiver.enabled(api, '/exceptions', {
+        const hook = await receiver.createEnabledEndpoint(api, '/exceptions', {
           event_types: ['exception.opened', 'exception.resolved'],
         });
-        const told = () => [...hook.came.keys()].map((id) => receiver.event(id));
+        const told = () => [...hook.came.keys()].map((id) => receiver.findEvent(id));
         const exceptionOf = ({ data }: EventEnvelope) => data['exception'] as unknown as ShipmentException;
-        const due = Date.now() + SOON_MS;
+        const due = Date.now() + DUE_SOON_MS;
         const etd = new Date(due - 12 * HOUR_MS).toISOString();
         const made = await api.post<Shipment>('/v1/shipments', { house_bill: 'HB-1', mode: 'ocean', etd });
         expect([made.status, made.data.open_exceptions_count]).toEqual([201, 0]);
         const path = `/v1/shipments/${made.data.id}`;
 
-        await eventually(() => expect(told()).toHaveLength(1), LONG_WAIT);
+        await eventually(() => expect(told()).toHaveLength(1), LONG_WAIT_OPTIONS);
         const [opened] = told() as [EventEnvelope];
         expect(opened.type).toBe('exception.opened');
         expect(exceptionOf(opened)).toMatchObject({
@@ -45,7 +45,7 @@ export function clockJourney(subject: () => Subject): void {
           occurred_at: new Date().toISOString(),
         });
         expect(departed.status).toBe(201);
-        await eventually(() => expect(told()).toHaveLength(2), LONG_WAIT);
+        await eventually(() => expect(told()).toHaveLength(2), LONG_WAIT_OPTIONS);
         const resolved = told().find(({ type }) => type === 'exception.resolved')!;
         expect(exceptionOf(resolved)).toMatchObject({
           id: exceptionOf(opened).id,

@@ -1,17 +1,17 @@
 import { oceanJourney } from '@tracking/demo/journey';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { HookServer } from '../receiver.ts';
-import type { Subject } from '../subject.ts';
-import { newTenant } from '../tenant.ts';
+import { EndpointServer } from '../receiver.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createTenant } from '../tenant.ts';
 
-export function demoJourney(subject: () => Subject): void {
+export function testDemo(subject: () => SystemUnderTest): void {
   test(
     "the demo's journey from booking to delivery, with every event delivered",
     async () => {
-      const { api, client } = await newTenant(subject());
-      const receiver = await HookServer.start();
+      const { api, client } = await createTenant(subject());
+      const receiver = await EndpointServer.start();
       try {
-        const hook = await receiver.enabled(api, '/demo', { event_types: ['*', 'exception.updated'] });
+        const hook = await receiver.createEnabledEndpoint(api, '/demo', { event_types: ['*', 'exception.updated'] });
         const { shipment, steps } = oceanJourney(new Date());
         const created = await client.shipments.upsert(shipment);
         for (const { milestone } of steps) await client.milestones.record(created.id, milestone);
@@ -40,7 +40,7 @@ export function demoJourney(subject: () => Subject): void {
           deadlineMs: 60_000,
         });
         expect(receiver.faults).toEqual([]);
-        for (const event of events) expect(receiver.event(event.id)).toEqual(event);
+        for (const event of events) expect(receiver.findEvent(event.id)).toEqual(event);
         expect(events[0]?.data).toMatchObject({ shipment: { id: created.id, url: created.url } });
         const types = new Set(events.map(({ type }) => type));
         expect([...types].sort()).toEqual([

@@ -1,18 +1,18 @@
 import type { AuditEntry, EventEnvelope, Shipment, ShipmentDocument, ShipmentException } from '@tracking/contracts';
 import { eventually, scaleTimeout, generatePdf, sha256Of } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { HookServer } from '../receiver.ts';
-import type { Subject } from '../subject.ts';
-import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
-import { download, put, requestUpload, send } from '../uploads.ts';
+import { EndpointServer } from '../receiver.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from '../uploads.ts';
 
-const MIB = 2 ** 20;
+const BYTES_PER_MIB = 2 ** 20;
 const DAY = 24 * 3_600_000;
 /** Changed settings take effect at the next check of all shipments. */
-const RECHECK_WAIT = { deadlineMs: 30_000 };
-const NAME = 'Konnossement № 7 – 船荷証券.pdf';
+const RECHECK_WAIT_OPTIONS = { deadlineMs: 30_000 };
+const UNICODE_FILE_NAME = 'Konnossement № 7 – 船荷証券.pdf';
 
-export function documentJourneys(subject: () => Subject): void {
+export function testDocuments(subject: () => SystemUnderTest): void {
   describe('documents', () => {
     let tenant: Tenant;
     /** The first and the last gateway. On a standalone server both are the same. */
@@ -20,15 +20,15 @@ export function documentJourneys(subject: () => Subject): void {
     let far: AxiosInstance;
     let shipment: Shipment;
     beforeEach(async () => {
-      tenant = await newTenant(subject());
-      const { gateways } = await newKey(subject(), tenant.workspace, 'operator');
+      tenant = await createTenant(subject());
+      const { gateways } = await createKey(subject(), tenant.workspace, 'operator');
       [near, far] = [gateways[0], gateways.at(-1)] as [AxiosInstance, AxiosInstance];
       const fields = { external_id: 'PAPERS', mode: 'ocean', eta: new Date(Date.now() + DAY).toISOString() };
       shipment = (await near.post<Shipment>('/v1/shipments', fields)).data;
     }, scaleTimeout(30_000));
 
     const read = async (written: AxiosResponse): Promise<Shipment> =>
-      (await far.get<Shipment>(`/v1/shipments/${shipment.id}`, { headers: after(written) })).data;
+      (await far.get<Shipment>(`/v1/shipments/${shipment.id}`, { headers: readAfterWriteHeaders(written) })).data;
     const objects = async () => {
       const token = shipment.id.slice('shp_'.length);
       return (await subject().objects()).filter((id) => id.startsWith(token));
@@ -38,8 +38,11 @@ export function documentJourneys(subject: () => Subject): void {
       'are uploaded with their fields or to an upload URL at one gateway, and downloaded from another byte for byte',
       async () => {
         const small = generatePdf('small', 300_007);
-        const large = generatePdf('large', 3 * MIB + 11);
-        const sent = await send(near, shipment.id, small, { type: 'bill_of_lading', file_name: NAME });
+        const large = generatePdf('large', 3 * BYTES_PER_MIB + 11);
+        const sent = await uploadDocument(near, shipment.id, small, {
+          type: 'bill_of_lading',
+          file_name: UNICODE_FILE_NAME,
+        });
         expect([sent.status, sent.data]).toEqual([
           201,
           expect.objectContaining({
@@ -47,7 +50,7 @@ export function documentJourneys(subject: () => Subject): void {
             shipment_id: shipment.id,
             type: 'bill_of_lading',
             status: 'uploaded',
-            file_name: NAME,
+            file_name: UNICODE_FILE_NAME,
             content_type: 'application/pdf',
             size_bytes: small.length,
             checksum_sha256: sha256Of([small]),
@@ -59,22 +62,24 @@ export function documentJourneys(subject: () => Subject): void {
         const requested = await requestUpload(near, shipment.id, large);
         const { status, download_url, upload } = requested.data;
         expect([requested.status, status, download_url, upload.method]).toEqual([201, 'pending_upload', null, 'PUT']);
-        const { data: pending } = await far.get(`/v1/documents/${requested.data.id}`, { headers: after(requested) });
+        const { data: pending } = await far.get(`/v1/documents/${requested.data.id}`, {
+          headers: readAfterWriteHeaders(requested),
+        });
         expect(pending).toMatchObject({ status: 'pending_upload', uploaded_at: null });
         expect((await read(requested)).documents_count).toBe(1);
         const early = await near.post(`/v1/documents/${requested.data.id}/complete`);
         expect([early.status, early.data.error.code]).toEqual([409, 'upload_missing']);
         const gateway = subject().urls.at(-1) ?? '';
         const forged = { ...requested.data, upload: { ...upload, url: `${upload.url.slice(0, -8)}AAAAAAAA` } };
-        expect((await put(forged, large, gateway)).status).toBe(403);
-        expect((await put(requested.data, large, gateway)).status).toBeLessThan(300);
+        expect((await sendUploadBytes(forged, large, gateway)).status).toBe(403);
+        expect((await sendUploadBytes(requested.data, large, gateway)).status).toBeLessThan(300);
         const completed = await near.post<ShipmentDocument>(`/v1/documents/${requested.data.id}/complete`);
         expect([completed.status, completed.data.status]).toEqual([200, 'uploaded']);
-        expect((await put(requested.data, large, gateway)).status).toBe(409);
+        expect((await sendUploadBytes(requested.data, large, gateway)).status).toBe(409);
 
         for (const reader of [near, far]) {
           const path = `/v1/shipments/${shipment.id}/documents`;
-          const listed = await all<ShipmentDocument>(reader, path, {}, after(completed));
+          const listed = await listAllItems<ShipmentDocument>(reader, path, {}, readAfterWriteHeaders(completed));
           expect(listed.map(({ id, status: is }) => [id, is])).toEqual([
             [requested.data.id, 'uploaded'],
             [sent.data.id, 'uploaded'],
@@ -83,32 +88,32 @@ export function documentJourneys(subject: () => Subject): void {
         expect((await read(completed)).documents_count).toBe(2);
         expect(await objects()).toHaveLength(2);
 
-        const whole = await download(far, requested.data.id, after(completed));
+        const whole = await downloadDocument(far, requested.data.id, readAfterWriteHeaders(completed));
         expect([whole.status, whole.headers['content-length']]).toEqual([200, String(large.length)]);
         expect(whole.data.equals(large)).toBe(true);
-        const named = await download(far, sent.data.id);
+        const named = await downloadDocument(far, sent.data.id);
         expect(named.data.equals(small)).toBe(true);
         expect(named.headers).toMatchObject({ 'content-type': 'application/pdf', 'x-content-type-options': 'nosniff' });
         expect(named.headers['content-disposition']).toMatch(
           /^attachment; filename="[\x20-\x7e]*"; filename\*=UTF-8''/,
         );
         const encoded = String(named.headers['content-disposition']).split("UTF-8''")[1] ?? '';
-        expect(decodeURIComponent(encoded)).toBe(NAME);
-        const kept = await download(near, sent.data.id, { 'If-None-Match': String(named.headers['etag']) });
+        expect(decodeURIComponent(encoded)).toBe(UNICODE_FILE_NAME);
+        const kept = await downloadDocument(near, sent.data.id, { 'If-None-Match': String(named.headers['etag']) });
         expect([kept.status, kept.data.length]).toEqual([304, 0]);
         const { length } = large;
         for (const [range, start, end] of [
           ['0-0', 0, 1],
           ['261119-261121', 261_119, 261_122],
           [`${length - 5}-${length + 5}`, length - 5, length],
-          ['2097152-', 2 * MIB, length],
+          ['2097152-', 2 * BYTES_PER_MIB, length],
           ['-100', length - 100, length],
         ] as const) {
-          const part = await download(far, requested.data.id, { Range: `bytes=${range}` });
+          const part = await downloadDocument(far, requested.data.id, { Range: `bytes=${range}` });
           expect([part.status, part.headers['content-range']]).toEqual([206, `bytes ${start}-${end - 1}/${length}`]);
           expect(part.data.equals(large.subarray(start, end))).toBe(true);
         }
-        const beyond = await download(far, requested.data.id, { Range: `bytes=${length}-` });
+        const beyond = await downloadDocument(far, requested.data.id, { Range: `bytes=${length}-` });
         expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${length}`]);
       },
       scaleTimeout(120_000),
@@ -117,21 +122,23 @@ export function documentJourneys(subject: () => Subject): void {
     test(
       'require permission: a viewer reads, a feed does not, and another workspace or environment sees nothing',
       async () => {
-        const sent = await send(near, shipment.id, generatePdf('secret', 1_000), { type: 'bill_of_lading' });
+        const sent = await uploadDocument(near, shipment.id, generatePdf('secret', 1_000), { type: 'bill_of_lading' });
         const path = `/v1/documents/${sent.data.id}`;
-        const keyOf = async (role: 'viewer' | 'feed') => (await newKey(subject(), tenant.workspace, role)).api;
+        const keyOf = async (role: 'viewer' | 'feed') => (await createKey(subject(), tenant.workspace, role)).api;
         const [viewer, feed] = [await keyOf('viewer'), await keyOf('feed')];
-        const test = (await newKey(subject(), tenant.workspace, 'developer', 'test')).api;
-        const stranger = (await newTenant(subject())).api;
+        const test = (await createKey(subject(), tenant.workspace, 'developer', 'test')).api;
+        const stranger = (await createTenant(subject())).api;
         const reads = [path, `${path}/download`, `/v1/shipments/${shipment.id}/documents`];
         const answers = (api: AxiosInstance) =>
-          Promise.all(reads.map(async (each) => (await api.get(each, { headers: after(sent) })).status));
+          Promise.all(
+            reads.map(async (each) => (await api.get(each, { headers: readAfterWriteHeaders(sent) })).status),
+          );
         expect(await answers(viewer)).toEqual([200, 200, 200]);
         expect(await answers(feed)).toEqual([403, 403, 403]);
         for (const api of [test, stranger]) {
           expect(await answers(api)).toEqual([404, 404, 404]);
           const writes = [
-            await send(api, shipment.id, generatePdf('theirs', 10), { type: 'photo' }),
+            await uploadDocument(api, shipment.id, generatePdf('theirs', 10), { type: 'photo' }),
             await requestUpload(api, shipment.id, generatePdf('theirs', 10)),
             await api.post(`${path}/approve`),
             await api.post(`${path}/reject`, { reason: 'Not ours.' }),
@@ -141,7 +148,7 @@ export function documentJourneys(subject: () => Subject): void {
           expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 404));
         }
         const refused = [
-          await send(viewer, shipment.id, generatePdf('theirs', 10), { type: 'photo' }),
+          await uploadDocument(viewer, shipment.id, generatePdf('theirs', 10), { type: 'photo' }),
           await requestUpload(viewer, shipment.id, generatePdf('theirs', 10)),
           await viewer.post(`${path}/approve`),
           await viewer.delete(path),
@@ -158,21 +165,23 @@ export function documentJourneys(subject: () => Subject): void {
     test(
       'are reported missing, rejected, replaced, approved and deleted; each step is delivered and reflected in the exceptions',
       async () => {
-        const receiver = await HookServer.start();
+        const receiver = await EndpointServer.start();
         try {
           const event_types = ['*', 'document.uploaded', 'document.rejected'];
-          const hook = await receiver.enabled(tenant.api, '/papers', { event_types });
+          const hook = await receiver.createEnabledEndpoint(tenant.api, '/papers', { event_types });
           const open = async (written?: AxiosResponse) => {
             const params = { status: 'open', shipment_id: shipment.id };
-            const headers = written && after(written);
-            const found = await all<ShipmentException>(far, '/v1/exceptions', params, headers);
+            const headers = written && readAfterWriteHeaders(written);
+            const found = await listAllItems<ShipmentException>(far, '/v1/exceptions', params, headers);
             return found.map(({ type }) => type);
           };
           const required = { required_documents: { ocean: ['bill_of_lading'] } };
           expect((await tenant.api.patch('/v1/settings', required)).status).toBe(200);
-          await eventually(async () => expect(await open()).toEqual(['missing_document']), RECHECK_WAIT);
+          await eventually(async () => expect(await open()).toEqual(['missing_document']), RECHECK_WAIT_OPTIONS);
 
-          const first = await send(near, shipment.id, generatePdf('first', 50_000), { type: 'bill_of_lading' });
+          const first = await uploadDocument(near, shipment.id, generatePdf('first', 50_000), {
+            type: 'bill_of_lading',
+          });
           expect(await open(first)).toEqual([]);
           const path = (document: ShipmentDocument) => `/v1/documents/${document.id}`;
           const reason = 'The container number is missing.';
@@ -188,9 +197,14 @@ export function documentJourneys(subject: () => Subject): void {
 
           const bytes = generatePdf('second', 60_000);
           const replaces_document_id = first.data.id;
-          const second = await send(far, shipment.id, bytes, { type: 'bill_of_lading', replaces_document_id });
+          const second = await uploadDocument(far, shipment.id, bytes, {
+            type: 'bill_of_lading',
+            replaces_document_id,
+          });
           expect([second.status, second.data.replaces_document_id]).toEqual([201, first.data.id]);
-          const replaced = await near.get<ShipmentDocument>(path(first.data), { headers: after(second) });
+          const replaced = await near.get<ShipmentDocument>(path(first.data), {
+            headers: readAfterWriteHeaders(second),
+          });
           expect(replaced.data.replaced_by_document_id).toBe(second.data.id);
           expect(await open(second)).toEqual(['document_rejected']);
           const approved = await far.post<ShipmentDocument>(`${path(second.data)}/approve`);
@@ -200,10 +214,10 @@ export function documentJourneys(subject: () => Subject): void {
 
           const told = (type: string) =>
             [...hook.came.keys()]
-              .map((id) => receiver.event(id) as EventEnvelope & { data: { document?: ShipmentDocument } })
+              .map((id) => receiver.findEvent(id) as EventEnvelope & { data: { document?: ShipmentDocument } })
               .filter((event) => event.type === type)
               .map(({ data }) => data.document);
-          await eventually(() => expect(told('document.approved')).toHaveLength(1), RECHECK_WAIT);
+          await eventually(() => expect(told('document.approved')).toHaveLength(1), RECHECK_WAIT_OPTIONS);
           const [{ download_url, ...document }] = told('document.approved') as [ShipmentDocument];
           const {
             warnings: _warnings,
@@ -220,15 +234,15 @@ export function documentJourneys(subject: () => Subject): void {
           expect(deleted.status).toBeLessThan(300);
           expect((await read(deleted)).documents_count).toBe(1);
           expect(await objects()).toHaveLength(1);
-          expect((await download(far, first.data.id, after(deleted))).status).toBe(409);
-          const gone = await far.get<ShipmentDocument>(path(first.data), { headers: after(deleted) });
+          expect((await downloadDocument(far, first.data.id, readAfterWriteHeaders(deleted))).status).toBe(409);
+          const gone = await far.get<ShipmentDocument>(path(first.data), { headers: readAfterWriteHeaders(deleted) });
           expect(gone.data).toMatchObject({ status: 'deleted', download_url: null, rejection_reason: reason });
           const last = await far.delete(path(second.data));
           expect((await read(last)).documents_count).toBe(0);
           expect(await objects()).toEqual([]);
           expect(await open(last)).toEqual(['missing_document']);
 
-          const log = await all<AuditEntry>(tenant.api, '/v1/audit_log', { type: 'document.deleted' });
+          const log = await listAllItems<AuditEntry>(tenant.api, '/v1/audit_log', { type: 'document.deleted' });
           expect(log.map(({ target, outcome }) => [target.id, outcome])).toEqual([
             [second.data.id, 'done'],
             [first.data.id, 'done'],
@@ -238,7 +252,7 @@ export function documentJourneys(subject: () => Subject): void {
               expect(
                 [told('document.uploaded'), told('document.rejected')].map((each) => each.map((one) => one?.id)),
               ).toEqual([[first.data.id, second.data.id], [first.data.id]]),
-            RECHECK_WAIT,
+            RECHECK_WAIT_OPTIONS,
           );
           expect(receiver.faults).toEqual([]);
         } finally {

@@ -1,9 +1,9 @@
 import type { TrackingClient, TrackingEvent } from '@tracking/client';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import type { Subject } from '../subject.ts';
-import { newTenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createTenant } from '../tenant.ts';
 
-const LONG_WAIT = { deadlineMs: 60_000 };
+const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
 /** Events that a client receives until it disconnects. */
 function listen({ events }: TrackingClient, lastEventId?: string) {
@@ -21,26 +21,26 @@ function listen({ events }: TrackingClient, lastEventId?: string) {
   return { stream, heard, hangUp };
 }
 
-export function eventStreamJourney(subject: () => Subject): void {
+export function testEventStream(subject: () => SystemUnderTest): void {
   test(
     'a stream of events resumes at another gateway after its connection broke, without gaps or duplicates',
     async () => {
-      const { client, clients } = await newTenant(subject());
+      const { client, clients } = await createTenant(subject());
       const [first = client, second = first] = clients;
       const write = async (name: string) => {
         for (let n = 0; n < 5; n += 1) await client.shipments.upsert({ external_id: `${name}-${n}` });
       };
       const before = listen(first);
       // The stream has started once it has an event id.
-      await eventually(() => expect(before.stream.lastEventId).toBeDefined(), LONG_WAIT);
+      await eventually(() => expect(before.stream.lastEventId).toBeDefined(), LONG_WAIT_OPTIONS);
       await write('CONNECTED');
-      await eventually(() => expect(before.heard).toHaveLength(5), LONG_WAIT);
+      await eventually(() => expect(before.heard).toHaveLength(5), LONG_WAIT_OPTIONS);
       await before.hangUp();
 
       await write('BROKEN');
       const resumed = listen(second, before.stream.lastEventId);
       await write('RESUMED');
-      await eventually(() => expect(resumed.heard).toHaveLength(10), LONG_WAIT);
+      await eventually(() => expect(resumed.heard).toHaveLength(10), LONG_WAIT_OPTIONS);
       expect([...before.heard, ...resumed.heard]).toEqual(await client.events.list().toArray());
       await resumed.hangUp();
     },

@@ -1,23 +1,23 @@
 import type { EventEnvelope, Shipment, ShipmentException, WorkspaceSettings } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { HookServer } from '../receiver.ts';
-import type { Subject } from '../subject.ts';
-import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
+import { EndpointServer } from '../receiver.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
 
 const CONTAINER = 'CSQU3054383';
 const HOUR = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
 /** Time-driven exceptions open at the next run of the clock. Another gateway sees them with the next event. */
-const CLOCK_WAIT = { deadlineMs: 30_000 };
+const CLOCK_WAIT_OPTIONS = { deadlineMs: 30_000 };
 
-export function exceptionJourneys(subject: () => Subject): void {
+export function testExceptions(subject: () => SystemUnderTest): void {
   describe('exceptions', () => {
     let tenant: Tenant;
-    let receiver: HookServer;
+    let receiver: EndpointServer;
     beforeEach(async () => {
-      tenant = await newTenant(subject());
-      receiver = await HookServer.start();
+      tenant = await createTenant(subject());
+      receiver = await EndpointServer.start();
     }, scaleTimeout(30_000));
     afterEach(() => receiver.close());
 
@@ -30,13 +30,20 @@ export function exceptionJourneys(subject: () => Subject): void {
     const listed = (params: object, written: AxiosResponse) =>
       Promise.all(
         tenant.gateways.map(async (gateway) =>
-          (await all<ShipmentException>(gateway, '/v1/exceptions', { ...params }, after(written))).map(({ id }) => id),
+          (
+            await listAllItems<ShipmentException>(
+              gateway,
+              '/v1/exceptions',
+              { ...params },
+              readAfterWriteHeaders(written),
+            )
+          ).map(({ id }) => id),
         ),
       );
     const everywhere = (ids: readonly string[]) => tenant.gateways.map(() => ids);
     const told = (type: string) =>
       [...receiver.bodies.keys()]
-        .map((id) => receiver.event(id))
+        .map((id) => receiver.findEvent(id))
         .filter((event) => event.type === (type as EventEnvelope['type']))
         .map(({ data }) => (data as unknown as { exception: ShipmentException }).exception);
 
@@ -44,10 +51,10 @@ export function exceptionJourneys(subject: () => Subject): void {
       'are found by filters, assigned and resolved, and each step is delivered to subscribers',
       async () => {
         const { workspace, api: admin } = tenant;
-        const { api } = await newKey(subject(), workspace, 'operator');
+        const { api } = await createKey(subject(), workspace, 'operator');
         const event_types = ['exception.opened', 'exception.updated', 'exception.resolved'];
-        const hook = await receiver.enabled(admin, '/all', { event_types });
-        const standard = await receiver.enabled(admin, '/standard');
+        const hook = await receiver.createEnabledEndpoint(admin, '/all', { event_types });
+        const standard = await receiver.createEnabledEndpoint(admin, '/standard');
         const held = await create(api, { external_id: 'HELD', container_numbers: [CONTAINER] });
         const bent = await create(api, { external_id: 'BENT', container_numbers: [CONTAINER] });
 
@@ -63,7 +70,12 @@ export function exceptionJourneys(subject: () => Subject): void {
         const again = await api.post<ShipmentException>(`/v1/shipments/${bent.id}/exceptions`, found);
         expect([opened.status, again.status, again.data.id]).toEqual([201, 200, opened.data.id]);
         const damage = opened.data.id;
-        const queue = await all<ShipmentException>(api, '/v1/exceptions', { sort: '-severity' }, after(opened));
+        const queue = await listAllItems<ShipmentException>(
+          api,
+          '/v1/exceptions',
+          { sort: '-severity' },
+          readAfterWriteHeaders(opened),
+        );
         expect(
           queue.map(({ id, type, status, severity, detected_by }) => [id, type, status, severity, detected_by]),
         ).toEqual([
@@ -107,13 +119,20 @@ export function exceptionJourneys(subject: () => Subject): void {
         });
         expect(await listed({ status: 'open,acknowledged' }, cleared)).toEqual(everywhere([]));
         for (const gateway of tenant.gateways) {
-          const one = await gateway.get<ShipmentException>(`/v1/exceptions/${customs}`, { headers: after(cleared) });
+          const one = await gateway.get<ShipmentException>(`/v1/exceptions/${customs}`, {
+            headers: readAfterWriteHeaders(cleared),
+          });
           expect(one.data).toMatchObject({ status: 'resolved', resolution: { code: 'auto_cleared' } });
           const path = `/v1/shipments/${bent.id}`;
-          const { data } = await gateway.get<Shipment>(path, { headers: after(cleared) });
+          const { data } = await gateway.get<Shipment>(path, { headers: readAfterWriteHeaders(cleared) });
           expect(data.open_exceptions_count).toBe(0);
-          const ofShipment = await all<ShipmentException>(gateway, `${path}/exceptions`, {}, after(cleared));
-          expect(ofShipment).toEqual([withoutWarnings(done.data)]);
+          const ofShipment = await listAllItems<ShipmentException>(
+            gateway,
+            `${path}/exceptions`,
+            {},
+            readAfterWriteHeaders(cleared),
+          );
+          expect(ofShipment).toEqual([omitWarnings(done.data)]);
         }
 
         await eventually(
@@ -123,19 +142,19 @@ export function exceptionJourneys(subject: () => Subject): void {
                 .map(({ id }) => id)
                 .sort(),
             ).toEqual([customs, damage].sort()),
-          CLOCK_WAIT,
+          CLOCK_WAIT_OPTIONS,
         );
-        await eventually(() => expect(hook.came.size).toBe(5), CLOCK_WAIT);
+        await eventually(() => expect(hook.came.size).toBe(5), CLOCK_WAIT_OPTIONS);
         expect(
           told('exception.opened')
             .map(({ id }) => id)
             .sort(),
         ).toEqual([customs, damage].sort());
-        expect(told('exception.updated')).toEqual([withoutWarnings(taken.data)]);
+        expect(told('exception.updated')).toEqual([omitWarnings(taken.data)]);
         const updates = [...receiver.bodies.keys()].filter(
-          (id) => receiver.event(id).type === ('exception.updated' as EventEnvelope['type']),
+          (id) => receiver.findEvent(id).type === ('exception.updated' as EventEnvelope['type']),
         );
-        await eventually(() => expect(standard.came.size).toBeGreaterThanOrEqual(6), CLOCK_WAIT);
+        await eventually(() => expect(standard.came.size).toBeGreaterThanOrEqual(6), CLOCK_WAIT_OPTIONS);
         expect(updates.filter((id) => standard.came.has(id))).toEqual([]);
         expect(receiver.faults).toEqual([]);
       },
@@ -146,11 +165,11 @@ export function exceptionJourneys(subject: () => Subject): void {
       'open through time alone, are delivered, and are resolved by the next milestone',
       async () => {
         const { api } = tenant;
-        await receiver.enabled(api, '/clock');
+        await receiver.createEnabledEndpoint(api, '/clock');
         const etd = ago(12 * HOUR - 3_000);
         const due = Date.parse(etd) + 12 * HOUR;
         const { id } = await create(api, { external_id: 'LATE', etd });
-        await eventually(() => expect(told('exception.opened')).toHaveLength(1), CLOCK_WAIT);
+        await eventually(() => expect(told('exception.opened')).toHaveLength(1), CLOCK_WAIT_OPTIONS);
         const [overdue] = told('exception.opened');
         expect(overdue).toMatchObject({
           shipment_id: id,
@@ -167,7 +186,7 @@ export function exceptionJourneys(subject: () => Subject): void {
         const departed = { code: 'vessel_departed', occurred_at: ago(0) };
         const recorded = await api.post(`/v1/shipments/${id}/milestones`, departed);
         expect(await listed({ status: 'open' }, recorded)).toEqual(everywhere([]));
-        await eventually(() => expect(told('exception.resolved')).toHaveLength(1), CLOCK_WAIT);
+        await eventually(() => expect(told('exception.resolved')).toHaveLength(1), CLOCK_WAIT_OPTIONS);
       },
       scaleTimeout(90_000),
     );
@@ -192,22 +211,22 @@ export function exceptionJourneys(subject: () => Subject): void {
                 changed.data.version,
                 { state: 'done', checked: 3, started_at: expect.any(String), finished_at: expect.any(String) },
               ]);
-            }, CLOCK_WAIT);
+            }, CLOCK_WAIT_OPTIONS);
           }
         };
         const open = async () => {
-          const found = await all<ShipmentException>(api, '/v1/exceptions', { status: 'open' });
+          const found = await listAllItems<ShipmentException>(api, '/v1/exceptions', { status: 'open' });
           return found.map(({ shipment_id, type }) => `${shipment_id} ${type}`).sort();
         };
         expect(await open()).toEqual([]);
         await change(4);
         await eventually(
           async () => expect(await open()).toEqual(overdue.map((id) => `${id} departure_overdue`).sort()),
-          CLOCK_WAIT,
+          CLOCK_WAIT_OPTIONS,
         );
         await change(null);
-        await eventually(async () => expect(await open()).toEqual([]), CLOCK_WAIT);
-        const ended = await all<ShipmentException>(api, '/v1/exceptions');
+        await eventually(async () => expect(await open()).toEqual([]), CLOCK_WAIT_OPTIONS);
+        const ended = await listAllItems<ShipmentException>(api, '/v1/exceptions');
         expect(ended.map(({ resolution }) => resolution?.code)).toEqual(['auto_cleared', 'auto_cleared']);
       },
       scaleTimeout(120_000),
@@ -215,7 +234,7 @@ export function exceptionJourneys(subject: () => Subject): void {
   });
 }
 
-function withoutWarnings(written: ShipmentException): ShipmentException {
+function omitWarnings(written: ShipmentException): ShipmentException {
   const { warnings: _warnings, ...exception } = written as ShipmentException & { readonly warnings: unknown };
   return exception;
 }

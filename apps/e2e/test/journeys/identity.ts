@@ -1,27 +1,36 @@
 import type { ApiKey, AuditEntry, NewApiKey, ServiceAccount, Session, Shipment, User } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { accept, anybody, emailOf, newAdmin, signIn, tokenOf, type Identified, type Person } from '../people.ts';
-import { cli, cliJson, type Subject } from '../subject.ts';
-import { all, client, newTenant } from '../tenant.ts';
+import {
+  acceptInvitation,
+  createAnonymousClient,
+  generateEmail,
+  createSignedInAdmin,
+  signIn,
+  extractToken,
+  type SessionResponse,
+  type SignedInUser,
+} from '../people.ts';
+import { runCli, runCliJson, type SystemUnderTest } from '../subject.ts';
+import { listAllItems, createKeyClient, createTenant } from '../tenant.ts';
 
 /** Time within which changed permissions apply everywhere. */
-const PROPAGATION_WAIT = { deadlineMs: 5_000 };
-const LIVE = { name: 'journey', environment: 'live' };
+const PROPAGATION_WAIT_OPTIONS = { deadlineMs: 5_000 };
+const LIVE_KEY_FIELDS = { name: 'journey', environment: 'live' };
 
 interface InvitedUser extends User {
   readonly invitation_url: string;
 }
 
-export function identityJourneys(subject: () => Subject): void {
+export function testIdentity(subject: () => SystemUnderTest): void {
   describe('identity', () => {
     let workspace: string;
-    let admin: Person;
+    let admin: SignedInUser;
     /** Secrets that were returned once and must not appear anywhere else. */
     let secrets: string[];
     beforeEach(async () => {
-      ({ workspace } = await newTenant(subject()));
-      admin = await newAdmin(subject(), workspace);
+      ({ workspace } = await createTenant(subject()));
+      admin = await createSignedInAdmin(subject(), workspace);
       secrets = [admin.password, admin.cookie];
     }, scaleTimeout(60_000));
 
@@ -29,23 +38,25 @@ export function identityJourneys(subject: () => Subject): void {
     const writesOf = async (key: string): Promise<readonly number[]> =>
       Promise.all(
         subject().urls.map(async (url) => {
-          const written = await client([url], key).post<Shipment>('/v1/shipments', { external_id: 'IDENTITY' });
+          const written = await createKeyClient([url], key).post<Shipment>('/v1/shipments', {
+            external_id: 'IDENTITY',
+          });
           return written.status;
         }),
       );
-    const sessionsOf = async ({ gateways }: Person): Promise<readonly number[]> =>
+    const sessionsOf = async ({ gateways }: SignedInUser): Promise<readonly number[]> =>
       Promise.all(gateways.map(async (gateway) => (await gateway.get('/v1/session')).status));
     const everywhere = (status: number) => subject().urls.map(() => status);
-    const invite = async (role: string): Promise<Person> => {
-      const email = emailOf(role);
-      const made = await answered<InvitedUser>(admin.api.post('/v1/users', { email, role }), 201);
+    const invite = async (role: string): Promise<SignedInUser> => {
+      const email = generateEmail(role);
+      const made = await expectStatus<InvitedUser>(admin.api.post('/v1/users', { email, role }), 201);
       expect(made).toMatchObject({ email, role, status: 'invited', name: null });
-      const person = await accept(subject(), made.invitation_url, email);
-      secrets.push(person.password, person.cookie, tokenOf(made.invitation_url));
+      const person = await acceptInvitation(subject(), made.invitation_url, email);
+      secrets.push(person.password, person.cookie, extractToken(made.invitation_url));
       return person;
     };
     const newKey = async (api: AxiosInstance, fields: object = {}): Promise<NewApiKey> => {
-      const made = await answered<NewApiKey>(api.post('/v1/api_keys', { ...LIVE, ...fields }), 201);
+      const made = await expectStatus<NewApiKey>(api.post('/v1/api_keys', { ...LIVE_KEY_FIELDS, ...fields }), 201);
       secrets.push(made.key);
       return made;
     };
@@ -53,41 +64,46 @@ export function identityJourneys(subject: () => Subject): void {
     test(
       "a user is invited, signs in and creates a key, which always has the user's current permissions",
       async () => {
-        const me = await answered<Identified>(admin.api.get('/v1/session'), 200);
+        const me = await expectStatus<SessionResponse>(admin.api.get('/v1/session'), 200);
         expect(me).toMatchObject({ user: { email: admin.email }, workspace: { name: workspace }, role: 'admin' });
         const bob = await invite('operator');
-        await answered(bob.api.post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
+        await expectStatus(bob.api.post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
         expect((await bob.api.get('/v1/users')).status).toBe(403);
 
         const { id, key, owner } = await newKey(bob.api);
         expect(owner).toEqual({ type: 'user', id: bob.user.id });
         expect(await writesOf(key)).toEqual(everywhere(200));
-        const who = await answered<Identified>(client(subject().urls, key).get('/v1/session'), 200);
+        const who = await expectStatus<SessionResponse>(createKeyClient(subject().urls, key).get('/v1/session'), 200);
         expect(who).toMatchObject({ user: { id: bob.user.id }, role: 'operator' });
 
         const at = `/v1/users/${bob.user.id}`;
-        expect(await answered<User>(admin.api.patch(at, { role: 'viewer' }), 200)).toMatchObject({ role: 'viewer' });
-        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(403)), PROPAGATION_WAIT);
-        await answered(admin.api.patch(at, { role: 'operator' }), 200);
-        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(200)), PROPAGATION_WAIT);
+        expect(await expectStatus<User>(admin.api.patch(at, { role: 'viewer' }), 200)).toMatchObject({
+          role: 'viewer',
+        });
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(403)), PROPAGATION_WAIT_OPTIONS);
+        await expectStatus(admin.api.patch(at, { role: 'operator' }), 200);
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(200)), PROPAGATION_WAIT_OPTIONS);
 
-        await answered(admin.api.post(`${at}/deactivate`), 200);
+        await expectStatus(admin.api.post(`${at}/deactivate`), 200);
         await eventually(async () => {
           expect(await writesOf(key)).toEqual(everywhere(401));
           expect(await sessionsOf(bob)).toEqual(everywhere(401));
-        }, PROPAGATION_WAIT);
-        const refused = await anybody(subject()).post('/v1/session', { email: bob.email, password: bob.password });
+        }, PROPAGATION_WAIT_OPTIONS);
+        const refused = await createAnonymousClient(subject()).post('/v1/session', {
+          email: bob.email,
+          password: bob.password,
+        });
         expect([refused.status, refused.data.error.code]).toEqual([401, 'invalid_credentials']);
-        await answered(admin.api.post(`${at}/reactivate`), 200);
+        await expectStatus(admin.api.post(`${at}/reactivate`), 200);
         const again = await signIn(subject(), bob.email, bob.password);
         secrets.push(again.cookie);
 
-        await answered(again.api.post(`/v1/api_keys/${id}/revoke`), 200);
-        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
-        await answered(again.api.delete('/v1/session'), 200, 204);
+        await expectStatus(again.api.post(`/v1/api_keys/${id}/revoke`), 200);
+        await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(401)), PROPAGATION_WAIT_OPTIONS);
+        await expectStatus(again.api.delete('/v1/session'), 200, 204);
         await eventually(async () => {
           expect(await sessionsOf(again)).toEqual(everywhere(401));
-        }, PROPAGATION_WAIT);
+        }, PROPAGATION_WAIT_OPTIONS);
       },
       scaleTimeout(120_000),
     );
@@ -95,34 +111,46 @@ export function identityJourneys(subject: () => Subject): void {
     test(
       "a service account's key is rotated with a grace period, and revoked",
       async () => {
-        const account = await answered<ServiceAccount>(
+        const account = await expectStatus<ServiceAccount>(
           admin.api.post('/v1/service_accounts', { name: 'TMS', role: 'feed' }),
           201,
         );
         const old = await newKey(admin.api, { service_account_id: account.id });
         expect(old).toMatchObject({ role: 'feed', owner: { type: 'service_account', id: account.id } });
-        await answered(client(subject().urls, old.key).post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
+        await expectStatus(
+          createKeyClient(subject().urls, old.key).post('/v1/shipments', { external_id: 'IDENTITY' }),
+          201,
+        );
         const rotate = (id: string, grace_seconds: number) =>
-          answered<NewApiKey>(admin.api.post(`/v1/api_keys/${id}/rotate`, { grace_seconds }), 200, 201);
+          expectStatus<NewApiKey>(admin.api.post(`/v1/api_keys/${id}/rotate`, { grace_seconds }), 200, 201);
 
         const next = await rotate(old.id, 3_600);
         expect(next.id).not.toBe(old.id);
         expect([await writesOf(old.key), await writesOf(next.key)]).toEqual([everywhere(200), everywhere(200)]);
-        const listed = await all<ApiKey>(admin.api, '/v1/api_keys');
+        const listed = await listAllItems<ApiKey>(admin.api, '/v1/api_keys');
         expect(listed.find(({ id }) => id === old.id)).toMatchObject({
           rotated_to: next.id,
           expires_at: expect.any(String),
         });
         const last = await rotate(next.id, 0);
         secrets.push(next.key, last.key);
-        await eventually(async () => expect(await writesOf(next.key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
+        await eventually(
+          async () => expect(await writesOf(next.key)).toEqual(everywhere(401)),
+          PROPAGATION_WAIT_OPTIONS,
+        );
         expect(await writesOf(old.key)).toEqual(everywhere(200));
 
-        await answered(admin.api.post(`/v1/api_keys/${old.id}/revoke`), 200);
-        await eventually(async () => expect(await writesOf(old.key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
+        await expectStatus(admin.api.post(`/v1/api_keys/${old.id}/revoke`), 200);
+        await eventually(
+          async () => expect(await writesOf(old.key)).toEqual(everywhere(401)),
+          PROPAGATION_WAIT_OPTIONS,
+        );
         expect(await writesOf(last.key)).toEqual(everywhere(200));
-        await answered(admin.api.post(`/v1/service_accounts/${account.id}/deactivate`), 200);
-        await eventually(async () => expect(await writesOf(last.key)).toEqual(everywhere(401)), PROPAGATION_WAIT);
+        await expectStatus(admin.api.post(`/v1/service_accounts/${account.id}/deactivate`), 200);
+        await eventually(
+          async () => expect(await writesOf(last.key)).toEqual(everywhere(401)),
+          PROPAGATION_WAIT_OPTIONS,
+        );
       },
       scaleTimeout(120_000),
     );
@@ -132,11 +160,11 @@ export function identityJourneys(subject: () => Subject): void {
       async () => {
         const bob = await invite('developer');
         const { id: keyId } = await newKey(bob.api);
-        await answered(admin.api.patch(`/v1/users/${bob.user.id}`, { role: 'viewer' }), 200);
-        await answered(admin.api.post(`/v1/api_keys/${keyId}/revoke`), 200);
-        await cli(subject(), 'users', 'deactivate', bob.email, '--workspace', workspace);
+        await expectStatus(admin.api.patch(`/v1/users/${bob.user.id}`, { role: 'viewer' }), 200);
+        await expectStatus(admin.api.post(`/v1/api_keys/${keyId}/revoke`), 200);
+        await runCli(subject(), 'users', 'deactivate', bob.email, '--workspace', workspace);
 
-        const log = await all<AuditEntry>(admin.api, '/v1/audit_log');
+        const log = await listAllItems<AuditEntry>(admin.api, '/v1/audit_log');
         expect(log.every(({ outcome }) => outcome === 'done')).toBe(true);
         const ofBob = log.filter(({ target }) => target.id === bob.user.id || target.id === keyId);
         expect(ofBob.map(({ type, actor }) => [type, actor.id])).toEqual([
@@ -152,11 +180,13 @@ export function identityJourneys(subject: () => Subject): void {
         const text = JSON.stringify(log);
         for (const secret of secrets) expect(text).not.toContain(secret);
 
-        const elsewhere = (await newTenant(subject())).workspace;
-        const stranger = await newAdmin(subject(), elsewhere);
-        const theirs = await all<AuditEntry>(stranger.api, '/v1/audit_log');
+        const elsewhere = (await createTenant(subject())).workspace;
+        const stranger = await createSignedInAdmin(subject(), elsewhere);
+        const theirs = await listAllItems<AuditEntry>(stranger.api, '/v1/audit_log');
         expect(theirs.map(({ target }) => target.id)).not.toContain(bob.user.id);
-        expect((await all<User>(stranger.api, '/v1/users')).map(({ email }) => email)).toEqual([stranger.email]);
+        expect((await listAllItems<User>(stranger.api, '/v1/users')).map(({ email }) => email)).toEqual([
+          stranger.email,
+        ]);
         const foreign = [
           stranger.api.get(`/v1/users/${bob.user.id}`),
           stranger.api.patch(`/v1/users/${bob.user.id}`, { role: 'admin' }),
@@ -165,7 +195,7 @@ export function identityJourneys(subject: () => Subject): void {
         ];
         expect((await Promise.all(foreign)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
         // The same e-mail belongs to another user there.
-        await answered(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
+        await expectStatus(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
       },
       scaleTimeout(120_000),
     );
@@ -175,10 +205,10 @@ export function identityJourneys(subject: () => Subject): void {
       async () => {
         const bob = await invite('viewer');
         const where = ['--workspace', workspace];
-        const link = await cli(subject(), 'users', 'reset-password', bob.email, ...where);
-        const path = `/v1/invitations/${tokenOf(link)}`;
-        const open = anybody(subject());
-        expect(await answered(open.get(path), 200)).toMatchObject({ purpose: 'password_reset' });
+        const link = await runCli(subject(), 'users', 'reset-password', bob.email, ...where);
+        const path = `/v1/invitations/${extractToken(link)}`;
+        const open = createAnonymousClient(subject());
+        expect(await expectStatus(open.get(path), 200)).toMatchObject({ purpose: 'password_reset' });
         const attempts = await Promise.all(
           Array.from({ length: 10 }, (_, n) => open.post(path, { name: 'Bob', password: `another harbour ${n}` })),
         );
@@ -187,26 +217,29 @@ export function identityJourneys(subject: () => Subject): void {
         expect((await open.get(path)).status).toBe(404);
         await eventually(async () => {
           expect(await sessionsOf(bob)).toEqual(everywhere(401));
-        }, PROPAGATION_WAIT);
+        }, PROPAGATION_WAIT_OPTIONS);
         const again = await signIn(subject(), bob.email, chosen);
-        const sessions = await all<Session & { current: boolean }>(again.api, '/v1/sessions');
+        const sessions = await listAllItems<Session & { current: boolean }>(again.api, '/v1/sessions');
         expect(sessions).toMatchObject([{ current: true }]);
 
-        const { data } = await cliJson<{ data: User[] }>(subject(), 'users', 'list', ...where);
+        const { data } = await runCliJson<{ data: User[] }>(subject(), 'users', 'list', ...where);
         expect(data.map(({ email, role, status }) => [email, role, status]).sort()).toEqual(
           [
             [admin.email, 'admin', 'active'],
             [bob.email, 'viewer', 'active'],
           ].sort(),
         );
-        await cli(subject(), 'users', 'set-role', bob.email, 'operator', ...where);
-        const key = await cli(
+        await runCli(subject(), 'users', 'set-role', bob.email, 'operator', ...where);
+        const key = await runCli(
           subject(),
           ...'keys create --name his --environment live --user'.split(' '),
           bob.email,
           ...where,
         );
-        await answered(client(subject().urls, key).post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
+        await expectStatus(
+          createKeyClient(subject().urls, key).post('/v1/shipments', { external_id: 'IDENTITY' }),
+          201,
+        );
       },
       scaleTimeout(120_000),
     );
@@ -214,7 +247,7 @@ export function identityJourneys(subject: () => Subject): void {
 }
 
 /** Returns the body of a response. @throws Error if the response has another status */
-async function answered<T>(answer: Promise<AxiosResponse<T>>, ...statuses: readonly number[]): Promise<T> {
+async function expectStatus<T>(answer: Promise<AxiosResponse<T>>, ...statuses: readonly number[]): Promise<T> {
   const { status, data } = await answer;
   if (!statuses.includes(status)) throw new Error(`${status} in place of ${statuses}: ${JSON.stringify(data)}`);
   return data;

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { ManagedProcess, type TempFolder, eventually, scaleTimeout, tempFolder } from '@tracking/testing';
-import { ReceiverOnLoopback } from '../browser/loopback-receiver.ts';
-import { ROOT, cliJson, type Subject } from '../subject.ts';
-import { all, newTenant } from '../tenant.ts';
+import { LoopbackReceiver } from '../browser/loopback-receiver.ts';
+import { REPOSITORY_ROOT, runCliJson, type SystemUnderTest } from '../subject.ts';
+import { listAllItems, createTenant } from '../tenant.ts';
 
-const LONG_WAIT = { deadlineMs: 60_000 };
+const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
-export function listenJourney(subject: () => Subject): void {
+export function testListenCommand(subject: () => SystemUnderTest): void {
   describe('listen', () => {
     let folder: TempFolder;
     /** The developer's own server. */
-    let server: ReceiverOnLoopback;
+    let server: LoopbackReceiver;
     let listening: ManagedProcess | undefined;
     beforeEach(async () => {
       folder = await tempFolder();
-      server = await ReceiverOnLoopback.start();
+      server = await LoopbackReceiver.start();
     });
     afterEach(async () => {
       await listening?.kill();
@@ -26,7 +26,7 @@ export function listenJourney(subject: () => Subject): void {
     test(
       "a developer's own server receives events, gets one resent, and no endpoint remains",
       async () => {
-        const { key, api } = await newTenant(subject());
+        const { key, api } = await createTenant(subject());
         const [url = ''] = subject().urls;
         const developer = { ...subject(), operator: { ...subject().operator, API_KEY: key } };
         const line = ['--url', url, '--events', 'shipment.created', '--forward-to', server.url];
@@ -35,7 +35,7 @@ export function listenJourney(subject: () => Subject): void {
           {
             name: 'listen',
             command: process.execPath,
-            args: [join(ROOT, 'apps/cli/dist/main.js'), 'listen', ...line],
+            args: [join(REPOSITORY_ROOT, 'apps/cli/dist/main.js'), 'listen', ...line],
             env: developer.operator,
             ready: /(whe_\S+) forwards to (\S+) [^]* checks signatures with (whsec_\S+)\n/,
             logFile: join(folder.path, 'listen.log'),
@@ -51,22 +51,22 @@ export function listenJourney(subject: () => Subject): void {
 
         const made = await api.post('/v1/shipments', { external_id: 'LISTENED' });
         expect(made.status).toBe(201);
-        const came = () => server.signed(secret).map(({ type, data }) => [type, data['shipment_id']]);
+        const came = () => server.findSignedEvents(secret).map(({ type, data }) => [type, data['shipment_id']]);
         const created = ['shipment.created', made.data.id];
-        await eventually(() => expect(came()).toEqual([created]), LONG_WAIT);
-        const [event] = server.signed(secret);
-        expect(await cliJson(developer, 'events', 'resend', event?.id ?? '', '--url', url)).toMatchObject({
+        await eventually(() => expect(came()).toEqual([created]), LONG_WAIT_OPTIONS);
+        const [event] = server.findSignedEvents(secret);
+        expect(await runCliJson(developer, 'events', 'resend', event?.id ?? '', '--url', url)).toMatchObject({
           endpoint_id: endpoint,
           event_id: event?.id,
           delivery_id: expect.stringMatching(/^dlv_/),
         });
-        await eventually(() => expect(came()).toEqual([created, created]), LONG_WAIT);
-        expect(new Set(server.signed(secret).map(({ id }) => id))).toEqual(new Set([event?.id]));
+        await eventually(() => expect(came()).toEqual([created, created]), LONG_WAIT_OPTIONS);
+        expect(new Set(server.findSignedEvents(secret).map(({ id }) => id))).toEqual(new Set([event?.id]));
 
         process.kill(Number(listening.pid), 'SIGINT');
-        await eventually(() => expect(ends).toEqual([0]), LONG_WAIT);
+        await eventually(() => expect(ends).toEqual([0]), LONG_WAIT_OPTIONS);
         expect((await api.get(`/v1/webhook_endpoints/${endpoint}`)).status).toBe(404);
-        expect(await all(api, '/v1/webhook_endpoints')).toEqual([]);
+        expect(await listAllItems(api, '/v1/webhook_endpoints')).toEqual([]);
       },
       scaleTimeout(120_000),
     );

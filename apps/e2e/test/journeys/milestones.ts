@@ -1,20 +1,20 @@
 import type { EventEnvelope, Milestone, Shipment, Warning } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
-import { HookServer } from '../receiver.ts';
-import type { Subject } from '../subject.ts';
-import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
+import { EndpointServer } from '../receiver.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
 
 type Written = AxiosResponse<Milestone & { readonly warnings: readonly Warning[] }>;
 
-export function milestoneJourneys(subject: () => Subject): void {
+export function testMilestones(subject: () => SystemUnderTest): void {
   describe('milestones', () => {
     let tenant: Tenant;
     let feed: Tenant['api'];
     let path: string;
     beforeEach(async () => {
-      tenant = await newTenant(subject(), 'operator');
-      ({ api: feed } = await newKey(subject(), tenant.workspace, 'feed'));
+      tenant = await createTenant(subject(), 'operator');
+      ({ api: feed } = await createKey(subject(), tenant.workspace, 'feed'));
       const fields = { external_id: 'MS-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
       path = `/v1/shipments/${(await tenant.api.post<Shipment>('/v1/shipments', fields)).data.id}`;
     }, scaleTimeout(30_000));
@@ -54,15 +54,15 @@ export function milestoneJourneys(subject: () => Subject): void {
       const late = await api.patch(milestone, { note: 'x' });
       expect([late.status, late.data.error.code]).toEqual([409, 'milestone_retracted']);
 
-      const headers = after(repeated);
+      const headers = readAfterWriteHeaders(repeated);
       for (const gateway of gateways) {
         const { warnings: _, ...expected } = retracted.data;
         expect((await gateway.get(milestone, { headers })).data).toEqual(expected);
         expect((await gateway.get<Shipment>(path, { headers })).data).toMatchObject({ status: 'pending', atd: null });
       }
-      expect(await all(api, `${path}/milestones`, {}, headers)).toEqual([]);
-      expect(await all(api, `${path}/milestones`, { include_retracted: true }, headers)).toHaveLength(1);
-      const events = await all<EventEnvelope>(api, '/v1/events', {}, headers);
+      expect(await listAllItems(api, `${path}/milestones`, {}, headers)).toEqual([]);
+      expect(await listAllItems(api, `${path}/milestones`, { include_retracted: true }, headers)).toHaveLength(1);
+      const events = await listAllItems<EventEnvelope>(api, '/v1/events', {}, headers);
       expect(events.map(({ type }) => type)).toEqual([
         'shipment.created',
         'milestone.recorded',
@@ -76,16 +76,16 @@ export function milestoneJourneys(subject: () => Subject): void {
     });
 
     test('the retraction of an actual milestone is delivered to subscribers', async () => {
-      const receiver = await HookServer.start();
+      const receiver = await EndpointServer.start();
       try {
-        const { api: developer } = await newKey(subject(), tenant.workspace, 'developer');
-        const hook = await receiver.enabled(developer, '/hook', { event_types: ['milestone.retracted'] });
+        const { api: developer } = await createKey(subject(), tenant.workspace, 'developer');
+        const hook = await receiver.createEnabledEndpoint(developer, '/hook', { event_types: ['milestone.retracted'] });
         const recorded: Written = await feed.post(`${path}/milestones`, departed);
         const retracted: Written = await tenant.api.delete(`${path}/milestones/${recorded.data.id}`);
         await eventually(() => expect(hook.came.size).toBe(1));
         const { warnings: _, ...milestone } = retracted.data;
         const [id = ''] = hook.came.keys();
-        expect(receiver.event(id)).toMatchObject({ type: 'milestone.retracted', data: { milestone } });
+        expect(receiver.findEvent(id)).toMatchObject({ type: 'milestone.retracted', data: { milestone } });
       } finally {
         await receiver.close();
       }
@@ -94,7 +94,8 @@ export function milestoneJourneys(subject: () => Subject): void {
     test('retracting an estimate restores the previous one; retracting a cancellation reopens the shipment', async () => {
       const { api } = tenant;
       const post = (fields: object): Promise<Written> => api.post(`${path}/milestones`, fields);
-      const shown = async (written: Written) => (await api.get<Shipment>(path, { headers: after(written) })).data;
+      const shown = async (written: Written) =>
+        (await api.get<Shipment>(path, { headers: readAfterWriteHeaders(written) })).data;
       const estimate = { code: 'vessel_arrived', classifier: 'estimated', location: 'NLRTM' };
       await post({ ...estimate, occurred_at: '2026-04-01T00:00:00Z' });
       const newer = await post({ ...estimate, occurred_at: '2026-04-05T00:00:00Z' });

@@ -1,17 +1,17 @@
 import type { ReadModelStatus, Shipment } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import axios from 'axios';
-import { cli, cliJson, type Subject } from '../subject.ts';
-import { after, all, newTenant } from '../tenant.ts';
+import { runCli, runCliJson, type SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createTenant } from '../tenant.ts';
 
-export function operationJourneys(subject: () => Subject): void {
+export function testOperation(subject: () => SystemUnderTest): void {
   describe('operation', () => {
     test(
       'read models are rebuilt during writes and contain all of them',
       async () => {
-        const { api } = await newTenant(subject());
+        const { api } = await createTenant(subject());
         const names = async () => {
-          const { data } = await cliJson<{ data: ReadModelStatus[] }>(subject(), 'read-models', 'list');
+          const { data } = await runCliJson<{ data: ReadModelStatus[] }>(subject(), 'read-models', 'list');
           return new Map(data.map(({ name, generation }) => [name, generation]));
         };
         const before = await names();
@@ -30,12 +30,17 @@ export function operationJourneys(subject: () => Subject): void {
           return last;
         };
         const writing = Promise.all([0, 1, 2].map(write));
-        await cli(subject(), 'read-models', 'rebuild');
+        await runCli(subject(), 'read-models', 'rebuild');
         isRebuilding = false;
         const lasts = await writing;
         await eventually(
           async () => {
-            const listed = await all<Shipment>(api, '/v1/shipments', {}, lasts[0] && after(lasts[0]));
+            const listed = await listAllItems<Shipment>(
+              api,
+              '/v1/shipments',
+              {},
+              lasts[0] && readAfterWriteHeaders(lasts[0]),
+            );
             expect(new Map(listed.map(({ id, version }) => [id, version]))).toEqual(acknowledged);
           },
           { deadlineMs: 60_000 },
@@ -46,7 +51,7 @@ export function operationJourneys(subject: () => Subject): void {
     );
 
     test('no events are parked, and every process is ready and serves its metrics', async () => {
-      expect(await cliJson(subject(), 'parked', 'list')).toEqual({ data: [] });
+      expect(await runCliJson(subject(), 'parked', 'list')).toEqual({ data: [] });
       for (const url of subject().managementUrls) {
         await eventually(async () =>
           expect((await axios.get(`${url}/health/ready`)).data).toMatchObject({ status: 'ready' }),

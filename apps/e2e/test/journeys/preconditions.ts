@@ -1,20 +1,23 @@
 import type { AuditEntry, Shipment, WorkspaceSettings } from '@tracking/contracts';
 import { scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import type { Subject } from '../subject.ts';
-import { newTenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createTenant } from '../tenant.ts';
 
 const CONCURRENT_WRITES = 50;
 
-export function preconditionJourneys(subject: () => Subject): void {
+export function testPreconditions(subject: () => SystemUnderTest): void {
   describe('one of many writes with the same If-Match is applied, across all gateways', () => {
     let api: AxiosInstance;
     beforeEach(async () => {
-      ({ api } = await newTenant(subject()));
+      ({ api } = await createTenant(subject()));
     }, scaleTimeout(30_000));
 
     /** Sends concurrent writes with the current ETag. One succeeds, and the others report its ETag. */
-    async function race(path: string, write: (n: number, headers: object) => Promise<AxiosResponse>): Promise<void> {
+    async function sendConcurrentWrites(
+      path: string,
+      write: (n: number, headers: object) => Promise<AxiosResponse>,
+    ): Promise<void> {
       const before = String((await api.get(path)).headers['etag']);
       const answers = await Promise.all(
         Array.from({ length: CONCURRENT_WRITES }, (_, n) => write(n, { 'If-Match': before })),
@@ -36,11 +39,11 @@ export function preconditionJourneys(subject: () => Subject): void {
         const created = await api.post<Shipment>('/v1/shipments', { external_id: 'RACE' });
         const path = `/v1/shipments/${created.data.id}`;
         for (let round = 0; round < 3; round++) {
-          await race(path, (n, headers) =>
+          await sendConcurrentWrites(path, (n, headers) =>
             api.post('/v1/shipments', { external_id: 'RACE', house_bill: `HB-${round}-${n}` }, { headers }),
           );
           const occurred_at = '2026-01-01T00:00:00Z';
-          await race(path, (n, headers) =>
+          await sendConcurrentWrites(path, (n, headers) =>
             api.post(
               `${path}/milestones`,
               { code: 'in_transit_checkpoint', occurred_at, location: `${round} ${n}` },
@@ -61,8 +64,8 @@ export function preconditionJourneys(subject: () => Subject): void {
         const made = await api.post('/v1/webhook_endpoints', { url, event_types: ['*'] });
         expect(made.status).toBe(201);
         const path = `/v1/webhook_endpoints/${String(made.data.id)}`;
-        await race(path, (n, headers) => api.patch(path, { description: `${n}` }, { headers }));
-        await race(path, (_, headers) => api.post(`${path}/disable`, {}, { headers }));
+        await sendConcurrentWrites(path, (n, headers) => api.patch(path, { description: `${n}` }, { headers }));
+        await sendConcurrentWrites(path, (_, headers) => api.post(`${path}/disable`, {}, { headers }));
       },
       scaleTimeout(60_000),
     );
@@ -71,7 +74,7 @@ export function preconditionJourneys(subject: () => Subject): void {
       'settings of the workspace',
       async () => {
         for (let round = 0; round < 3; round++) {
-          await race('/v1/settings', (n, headers) => {
+          await sendConcurrentWrites('/v1/settings', (n, headers) => {
             const eta_slip = { after_hours: 100 * (round + 1) + n };
             return api.patch('/v1/settings', { exceptions: { eta_slip } }, { headers });
           });

@@ -3,21 +3,21 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT, type Subject } from '../subject.ts';
+import { REPOSITORY_ROOT, type SystemUnderTest } from '../subject.ts';
 
 /** Base URL in the README, which the test replaces with the subject's. */
 const README_URL = 'http://127.0.0.1:3000';
 
 /** Runs the first command block of a README section. Returns one line of JSON per request. */
-async function runCommands({ operator, urls }: Subject, section: string) {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+async function runCommands({ operator, urls }: SystemUnderTest, section: string) {
+  const readme = await readFile(join(REPOSITORY_ROOT, 'README.md'), 'utf8');
   const [, text = ''] = new RegExp(`^## ${section}$(.*?)^## `, 'ms').exec(readme) ?? [];
   const [, block = ''] = [...text.matchAll(/^```bash\n(.*?)^```$/gms)].find(([, each]) => each?.includes('curl')) ?? [];
   expect(block).toContain(README_URL);
   const { stdout } = await promisify(execFile)(
     'bash',
     ['-euo', 'pipefail', '-c', block.replaceAll(README_URL, urls.at(-1) ?? '')],
-    { cwd: ROOT, env: operator },
+    { cwd: REPOSITORY_ROOT, env: operator },
   );
   return stdout
     .trim()
@@ -25,7 +25,7 @@ async function runCommands({ operator, urls }: Subject, section: string) {
     .map((line) => JSON.parse(line));
 }
 
-export function quickStartJourney(subject: () => Subject): void {
+export function testQuickStart(subject: () => SystemUnderTest): void {
   test(
     "runs the README's quick start verbatim",
     async () => {

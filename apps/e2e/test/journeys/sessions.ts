@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import type { Subject } from '../subject.ts';
-import { clientWith, newTenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createHttpClient, createTenant } from '../tenant.ts';
 
 const PASSWORD = 'a horse in the rain';
-const OWN = { 'X-Requested-With': 'journey' };
+const SAME_ORIGIN_HEADERS = { 'X-Requested-With': 'journey' };
 
-export function sessionJourneys(subject: () => Subject): void {
+export function testSessions(subject: () => SystemUnderTest): void {
   describe('sessions', () => {
     test(
       'work on every gateway, end on all of them, and their changes are in the audit log',
       async () => {
-        const tenant = await newTenant(subject());
+        const tenant = await createTenant(subject());
         const email = `${randomBytes(4).toString('hex')}@example.com`;
         const invited = await tenant.api.post('/v1/users', { email, role: 'admin' });
         const token = String(invited.data.invitation_url).replace(/^.*#/, '');
         await tenant.api.post(`/v1/invitations/${token}`, { name: 'Jo', password: PASSWORD });
 
-        const browsers = subject().urls.map((url) => clientWith([url], OWN));
+        const browsers = subject().urls.map((url) => createHttpClient([url], SAME_ORIGIN_HEADERS));
         const browserAt = (n: number) => browsers[n % browsers.length] as AxiosInstance;
         const signIn = async (n: number) => {
           const browser = browserAt(n);

@@ -1,13 +1,13 @@
 import type { WorkspaceSettings } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import type { Subject } from '../subject.ts';
-import { newKey, newTenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createKey, createTenant } from '../tenant.ts';
 
-export function settingsJourney(subject: () => Subject): void {
+export function testSettings(subject: () => SystemUnderTest): void {
   test(
     'settings changed at one gateway apply at every other within 5 s, and only to permitted users',
     async () => {
-      const { workspace, gateways } = await newTenant(subject());
+      const { workspace, gateways } = await createTenant(subject());
       const seen = () =>
         Promise.all(
           gateways.map(async (gateway) => {
@@ -27,7 +27,7 @@ export function settingsJourney(subject: () => Subject): void {
       }
       const faulty = await gateways[0]!.patch('/v1/settings', { exceptions: { eta_slip: { after_hours: -1 } } });
       expect([faulty.status, faulty.data.error.param]).toEqual([400, 'exceptions.eta_slip.after_hours']);
-      const { api } = await newKey(subject(), workspace, 'operator');
+      const { api } = await createKey(subject(), workspace, 'operator');
       expect((await api.get('/v1/settings')).status).toBe(403);
     },
     scaleTimeout(60_000),
@@ -36,7 +36,7 @@ export function settingsJourney(subject: () => Subject): void {
   test(
     'open shipments are checked against changed settings, and the progress is visible',
     async () => {
-      const { gateways } = await newTenant(subject());
+      const { gateways } = await createTenant(subject());
       const [api, other] = [gateways[0]!, gateways.at(-1)!];
       const { data: shipment } = await api.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
       const occurred_at = new Date(Date.now() - 60_000).toISOString();

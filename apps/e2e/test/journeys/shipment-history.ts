@@ -1,13 +1,13 @@
 import type { EtaChange, HistoryEntry, Milestone, Shipment, ShipmentExplanation } from '@tracking/contracts';
 import { scaleTimeout } from '@tracking/testing';
-import type { Subject } from '../subject.ts';
-import { after, all, newTenant, type Tenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createTenant, type Tenant } from '../tenant.ts';
 
-export function shipmentHistoryJourney(subject: () => Subject): void {
+export function testShipmentHistory(subject: () => SystemUnderTest): void {
   describe('the past of a shipment', () => {
     let tenant: Tenant;
     beforeEach(async () => {
-      tenant = await newTenant(subject(), 'feed');
+      tenant = await createTenant(subject(), 'feed');
     }, scaleTimeout(30_000));
 
     test('every gateway returns its history, ETA, explanation and past states', async () => {
@@ -24,18 +24,20 @@ export function shipmentHistoryJourney(subject: () => Subject): void {
       const post = (fields: object) => api.post<Milestone>(`${path}/milestones`, fields);
       const first = await post({ ...estimate, occurred_at: '2026-04-03T00:00:00Z', reason_code: 'port_congestion' });
       const second = await post({ ...estimate, occurred_at: '2026-04-02T00:00:00Z' });
-      const before = await api.get<Shipment>(path, { headers: after(second) });
-      const milestonesBefore = await api.get(`${path}/milestones?classifier=all`, { headers: after(second) });
+      const before = await api.get<Shipment>(path, { headers: readAfterWriteHeaders(second) });
+      const milestonesBefore = await api.get(`${path}/milestones?classifier=all`, {
+        headers: readAfterWriteHeaders(second),
+      });
       await api.delete(`${path}/milestones/${second.data.id}`);
       const departed = await post({ code: 'vessel_departed', occurred_at: '2026-03-01T10:00:00Z', location: 'CNSHA' });
 
       for (const gateway of gateways) {
-        const entries = await all<HistoryEntry>(gateway, `${path}/history`, { limit: 3 });
+        const entries = await listAllItems<HistoryEntry>(gateway, `${path}/history`, { limit: 3 });
         expect(entries.at(-1)).toMatchObject({ type: 'shipment.created', version: 1, actor: { name: 'feed' } });
         expect(entries.map(({ type }) => type)).toContain('milestone.retracted');
         expect(entries[0]).toMatchObject({ type: 'shipment.updated', changes: { status: { to: 'in_transit' } } });
 
-        const etas = await all<EtaChange>(gateway, `${path}/eta_history`, { limit: 2 });
+        const etas = await listAllItems<EtaChange>(gateway, `${path}/eta_history`, { limit: 2 });
         expect(etas.map(({ slip_hours, source, milestone_id }) => [slip_hours, source, milestone_id])).toEqual([
           [24, 'carrier', first.data.id],
           [-24, 'carrier', second.data.id],

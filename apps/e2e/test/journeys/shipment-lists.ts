@@ -1,13 +1,13 @@
 import { scaleTimeout } from '@tracking/testing';
 import type { Shipment } from '@tracking/contracts';
-import type { Subject } from '../subject.ts';
-import { after, all, newTenant, type Tenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createTenant, type Tenant } from '../tenant.ts';
 
-export function shipmentListJourneys(subject: () => Subject): void {
+export function testShipmentLists(subject: () => SystemUnderTest): void {
   describe('lists of shipments', () => {
     let tenant: Tenant;
     beforeAll(async () => {
-      tenant = await newTenant(subject(), 'operator');
+      tenant = await createTenant(subject(), 'operator');
     }, scaleTimeout(30_000));
 
     test('find shipments by any reference, alone and combined, in each order', async () => {
@@ -28,8 +28,8 @@ export function shipmentListJourneys(subject: () => Subject): void {
       for (let n = 0; n < 12; n += 1) made.push((await create(n)).data);
       const last = await api.post(`/v1/shipments/${made[11]?.id}/cancel`);
       const numbers = async (params: object) =>
-        (await all<Shipment>(api, '/v1/shipments', { limit: 3, ...params }, after(last))).map(({ external_id }) =>
-          Number(external_id?.slice(5)),
+        (await listAllItems<Shipment>(api, '/v1/shipments', { limit: 3, ...params }, readAfterWriteHeaders(last))).map(
+          ({ external_id }) => Number(external_id?.slice(5)),
         );
       expect(await numbers({ mode: 'vessel', sort: 'created_at' })).toEqual([0, 2, 4, 6, 8, 10]);
       expect(await numbers({ house_bill: 'HBL 1', carrier_scac: 'maeu' })).toEqual([10, 4]);

@@ -1,16 +1,16 @@
 import { scaleTimeout, stopwatch } from '@tracking/testing';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
-import type { Subject } from '../subject.ts';
-import { after, all, newKey, newTenant, type Tenant } from '../tenant.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
 
 /** Milliseconds after which a write is acknowledged even if the read models lag behind. */
-const ANSWER_WAIT_MS = 500;
+const RESPONSE_DEADLINE_MS = 500;
 
-export function shipmentJourneys(subject: () => Subject): void {
+export function testShipments(subject: () => SystemUnderTest): void {
   describe('shipments', () => {
     let tenant: Tenant;
     beforeEach(async () => {
-      tenant = await newTenant(subject(), 'operator');
+      tenant = await createTenant(subject(), 'operator');
     }, scaleTimeout(30_000));
     const other = <T>(of: readonly T[], turn: number): T => of[(turn + 1) % of.length] as T;
 
@@ -25,7 +25,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       expect([changed.status, again.status]).toEqual([200, 200]);
       expect(changed.data).toMatchObject({ version: 2, house_bill: 'HB-2', mode: 'ocean', origin_port: 'CNSHA' });
       expect(again.data).toEqual(changed.data);
-      const events = await all<EventEnvelope>(api, '/v1/events', { limit: 1 }, after(again));
+      const events = await listAllItems<EventEnvelope>(api, '/v1/events', { limit: 1 }, readAfterWriteHeaders(again));
       expect(events.map(({ type }) => type)).toEqual(['shipment.created', 'shipment.updated']);
       expect(events[1]?.data).toMatchObject({ changes: { house_bill: { from: 'HB-1', to: 'HB-2' } } });
     });
@@ -44,7 +44,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       }
       const reused = await send(1, { house_bill: 'HB-2' });
       expect([reused.status, reused.data]).toMatchObject([409, { error: { code: 'idempotency_key_reused' } }]);
-      const found = await all<Shipment>(api, '/v1/shipments', {}, after(first));
+      const found = await listAllItems<Shipment>(api, '/v1/shipments', {}, readAfterWriteHeaders(first));
       expect(found.map(({ id }) => id)).toEqual([first.data.id]);
     });
 
@@ -53,7 +53,7 @@ export function shipmentJourneys(subject: () => Subject): void {
       const references = Array.from({ length: 25 }, (_, n) => `PAGE-${n}`);
       await Promise.all(references.map((external_id) => api.post('/v1/shipments', { external_id })));
       const last = await api.post('/v1/shipments', { external_id: 'PAGE-last' });
-      const found = await all<Shipment>(api, '/v1/shipments', { limit: 4 }, after(last));
+      const found = await listAllItems<Shipment>(api, '/v1/shipments', { limit: 4 }, readAfterWriteHeaders(last));
       expect(found.map(({ external_id }) => external_id).sort()).toEqual([...references, 'PAGE-last'].sort());
       expect(found[0]?.external_id).toBe('PAGE-last');
     });
@@ -71,12 +71,14 @@ export function shipmentJourneys(subject: () => Subject): void {
         const since = stopwatch();
         const write = await other(gateways, turn + 1).post('/v1/shipments', { external_id: 'OWN', house_bill });
         // A response this early means that the read models of every gateway show the write.
-        const isPrompt = since() < ANSWER_WAIT_MS;
+        const isPrompt = since() < RESPONSE_DEADLINE_MS;
         if (isPrompt) expect(await shown(turn)).toEqual([200, house_bill]);
         prompt += isPrompt ? 1 : 0;
         const [byId, listed] = [
-          await other(gateways, turn).get<Shipment>(`/v1/shipments/${write.data.id}`, { headers: after(write) }),
-          await shown(turn, after(write)),
+          await other(gateways, turn).get<Shipment>(`/v1/shipments/${write.data.id}`, {
+            headers: readAfterWriteHeaders(write),
+          }),
+          await shown(turn, readAfterWriteHeaders(write)),
         ];
         expect([byId.status, byId.data.house_bill]).toEqual([200, house_bill]);
         expect(listed).toEqual([200, house_bill]);
@@ -99,23 +101,30 @@ export function shipmentJourneys(subject: () => Subject): void {
       const repeated = await api.post<Milestone>(`${path}/milestones`, departed);
       expect([first.status, second.status, repeated.status]).toEqual([201, 201, 200]);
       expect(repeated.data.id).toBe(second.data.id);
-      const listed = await all<Milestone>(api, `${path}/milestones`, {}, after(repeated));
+      const listed = await listAllItems<Milestone>(api, `${path}/milestones`, {}, readAfterWriteHeaders(repeated));
       expect(listed.map(({ id }) => id)).toEqual([second.data.id, first.data.id]);
-      const { data } = await api.get<Shipment>(path, { headers: after(repeated) });
+      const { data } = await api.get<Shipment>(path, { headers: readAfterWriteHeaders(repeated) });
       expect(data).toMatchObject({
         status: 'arrived',
         atd: '2026-03-01T02:00:00.000Z',
         ata: '2026-03-20T10:00:00.000Z',
         last_milestone: { id: first.data.id },
       });
-      const events = await all<EventEnvelope>(api, '/v1/events', { type: 'milestone.recorded' }, after(repeated));
+      const events = await listAllItems<EventEnvelope>(
+        api,
+        '/v1/events',
+        { type: 'milestone.recorded' },
+        readAfterWriteHeaders(repeated),
+      );
       expect(events.map((event) => (event.data['milestone'] as { code: string }).code)).toEqual([
         'vessel_arrived',
         'vessel_departed',
       ]);
       const [one] = events;
       expect((await api.get(`/v1/events/${one?.id}`)).data).toEqual(one);
-      expect(await all(api, '/v1/events', { after: one?.id, type: 'milestone.recorded' })).toEqual(events.slice(1));
+      expect(await listAllItems(api, '/v1/events', { after: one?.id, type: 'milestone.recorded' })).toEqual(
+        events.slice(1),
+      );
     });
 
     test('a shipment is cancelled and reopened, regardless of repeats and gateways', async () => {
@@ -149,7 +158,12 @@ export function shipmentJourneys(subject: () => Subject): void {
       );
       const [last] = reopened;
       if (last === undefined) throw new Error('no answer');
-      const events = await all<EventEnvelope>(api, '/v1/events', { shipment_id: created.data.id }, after(last));
+      const events = await listAllItems<EventEnvelope>(
+        api,
+        '/v1/events',
+        { shipment_id: created.data.id },
+        readAfterWriteHeaders(last),
+      );
       const statuses = events.map(
         ({ data }) => (data['changes'] as { status?: { to: string } } | undefined)?.status?.to,
       );
@@ -164,8 +178,8 @@ export function shipmentJourneys(subject: () => Subject): void {
     test('other workspaces and the other environment do not see it', async () => {
       const { api, workspace } = tenant;
       const created = await api.post<Shipment>('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
-      const [event] = await all<EventEnvelope>(api, '/v1/events', {}, after(created));
-      const strangers = [await newTenant(subject()), await newKey(subject(), workspace, 'operator', 'test')];
+      const [event] = await listAllItems<EventEnvelope>(api, '/v1/events', {}, readAfterWriteHeaders(created));
+      const strangers = [await createTenant(subject()), await createKey(subject(), workspace, 'operator', 'test')];
       for (const { api: stranger } of strangers) {
         const path = `/v1/shipments/${created.data.id}`;
         const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
@@ -177,8 +191,8 @@ export function shipmentJourneys(subject: () => Subject): void {
         ];
         expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
         const params = { external_id: 'MINE' };
-        expect(await all(stranger, '/v1/shipments', params, after(created))).toEqual([]);
-        expect(await all(stranger, '/v1/events')).toEqual([]);
+        expect(await listAllItems(stranger, '/v1/shipments', params, readAfterWriteHeaders(created))).toEqual([]);
+        expect(await listAllItems(stranger, '/v1/events')).toEqual([]);
         const own = await stranger.post('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
         expect([own.status, own.data.warnings]).toEqual([201, []]);
         expect(own.data.id).not.toBe(created.data.id);

@@ -1,22 +1,23 @@
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { eventually, tempFolder, scaleTimeout } from '@tracking/testing';
-import { cli, cliJson, startStandalone, type Subject } from '../subject.ts';
-import { all, newKey, newTenant, type Tenant } from '../tenant.ts';
+import { runCli, runCliJson, startStandalone, type SystemUnderTest } from '../subject.ts';
+import { listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
 
-const SHIPMENTS = 6;
-const CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'customs_hold'];
+const SHIPMENT_COUNT = 6;
+const MILESTONE_CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'customs_hold'];
 
 /** Everything that a key can see, sorted. */
-async function seen({ api }: Pick<Tenant, 'api'>) {
+async function readEventsAndDeliveries({ api }: Pick<Tenant, 'api'>) {
   const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1);
-  const shipments = (await all<Shipment>(api, '/v1/shipments')).sort(byId);
+  const shipments = (await listAllItems<Shipment>(api, '/v1/shipments')).sort(byId);
   const milestones: Milestone[] = [];
-  for (const { id } of shipments) milestones.push(...(await all<Milestone>(api, `/v1/shipments/${id}/milestones`)));
-  return { shipments, milestones, events: (await all<EventEnvelope>(api, '/v1/events')).sort(byId) };
+  for (const { id } of shipments)
+    milestones.push(...(await listAllItems<Milestone>(api, `/v1/shipments/${id}/milestones`)));
+  return { shipments, milestones, events: (await listAllItems<EventEnvelope>(api, '/v1/events')).sort(byId) };
 }
 
-export function transferJourney(subject: () => Subject): void {
+export function testEventTransfer(subject: () => SystemUnderTest): void {
   test(
     'data imported from a standalone server is returned unchanged',
     async () => {
@@ -25,25 +26,27 @@ export function transferJourney(subject: () => Subject): void {
       // Links contain the URL of the new system.
       const source = await startStandalone({ BASE_URL: here, APP_URL: here });
       try {
-        const tenant = await newTenant(source);
-        for (let n = 0; n < SHIPMENTS; n += 1) {
+        const tenant = await createTenant(source);
+        for (let n = 0; n < SHIPMENT_COUNT; n += 1) {
           const created = await tenant.api.post<Shipment>('/v1/shipments', { external_id: `MOVE-${n}`, mode: 'ocean' });
           expect(created.status).toBe(201);
-          for (const [day, code] of CODES.entries()) {
+          for (const [day, code] of MILESTONE_CODES.entries()) {
             const milestone = { code, occurred_at: `2026-11-0${day + 1}T08:00:00Z`, location: 'CNSHA' };
             expect((await tenant.api.post(`/v1/shipments/${created.data.id}/milestones`, milestone)).status).toBe(201);
           }
         }
-        const written = await seen(tenant);
-        expect(written.shipments).toHaveLength(SHIPMENTS);
+        const written = await readEventsAndDeliveries(tenant);
+        expect(written.shipments).toHaveLength(SHIPMENT_COUNT);
         const file = join(folder.path, 'events.jsonl');
-        const exported = await cliJson<{ events: number }>(source, 'events', 'export', file);
-        await cli(subject(), 'events', 'import', file);
-        expect(await cliJson(subject(), 'events', 'import', file)).toEqual({ ...exported, conflicts: [] });
-        const reader = await newKey(subject(), tenant.workspace, 'viewer');
-        await eventually(async () => expect(await seen(reader)).toEqual(written), { deadlineMs: 60_000 });
+        const exported = await runCliJson<{ events: number }>(source, 'events', 'export', file);
+        await runCli(subject(), 'events', 'import', file);
+        expect(await runCliJson(subject(), 'events', 'import', file)).toEqual({ ...exported, conflicts: [] });
+        const reader = await createKey(subject(), tenant.workspace, 'viewer');
+        await eventually(async () => expect(await readEventsAndDeliveries(reader)).toEqual(written), {
+          deadlineMs: 60_000,
+        });
         const where = ['--workspace', tenant.workspace, '--environment', 'live', '--limit', '500'];
-        const { data } = await cliJson<{ data: EventEnvelope[] }>(subject(), 'events', 'list', ...where);
+        const { data } = await runCliJson<{ data: EventEnvelope[] }>(subject(), 'events', 'list', ...where);
         expect(new Map(data.map((event) => [event.id, event]))).toEqual(
           new Map(written.events.map((event) => [event.id, event])),
         );

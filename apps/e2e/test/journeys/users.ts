@@ -2,26 +2,26 @@ import { randomBytes } from 'node:crypto';
 import type { User } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import { type Subject, cli } from '../subject.ts';
-import { type Tenant, client, newTenant } from '../tenant.ts';
+import { type SystemUnderTest, runCli } from '../subject.ts';
+import { type Tenant, createKeyClient, createTenant } from '../tenant.ts';
 
 const PASSWORD = 'a horse in the rain';
-const newEmail = () => `${randomBytes(4).toString('hex')}@example.com`;
-const tokenIn = (url: string): string => url.replace(/^.*#/, '');
+const generateEmail = () => `${randomBytes(4).toString('hex')}@example.com`;
+const extractToken = (url: string): string => url.replace(/^.*#/, '');
 
-export function userJourneys(subject: () => Subject): void {
+export function testUsers(subject: () => SystemUnderTest): void {
   describe('users', () => {
     let tenant: Tenant;
     beforeEach(async () => {
-      tenant = await newTenant(subject());
+      tenant = await createTenant(subject());
     }, scaleTimeout(30_000));
 
     const gateway = (n: number): AxiosInstance => tenant.gateways[n % tenant.gateways.length] ?? tenant.api;
-    const operate = (...words: string[]) => cli(subject(), 'users', ...words, '--workspace', tenant.workspace);
+    const operate = (...words: string[]) => runCli(subject(), 'users', ...words, '--workspace', tenant.workspace);
     /** A user who was invited and has joined. */
-    async function join(role: User['role']): Promise<User> {
-      const invited = await tenant.api.post<{ invitation_url: string }>('/v1/users', { email: newEmail(), role });
-      const token = tokenIn(invited.data.invitation_url);
+    async function createUser(role: User['role']): Promise<User> {
+      const invited = await tenant.api.post<{ invitation_url: string }>('/v1/users', { email: generateEmail(), role });
+      const token = extractToken(invited.data.invitation_url);
       const joined = await tenant.api.post<User>(`/v1/invitations/${token}`, { name: 'Jo', password: PASSWORD });
       expect([joined.status, joined.data.status]).toEqual([200, 'active']);
       return joined.data;
@@ -30,9 +30,9 @@ export function userJourneys(subject: () => Subject): void {
     test(
       'join with a link that works once, even if opened concurrently at several gateways',
       async () => {
-        const email = newEmail();
+        const email = generateEmail();
         const invited = await tenant.api.post('/v1/users', { email, role: 'operator' });
-        const path = `/v1/invitations/${tokenIn(String(invited.data.invitation_url))}`;
+        const path = `/v1/invitations/${extractToken(String(invited.data.invitation_url))}`;
         const told = await Promise.all(tenant.gateways.map((each) => each.get(path)));
         expect(told.map(({ status, data }) => [status, data.email])).toEqual(tenant.gateways.map(() => [200, email]));
         const answers = await Promise.all(
@@ -51,7 +51,7 @@ export function userJourneys(subject: () => Subject): void {
     test(
       'one administrator remains after two demote each other concurrently',
       async () => {
-        let [one, two] = [await join('admin'), await join('admin')];
+        let [one, two] = [await createUser('admin'), await createUser('admin')];
         for (let round = 0; round < 15; round += 1) {
           const demote = ({ id }: User, n: number) => gateway(n).patch(`/v1/users/${id}`, { role: 'viewer' });
           const answers = await Promise.all([demote(two, round), demote(one, round + 1)]);
@@ -61,7 +61,7 @@ export function userJourneys(subject: () => Subject): void {
           const { data } = await tenant.api.get<{ data: User[] }>('/v1/users');
           const admins = data.data.filter(({ role, status }) => role === 'admin' && status === 'active');
           expect(admins).toHaveLength(1);
-          [one, two] = [admins[0] ?? one, await join('admin')];
+          [one, two] = [admins[0] ?? one, await createUser('admin')];
         }
       },
       scaleTimeout(120_000),
@@ -70,20 +70,20 @@ export function userJourneys(subject: () => Subject): void {
     test(
       'are managed by operators, and their keys end with them on every gateway',
       async () => {
-        const email = newEmail();
+        const email = generateEmail();
         const invitation = (await operate('create', '--email', email, '--role', 'viewer')).trim();
         const use = (url: string) =>
-          tenant.api.post(`/v1/invitations/${tokenIn(url)}`, { name: 'Ann', password: PASSWORD });
+          tenant.api.post(`/v1/invitations/${extractToken(url)}`, { name: 'Ann', password: PASSWORD });
         expect((await use(invitation)).status).toBe(200);
         const options = ['--name', 'own', '--environment', 'live', '--user', email, '--workspace', tenant.workspace];
-        const key = (await cli(subject(), 'keys', 'create', ...options)).trim();
-        const mine = subject().urls.map((url) => client([url], key));
+        const key = (await runCli(subject(), 'keys', 'create', ...options)).trim();
+        const mine = subject().urls.map((url) => createKeyClient([url], key));
         const asked = (path: string) => Promise.all(mine.map(async (each) => (await each.get(path)).status));
         expect(await asked('/v1/shipments')).toEqual(mine.map(() => 200));
         expect(await asked('/v1/users')).toEqual(mine.map(() => 403));
         await operate('set-role', email, 'admin');
         await eventually(async () => expect(await asked('/v1/users')).toEqual(mine.map(() => 200)));
-        await join('admin');
+        await createUser('admin');
         expect((await use((await operate('reset-password', email)).trim())).status).toBe(200);
         await operate('deactivate', email);
         await eventually(async () => expect(await asked('/v1/shipments')).toEqual(mine.map(() => 401)));

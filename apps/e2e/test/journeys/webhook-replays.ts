@@ -1,8 +1,8 @@
 import type { EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { type Hook, HookServer } from '../receiver.ts';
-import { cliJson, type Subject } from '../subject.ts';
-import { after, all, newTenant, shipmentEvent, type Tenant } from '../tenant.ts';
+import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
+import { runCliJson, type SystemUnderTest } from '../subject.ts';
+import { readAfterWriteHeaders, listAllItems, createTenant, createShipmentEvent, type Tenant } from '../tenant.ts';
 
 interface Replay {
   readonly id: string;
@@ -13,28 +13,29 @@ interface Replay {
   readonly failed: number;
 }
 
-const LONG_WAIT = { deadlineMs: 60_000 };
+const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 /** Maximum number of deliveries that a replay has started when it is canceled. */
-const MAX_STARTED = 8;
+const MAX_STARTED_REPLAYS = 8;
 
-export function webhookReplayJourneys(subject: () => Subject): void {
+export function testWebhookReplays(subject: () => SystemUnderTest): void {
   describe('webhook replays', () => {
     let tenant: Tenant;
-    let receiver: HookServer;
+    let receiver: EndpointServer;
     beforeEach(async () => {
-      tenant = await newTenant(subject());
-      receiver = await HookServer.start();
+      tenant = await createTenant(subject());
+      receiver = await EndpointServer.start();
     }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
       await receiver.close();
     });
 
-    const event = (external_id: string) => shipmentEvent(tenant.api, external_id);
-    const switched = async ({ id }: Hook, how: 'enable' | 'disable') =>
+    const event = (external_id: string) => createShipmentEvent(tenant.api, external_id);
+    const switched = async ({ id }: ReceiverEndpoint, how: 'enable' | 'disable') =>
       expect((await tenant.api.post(`/v1/webhook_endpoints/${id}/${how}`)).status).toBe(200);
-    const ask = ({ id }: Hook, filter: object) => tenant.api.post<Replay>(`/v1/webhook_endpoints/${id}/replay`, filter);
-    const begun = async (hook: Hook, filter: object): Promise<string> => {
+    const ask = ({ id }: ReceiverEndpoint, filter: object) =>
+      tenant.api.post<Replay>(`/v1/webhook_endpoints/${id}/replay`, filter);
+    const begun = async (hook: ReceiverEndpoint, filter: object): Promise<string> => {
       const { status, data } = await ask(hook, filter);
       expect([status, data]).toMatchObject([202, { endpoint_id: hook.id, status: 'running' }]);
       return data.id;
@@ -45,28 +46,33 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         const { data } = await tenant.api.get<Replay>(`/v1/webhook_replays/${id}`);
         expect(data.status).toBe('completed');
         return data;
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
     /** Waits until this many deliveries to the endpoint are stored as succeeded. */
-    const succeeded = ({ id }: Hook, count: number) =>
+    const succeeded = ({ id }: ReceiverEndpoint, count: number) =>
       eventually(async () => {
         const params = { endpoint_id: id, status: 'succeeded' };
-        expect(await all(tenant.api, '/v1/webhook_deliveries', params)).toHaveLength(count);
-      }, LONG_WAIT);
+        expect(await listAllItems(tenant.api, '/v1/webhook_deliveries', params)).toHaveLength(count);
+      }, LONG_WAIT_OPTIONS);
     const times = (ids: readonly string[], count: number) => ids.map((id) => [id, count] as const);
 
     test(
       'events missed while an endpoint was disabled are sent once, and delivered ones are resent on request',
       async () => {
         const { api } = tenant;
-        const hook = await receiver.enabled(api, '/hook', { max_concurrency: 1 });
-        const witness = await receiver.enabled(api, '/witness');
+        const hook = await receiver.createEnabledEndpoint(api, '/hook', { max_concurrency: 1 });
+        const witness = await receiver.createEnabledEndpoint(api, '/witness');
         const before = await event('BEFORE');
         const shipment_id = String(before.data['shipment_id']);
         const recorded = await api.post(`/v1/shipments/${shipment_id}/milestones`, {
           code: 'gated_in',
           occurred_at: '2026-11-01T08:00:00Z',
         });
-        const [created, ...others] = await all<EventEnvelope>(api, '/v1/events', { shipment_id }, after(recorded));
+        const [created, ...others] = await listAllItems<EventEnvelope>(
+          api,
+          '/v1/events',
+          { shipment_id },
+          readAfterWriteHeaders(recorded),
+        );
         expect([created?.id, others.map(({ type }) => type)]).toEqual([
           before.id,
           expect.arrayContaining(['milestone.recorded']),
@@ -86,25 +92,25 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         expect(hook.came).toEqual(new Map(times([before.id, ...beside, ...missed], 1)));
         // Oldest first.
         expect([...hook.came.keys()].slice(-missed.length)).toEqual(missed);
-        for (const id of missed) expect(receiver.event(id)).toMatchObject({ id, type: 'shipment.created' });
+        for (const id of missed) expect(receiver.findEvent(id)).toMatchObject({ id, type: 'shipment.created' });
 
         const second = await begun(hook, { statuses: ['succeeded'], event_types: ['shipment.created'] });
         expect(await completed(second)).toMatchObject({ matched: 4, done: 4, failed: 0 });
         expect(hook.came).toEqual(new Map([...times([before.id, ...missed], 2), ...times(beside, 1)]));
         expect(witness.came).toEqual(new Map(times([before.id, ...beside, ...missed], 1)));
 
-        const listed = await all<Replay>(api, '/v1/webhook_replays', { endpoint_id: hook.id });
+        const listed = await listAllItems<Replay>(api, '/v1/webhook_replays', { endpoint_id: hook.id });
         expect(listed.map(({ id, matched }) => [id, matched])).toEqual([
           [second, 4],
           [first, 3],
         ]);
-        expect(await all(api, '/v1/webhook_replays', { endpoint_id: witness.id })).toEqual([]);
+        expect(await listAllItems(api, '/v1/webhook_replays', { endpoint_id: witness.id })).toEqual([]);
         const { workspace } = tenant;
-        expect(await cliJson(subject(), 'replays', 'list', '--workspace', workspace)).toMatchObject({
+        expect(await runCliJson(subject(), 'replays', 'list', '--workspace', workspace)).toMatchObject({
           data: listed.map(({ id, matched }) => ({ id, workspace, status: 'completed', matched, done: matched })),
         });
 
-        const stranger = await newTenant(subject());
+        const stranger = await createTenant(subject());
         const strange = await stranger.api.get(`/v1/webhook_replays/${first}`);
         expect([strange.status, strange.data.error.code]).toEqual([404, 'not_found']);
         expect((await stranger.api.post(`/v1/webhook_replays/${first}/resume`)).status).toBe(404);
@@ -116,8 +122,8 @@ export function webhookReplayJourneys(subject: () => Subject): void {
       'one replay runs at a time per endpoint; canceled it starts no more deliveries, and resumed it completes',
       async () => {
         const { api } = tenant;
-        const hook = await receiver.enabled(api, '/hook', { max_concurrency: 1 });
-        const shipments = Array.from({ length: MAX_STARTED + 4 }, (_, n) => ({ external_id: `MANY-${n}` }));
+        const hook = await receiver.createEnabledEndpoint(api, '/hook', { max_concurrency: 1 });
+        const shipments = Array.from({ length: MAX_STARTED_REPLAYS + 4 }, (_, n) => ({ external_id: `MANY-${n}` }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
         await succeeded(hook, shipments.length);
         const many = [...hook.came.keys()];
@@ -126,7 +132,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         const { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>();
         hook.behave = () => mayAnswer.then(() => 204);
         const replay = await begun(hook, { statuses: ['succeeded'] });
-        await eventually(() => expect(again()).toBe(1), LONG_WAIT);
+        await eventually(() => expect(again()).toBe(1), LONG_WAIT_OPTIONS);
         const other = await ask(hook, {});
         expect([other.status, other.data]).toMatchObject([409, { error: { code: 'replay_running' } }]);
         const canceled = await change(replay, 'cancel');
@@ -139,7 +145,7 @@ export function webhookReplayJourneys(subject: () => Subject): void {
         await succeeded(hook, many.length + 1);
         const begunBefore = again();
         expect(begunBefore).toBeGreaterThanOrEqual(1);
-        expect(begunBefore).toBeLessThanOrEqual(MAX_STARTED);
+        expect(begunBefore).toBeLessThanOrEqual(MAX_STARTED_REPLAYS);
         expect((await api.get(`/v1/webhook_replays/${replay}`)).data.status).toBe('canceled');
 
         const resumed = await change(replay, 'resume');

@@ -1,21 +1,21 @@
 import { verifyWebhook } from '@tracking/client';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import { type Hook, HookServer } from '../receiver.ts';
-import type { Subject } from '../subject.ts';
-import { newKey, newTenant, type Tenant } from '../tenant.ts';
+import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
+import type { SystemUnderTest } from '../subject.ts';
+import { createKey, createTenant, type Tenant } from '../tenant.ts';
 
-const LONG_WAIT = { deadlineMs: 60_000 };
-const STANDARD = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
+const STANDARD_WEBHOOKS_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-export function webhookSecretJourneys(subject: () => Subject): void {
+export function testWebhookSecrets(subject: () => SystemUnderTest): void {
   describe('signing secrets', () => {
     let tenant: Tenant;
-    let receiver: HookServer;
-    let hook: Hook;
+    let receiver: EndpointServer;
+    let hook: ReceiverEndpoint;
     beforeEach(async () => {
-      tenant = await newTenant(subject());
-      receiver = await HookServer.start();
-      hook = await receiver.enabled(tenant.api, '/hook');
+      tenant = await createTenant(subject());
+      receiver = await EndpointServer.start();
+      hook = await receiver.createEnabledEndpoint(tenant.api, '/hook');
     }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
@@ -37,9 +37,12 @@ export function webhookSecretJourneys(subject: () => Subject): void {
         const came = [...hook.came.keys()].find((each) => !before.has(each));
         expect(came).toBeDefined();
         return String(came);
-      }, LONG_WAIT);
+      }, LONG_WAIT_OPTIONS);
       const all = Object.entries(hook.headers.get(id) ?? {});
-      const headers = Object.fromEntries(all.filter(([name]) => STANDARD.includes(name))) as Record<string, string>;
+      const headers = Object.fromEntries(all.filter(([name]) => STANDARD_WEBHOOKS_HEADERS.includes(name))) as Record<
+        string,
+        string
+      >;
       expect(Object.keys(headers)).toHaveLength(3);
       const rawBody = receiver.bodies.get(id) ?? '';
       const tries = secrets.map((secret) => verifyWebhook({ rawBody, headers, secret }).then((event) => event.id));
@@ -57,7 +60,7 @@ export function webhookSecretJourneys(subject: () => Subject): void {
 
         const second = await rotated();
         // Another replica may send the event. It learns of the rotation within a second.
-        await eventually(async () => expect(await signed(first, second)).toEqual([2, true, true]), LONG_WAIT);
+        await eventually(async () => expect(await signed(first, second)).toEqual([2, true, true]), LONG_WAIT_OPTIONS);
         const shown = await ask('reveal_secret');
         expect([shown.status, shown.data]).toEqual([
           200,
@@ -75,11 +78,11 @@ export function webhookSecretJourneys(subject: () => Subject): void {
         hook.secrets.push(third);
         await eventually(
           async () => expect(await signed(first, second, third)).toEqual([1, false, false, true]),
-          LONG_WAIT,
+          LONG_WAIT_OPTIONS,
         );
         expect((await ask('reveal_secret')).data).toMatchObject({ secret: third, previous_secrets: [] });
 
-        const developer = await newKey(subject(), tenant.workspace, 'developer');
+        const developer = await createKey(subject(), tenant.workspace, 'developer');
         const refused = await ask('reveal_secret', {}, developer);
         expect([refused.status, refused.data.error.code]).toEqual([403, 'permission_denied']);
         const { data } = await tenant.api.get('/v1/audit_log', { params: { limit: 20 } });

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
-import { HookServer } from '../receiver.ts';
-import { cliJson, type Subject } from '../subject.ts';
-import { all, newTenant, shipmentEvent, type Tenant } from '../tenant.ts';
+import { EndpointServer } from '../receiver.ts';
+import { runCliJson, type SystemUnderTest } from '../subject.ts';
+import { listAllItems, createTenant, createShipmentEvent, type Tenant } from '../tenant.ts';
 import { readTopic } from '../topic.ts';
 
 interface Delivery {
@@ -23,7 +23,7 @@ interface DeadLetter {
   readonly replay: { readonly command: string };
 }
 
-interface Stats {
+interface DeliveryStats {
   readonly hours: readonly {
     readonly attempts: { readonly succeeded: number; readonly failed: number };
     readonly deliveries: { readonly succeeded: number };
@@ -33,18 +33,18 @@ interface Stats {
   readonly last_error: { readonly at: string; readonly status_code: number | null } | null;
 }
 
-const LONG_WAIT = { deadlineMs: 60_000 };
-const MASKED = '********';
+const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
+const MASKED_HEADER_VALUE = '********';
 /** Milliseconds that a receiver takes per delivery, so that other deliveries queue. */
-const WORK_MS = 100;
+const DELIVERY_WORK_MS = 100;
 
-export function webhookJourneys(subject: () => Subject): void {
+export function testWebhooks(subject: () => SystemUnderTest): void {
   describe('webhooks', () => {
     let tenant: Tenant;
-    let receiver: HookServer;
+    let receiver: EndpointServer;
     beforeEach(async () => {
-      tenant = await newTenant(subject());
-      receiver = await HookServer.start();
+      tenant = await createTenant(subject());
+      receiver = await EndpointServer.start();
     }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
@@ -52,9 +52,9 @@ export function webhookJourneys(subject: () => Subject): void {
     });
 
     const at = (id: string, step = '') => `/v1/webhook_endpoints/${id}${step && `/${step}`}`;
-    const event = (external_id: string, headers = {}) => shipmentEvent(tenant.api, external_id, headers);
+    const event = (external_id: string, headers = {}) => createShipmentEvent(tenant.api, external_id, headers);
     const deliveries = (params: Readonly<Record<string, string>>) =>
-      all<Delivery>(tenant.api, '/v1/webhook_deliveries', params);
+      listAllItems<Delivery>(tenant.api, '/v1/webhook_deliveries', params);
     const only = async (params: Readonly<Record<string, string>>): Promise<Delivery> => {
       const [delivery, ...others] = await deliveries(params);
       expect([delivery, others]).toEqual([expect.anything(), []]);
@@ -65,8 +65,8 @@ export function webhookJourneys(subject: () => Subject): void {
       'an endpoint is created, verified, tested, enabled, disabled, enabled again and deleted',
       async () => {
         const { api } = tenant;
-        const witness = await receiver.enabled(api, '/witness');
-        const hook = await receiver.register(api, '/hook');
+        const witness = await receiver.createEnabledEndpoint(api, '/witness');
+        const hook = await receiver.createEndpoint(api, '/hook');
         const tooEarly = await api.post(at(hook.id, 'enable'));
         expect([tooEarly.status, tooEarly.data.error.code]).toEqual([409, 'endpoint_not_verified']);
         const verified = await api.post(at(hook.id, 'verify'));
@@ -75,18 +75,18 @@ export function webhookJourneys(subject: () => Subject): void {
         const tested = await api.post<Delivery>(at(hook.id, 'test'), { type: 'milestone.recorded' });
         expect([tested.status, tested.data.sandbox]).toEqual([202, true]);
         const sandbox = tested.data.event_id;
-        await eventually(() => expect(hook.came.get(sandbox)).toBe(1), LONG_WAIT);
-        expect(receiver.event(sandbox)).toMatchObject({ type: 'milestone.recorded', sandbox: true });
+        await eventually(() => expect(hook.came.get(sandbox)).toBe(1), LONG_WAIT_OPTIONS);
+        expect(receiver.findEvent(sandbox)).toMatchObject({ type: 'milestone.recorded', sandbox: true });
 
         const told = async (external_id: string) => {
           const { id } = await event(external_id);
-          await eventually(() => expect(witness.came.get(id)).toBe(1), LONG_WAIT);
+          await eventually(() => expect(witness.came.get(id)).toBe(1), LONG_WAIT_OPTIONS);
           return id;
         };
         const before = await told('BEFORE');
         expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
         const first = await told('FIRST');
-        await eventually(() => expect(hook.came.get(first)).toBe(1), LONG_WAIT);
+        await eventually(() => expect(hook.came.get(first)).toBe(1), LONG_WAIT_OPTIONS);
         expect((await api.post(at(hook.id, 'disable'))).data).toMatchObject({
           status: 'disabled',
           disabled_reason: 'manual',
@@ -94,7 +94,7 @@ export function webhookJourneys(subject: () => Subject): void {
         const meanwhile = await told('MEANWHILE');
         expect((await api.post(at(hook.id, 'enable'))).data.status).toBe('enabled');
         const second = await told('SECOND');
-        await eventually(() => expect(hook.came.get(second)).toBe(1), LONG_WAIT);
+        await eventually(() => expect(hook.came.get(second)).toBe(1), LONG_WAIT_OPTIONS);
         expect([...hook.came.keys()].sort()).toEqual([sandbox, first, second].sort());
         expect([await deliveries({ endpoint_id: hook.id, event_id: before }), hook.came.has(meanwhile)]).toEqual([
           [],
@@ -117,32 +117,32 @@ export function webhookJourneys(subject: () => Subject): void {
         const { api } = tenant;
         const api_version = API_VERSIONS[0];
         const fields = { api_version, headers: { 'x-token': 'KEPT', 'x-route': 'FIRST' }, max_concurrency: 1 };
-        const hook = await receiver.enabled(api, '/hook', fields);
+        const hook = await receiver.createEnabledEndpoint(api, '/hook', fields);
         const shown = (await api.get(at(hook.id))).data;
         expect(shown).toMatchObject({ api_version, max_concurrency: 1 });
-        expect(shown.headers).toEqual({ 'x-token': MASKED, 'x-route': MASKED });
+        expect(shown.headers).toEqual({ 'x-token': MASKED_HEADER_VALUE, 'x-route': MASKED_HEADER_VALUE });
         const { id } = await event('HEADERS');
-        await eventually(() => expect(hook.headers.get(id)).toMatchObject(fields.headers), LONG_WAIT);
-        expect(receiver.event(id)).toMatchObject({ id, api_version });
+        await eventually(() => expect(hook.headers.get(id)).toMatchObject(fields.headers), LONG_WAIT_OPTIONS);
+        expect(receiver.findEvent(id)).toMatchObject({ id, api_version });
 
-        const headers = { 'x-token': MASKED, 'x-route': 'SECOND' };
+        const headers = { 'x-token': MASKED_HEADER_VALUE, 'x-route': 'SECOND' };
         const changed = await api.patch(at(hook.id), { headers });
         expect([changed.status, changed.data.headers]).toEqual([200, shown.headers]);
         let turn = 0;
         // Another replica may send the event. It learns of the change within a second.
         await eventually(async () => {
           const later = await event(`CHANGED-${(turn += 1)}`);
-          await eventually(() => expect(hook.came.has(later.id)).toBe(true), LONG_WAIT);
+          await eventually(() => expect(hook.came.has(later.id)).toBe(true), LONG_WAIT_OPTIONS);
           expect(hook.headers.get(later.id)).toMatchObject({ 'x-token': 'KEPT', 'x-route': 'SECOND' });
-        }, LONG_WAIT);
+        }, LONG_WAIT_OPTIONS);
         const unknown = await api.patch(at(hook.id), { api_version: '2020-01-01' });
         expect([unknown.status, (await api.get(at(hook.id))).data.api_version]).toEqual([400, api_version]);
 
-        hook.behave = () => simulateDelay(WORK_MS).then(() => 204);
+        hook.behave = () => simulateDelay(DELIVERY_WORK_MS).then(() => 204);
         const before = hook.came.size;
         const shipments = Array.from({ length: 8 }, (_, n) => ({ external_id: `AT-ONCE-${n}` }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);
-        await eventually(() => expect(hook.came.size).toBe(before + shipments.length), LONG_WAIT);
+        await eventually(() => expect(hook.came.size).toBe(before + shipments.length), LONG_WAIT_OPTIONS);
         expect([hook.mostAtOnce, hook.excesses]).toEqual([1, []]);
       },
       scaleTimeout(180_000),
@@ -151,7 +151,7 @@ export function webhookJourneys(subject: () => Subject): void {
     test(
       'failed deliveries are retried in the trace of their request, and every attempt is recorded',
       async () => {
-        const hook = await receiver.enabled(tenant.api, '/hook');
+        const hook = await receiver.createEnabledEndpoint(tenant.api, '/hook');
         hook.behave = (_event, came) => (came < 3 ? 500 : 204);
         const trace = randomBytes(16).toString('hex');
         const { id } = await event('RETRIED', { traceparent: `00-${trace}-00f067aa0ba902b7-01` });
@@ -159,20 +159,20 @@ export function webhookJourneys(subject: () => Subject): void {
           const delivery = await only({ event_id: id });
           expect(delivery).toMatchObject({ status: 'succeeded', attempts_count: 3 });
           expect(delivery.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 204]);
-          expect(delivery.payload).toEqual(receiver.event(id));
-        }, LONG_WAIT);
+          expect(delivery.payload).toEqual(receiver.findEvent(id));
+        }, LONG_WAIT_OPTIONS);
         expect(hook.came.get(id)).toBe(3);
         // Statistics are written within seconds. They span two hours if one ended in between.
         await eventually(async () => {
-          const { data } = await tenant.api.get<Stats>(at(hook.id, 'stats'));
-          const sum = (count: (hour: Stats['hours'][number]) => number) =>
+          const { data } = await tenant.api.get<DeliveryStats>(at(hook.id, 'stats'));
+          const sum = (count: (hour: DeliveryStats['hours'][number]) => number) =>
             data.hours.reduce((total, hour) => total + count(hour), 0);
           expect(sum(({ attempts }) => attempts.succeeded)).toBe(1);
           expect(sum(({ attempts }) => attempts.failed)).toBe(2);
           expect(sum(({ deliveries }) => deliveries.succeeded)).toBe(1);
           expect(data).toMatchObject({ waiting: { count: 0, oldest_at: null }, last_error: { status_code: 500 } });
           expect(Date.parse(data.last_success_at ?? '')).toBeGreaterThan(Date.parse(data.last_error?.at ?? ''));
-        }, LONG_WAIT);
+        }, LONG_WAIT_OPTIONS);
         const traces = hook.traces.get(id) ?? [];
         expect(traces.map((traceparent) => traceparent.slice(0, 36))).toEqual(Array(3).fill(`00-${trace}-`));
         expect(new Set(traces).size).toBe(3);
@@ -184,12 +184,12 @@ export function webhookJourneys(subject: () => Subject): void {
       'another endpoint is notified of a failing endpoint and of each dead letter',
       async () => {
         const { api } = tenant;
-        const hook = await receiver.enabled(api, '/hook');
+        const hook = await receiver.createEnabledEndpoint(api, '/hook');
         hook.behave = () => 500;
         const event_types = ['webhook_endpoint.failing', 'webhook_delivery.dead_lettered'];
-        const alarm = await receiver.enabled(api, '/alarm', { event_types });
+        const alarm = await receiver.createEnabledEndpoint(api, '/alarm', { event_types });
         const [one, two] = [await event('LOST-1'), await event('LOST-2')];
-        const told = () => [...alarm.came.keys()].map((id) => receiver.event(id));
+        const told = () => [...alarm.came.keys()].map((id) => receiver.findEvent(id));
         const subjects = () =>
           told().map(({ type, data }) => [type, (data['delivery'] as Delivery | undefined)?.event_id]);
         await eventually(
@@ -197,22 +197,22 @@ export function webhookJourneys(subject: () => Subject): void {
             expect(subjects().sort()).toEqual(
               [[event_types[0], undefined], ...[one, two].map(({ id }) => [event_types[1], id])].sort(),
             ),
-          LONG_WAIT,
+          LONG_WAIT_OPTIONS,
         );
         for (const { data } of told()) {
           expect(data).toMatchObject({ endpoint: { id: hook.id }, reason: { code: 'unexpected_status' } });
         }
         // No duplicate notification exists: the next dead letter would be delivered after it.
         const three = await event('LOST-3');
-        await eventually(() => expect(subjects()).toContainEqual([event_types[1], three.id]), LONG_WAIT);
+        await eventually(() => expect(subjects()).toContainEqual([event_types[1], three.id]), LONG_WAIT_OPTIONS);
         expect(subjects().filter(([type]) => type === event_types[0])).toHaveLength(1);
         expect(await deliveries({ endpoint_id: alarm.id })).toHaveLength(4);
-        const listed = await all<EventEnvelope>(api, '/v1/events');
+        const listed = await listAllItems<EventEnvelope>(api, '/v1/events');
         expect(listed.filter(({ id }) => alarm.came.has(id))).toEqual([]);
         for (const type of event_types) {
           const tested = await api.post<Delivery>(at(alarm.id, 'test'), { type });
-          await eventually(() => expect(alarm.came.get(tested.data.event_id)).toBe(1), LONG_WAIT);
-          expect(receiver.event(tested.data.event_id)).toMatchObject({ type, sandbox: true });
+          await eventually(() => expect(alarm.came.get(tested.data.event_id)).toBe(1), LONG_WAIT_OPTIONS);
+          expect(receiver.findEvent(tested.data.event_id)).toMatchObject({ type, sandbox: true });
         }
       },
       scaleTimeout(120_000),
@@ -221,40 +221,52 @@ export function webhookJourneys(subject: () => Subject): void {
     test(
       'a delivery that keeps failing becomes a dead letter, which a client retries and an operator replays',
       async () => {
-        const hook = await receiver.enabled(tenant.api, '/hook');
+        const hook = await receiver.createEnabledEndpoint(tenant.api, '/hook');
         hook.behave = () => 500;
         const [one, two] = [await event('DEAD-1'), await event('DEAD-2')];
-        await eventually(async () => expect(await deliveries({ status: 'dead_lettered' })).toHaveLength(2), LONG_WAIT);
+        await eventually(
+          async () => expect(await deliveries({ status: 'dead_lettered' })).toHaveLength(2),
+          LONG_WAIT_OPTIONS,
+        );
         hook.behave = () => 204;
         const dead = await only({ event_id: one.id });
         expect((await tenant.api.post(`/v1/webhook_deliveries/${dead.id}/retry`)).status).toBe(202);
-        await eventually(async () => expect((await only({ event_id: one.id })).status).toBe('succeeded'), LONG_WAIT);
+        await eventually(
+          async () => expect((await only({ event_id: one.id })).status).toBe('succeeded'),
+          LONG_WAIT_OPTIONS,
+        );
         expect((await only({ event_id: one.id })).attempts.at(-1)).toMatchObject({ status_code: 204, manual: true });
 
         const where = ['--workspace', tenant.workspace];
-        const { data } = await cliJson<{ data: Delivery[] }>(subject(), 'dead-letters', 'list', ...where);
+        const { data } = await runCliJson<{ data: Delivery[] }>(subject(), 'dead-letters', 'list', ...where);
         expect(data.map(({ event_id }) => event_id)).toEqual([two.id]);
-        expect(await cliJson(subject(), 'dead-letters', 'summary', ...where)).toMatchObject({
+        expect(await runCliJson(subject(), 'dead-letters', 'summary', ...where)).toMatchObject({
           count: 1,
           by_reason: [{ reason: 'unexpected_status', count: 1 }],
         });
         const which = ['--endpoint', hook.id, '--reason', 'unexpected_status', ...where];
-        expect(await cliJson(subject(), 'dead-letters', 'replay', '--wait', ...which)).toMatchObject({
+        expect(await runCliJson(subject(), 'dead-letters', 'replay', '--wait', ...which)).toMatchObject({
           data: [{ endpoint_id: hook.id, action: 'replay', status: 'completed', matched: 1, done: 1 }],
           refused: [],
         });
-        await eventually(async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'), LONG_WAIT);
-        expect(await cliJson(subject(), 'dead-letters', 'list', ...where)).toMatchObject({ data: [] });
+        await eventually(
+          async () => expect((await only({ event_id: two.id })).status).toBe('succeeded'),
+          LONG_WAIT_OPTIONS,
+        );
+        expect(await runCliJson(subject(), 'dead-letters', 'list', ...where)).toMatchObject({ data: [] });
 
         hook.behave = () => 500;
         const three = await event('DEAD-3');
         await eventually(
           async () => expect((await only({ event_id: three.id })).status).toBe('dead_lettered'),
-          LONG_WAIT,
+          LONG_WAIT_OPTIONS,
         );
         const discarded = await tenant.api.post('/v1/webhook_dead_letters/discard', { endpoint_id: hook.id });
         expect([discarded.status, discarded.data.data]).toMatchObject([202, [{ action: 'discard' }]]);
-        await eventually(async () => expect((await only({ event_id: three.id })).status).toBe('discarded'), LONG_WAIT);
+        await eventually(
+          async () => expect((await only({ event_id: three.id })).status).toBe('discarded'),
+          LONG_WAIT_OPTIONS,
+        );
         expect((await tenant.api.get('/v1/webhook_dead_letters/summary')).data).toMatchObject({ count: 0 });
       },
       scaleTimeout(180_000),
@@ -265,14 +277,14 @@ export function webhookJourneys(subject: () => Subject): void {
       async () => {
         const { kafkaBrokers } = subject();
         const headers = { 'x-token': 'NOT-TOLD' };
-        const hook = await receiver.enabled(tenant.api, '/hook', { headers, description: 'Ours' });
+        const hook = await receiver.createEnabledEndpoint(tenant.api, '/hook', { headers, description: 'Ours' });
         hook.behave = () => 500;
         const { id: event_id, workspace_id } = await event('DEAD');
         const dead = await eventually(async () => {
           const delivery = await only({ event_id });
           expect(delivery.status).toBe('dead_lettered');
           return delivery;
-        }, LONG_WAIT);
+        }, LONG_WAIT_OPTIONS);
         let command = `dead-letters replay ${dead.id} --all-workspaces`;
         if (kafkaBrokers !== undefined) {
           const found = await eventually(async () => {
@@ -280,18 +292,23 @@ export function webhookJourneys(subject: () => Subject): void {
             const message = messages.find((each) => each.headers['delivery-id'] === dead.id);
             expect(message).toBeDefined();
             return message;
-          }, LONG_WAIT);
+          }, LONG_WAIT_OPTIONS);
           expect([found?.key, found?.headers['event-id']]).toEqual([hook.id, event_id]);
           const text = String(found?.value);
           const told = JSON.parse(text) as DeadLetter;
           expect(told).toMatchObject({
             ...{ id: dead.id, event_id, event_type: 'shipment.created', status: 'dead_lettered' },
             ...{ workspace_id, environment: 'live', reason: 'unexpected_status' },
-            event: receiver.event(event_id),
+            event: receiver.findEvent(event_id),
             replay: { method: 'POST', body: { delivery_ids: [dead.id] } },
           });
           const { id } = hook;
-          expect(told.endpoint).toEqual({ id, url: receiver.urlOf('/hook'), description: 'Ours', status: 'enabled' });
+          expect(told.endpoint).toEqual({
+            id,
+            url: receiver.endpointUrl('/hook'),
+            description: 'Ours',
+            status: 'enabled',
+          });
           const latest = dead.attempts.slice(-3).map(({ number, status_code }) => ({ number, status_code }));
           expect(told.latest_attempts).toMatchObject(latest);
           expect(latest.at(-1)).toEqual({ number: dead.attempts_count, status_code: 500 });
@@ -300,7 +317,7 @@ export function webhookJourneys(subject: () => Subject): void {
           ({ command } = told.replay);
         }
         hook.behave = () => 204;
-        expect(await cliJson(subject(), ...command.split(' '), '--wait')).toMatchObject({
+        expect(await runCliJson(subject(), ...command.split(' '), '--wait')).toMatchObject({
           data: [{ endpoint_id: hook.id, action: 'replay', status: 'completed', matched: 1, done: 1, failed: 0 }],
           refused: [],
         });

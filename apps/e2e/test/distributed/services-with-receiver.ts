@@ -1,0 +1,29 @@
+import { scaleTimeout } from '@tracking/testing';
+import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
+import { startServices, type StartedServices } from '../subject.ts';
+import { createTenant, type Tenant } from '../tenant.ts';
+
+/** The services of a suite, with a workspace and an enabled endpoint. */
+export interface ServicesWithReceiver {
+  readonly services: StartedServices;
+  readonly tenant: Tenant;
+  readonly hook: ReceiverEndpoint;
+}
+
+/** Starts services before the tests of a suite and stops them afterwards. The fields are set once a test runs. */
+export function setUpServicesWithReceiver(): ServicesWithReceiver {
+  const started: { -readonly [Name in keyof ServicesWithReceiver]?: ServicesWithReceiver[Name] } = {};
+  let receiver: EndpointServer | undefined;
+
+  beforeAll(async () => {
+    started.services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' });
+    started.tenant = await createTenant(started.services);
+    receiver = await EndpointServer.start(0);
+    started.hook = await receiver.createEnabledEndpoint(started.tenant.api, '/hook', {});
+  }, scaleTimeout(240_000));
+  afterAll(async () => {
+    await receiver?.close();
+    await started.services?.stop();
+  }, scaleTimeout(120_000));
+  return started as ServicesWithReceiver;
+}
