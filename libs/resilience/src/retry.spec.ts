@@ -81,9 +81,13 @@ describe('retry', () => {
 });
 
 describe('retryConflicts', () => {
+  const THINGS = {};
+
   it('repeats a refused attempt until it writes', async () => {
     let attempts = 0;
-    const written = await retryConflicts('thing 1', () => Promise.resolve((attempts += 1) < 4 ? undefined : 'written'));
+    const written = await retryConflicts(THINGS, 'thing 1', () =>
+      Promise.resolve((attempts += 1) < 4 ? undefined : 'written'),
+    );
     expect([written, attempts]).toEqual(['written', 4]);
   });
 
@@ -91,7 +95,7 @@ describe('retryConflicts', () => {
     let isReadable = false;
     let attempts = 0;
     setImmediate(() => (isReadable = true));
-    await retryConflicts('thing 1', () => {
+    await retryConflicts(THINGS, 'thing 1', () => {
       attempts += 1;
       return attempts > 1_000 ? Promise.reject(new Error('no pause')) : Promise.resolve(isReadable || undefined);
     });
@@ -99,7 +103,7 @@ describe('retryConflicts', () => {
   });
 
   it('throws Busy with the name of the resource once the deadline has passed', async () => {
-    const refused = retryConflicts('thing 1', () => Promise.resolve(undefined), 0);
+    const refused = retryConflicts(THINGS, 'thing 1', () => Promise.resolve(undefined), 0);
     await expect(refused).rejects.toThrow(
       new Busy('document store', 'too many requests change thing 1 at the same time'),
     );
@@ -109,12 +113,51 @@ describe('retryConflicts', () => {
   it('does not repeat an attempt that throws', async () => {
     let attempts = 0;
     const away = new Unavailable('document store', 'no answer');
-    const failed = retryConflicts('thing 1', () => {
+    const failed = retryConflicts(THINGS, 'thing 1', () => {
       attempts += 1;
       return Promise.reject(away);
     });
     await expect(failed).rejects.toBe(away);
     expect(attempts).toBe(1);
+  });
+
+  it('runs calls for one resource one after another, also after a failed one', async () => {
+    const running = new Set<number>();
+    const increment = (call: number) => async () => {
+      running.add(call);
+      expect([...running]).toEqual([call]);
+      await new Promise(setImmediate);
+      running.delete(call);
+      return call === 1 ? Promise.reject(new Error('failed')) : call;
+    };
+    const calls = [0, 1, 2, 3].map((call) => retryConflicts(THINGS, 'thing 1', increment(call)));
+    const results = await Promise.allSettled(calls);
+    expect(results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'))).toEqual([
+      0,
+      'failed',
+      2,
+      3,
+    ]);
+  });
+
+  it('lets neither another resource nor another collection wait', async () => {
+    const held = Promise.withResolvers<string>();
+    const first = retryConflicts(THINGS, 'thing 1', () => held.promise);
+    const written = () => Promise.resolve('written');
+    await expect(retryConflicts(THINGS, 'thing 2', written)).resolves.toBe('written');
+    await expect(retryConflicts({}, 'thing 1', written)).resolves.toBe('written');
+    held.resolve('held');
+    await first;
+  });
+
+  it('throws Busy without an attempt if an earlier call does not end, and lets the next call proceed', async () => {
+    const never = new Promise<never>(() => undefined);
+    void retryConflicts(THINGS, 'thing 3', () => never);
+    let attempts = 0;
+    const write = () => Promise.resolve((attempts += 1));
+    await expect(retryConflicts(THINGS, 'thing 3', write, 0)).rejects.toBeInstanceOf(Busy);
+    expect(attempts).toBe(0);
+    await expect(retryConflicts(THINGS, 'thing 3', write)).resolves.toBe(1);
   });
 });
 

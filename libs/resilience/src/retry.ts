@@ -64,35 +64,60 @@ class WriteConflict extends Error {
   override readonly name = 'WriteConflict';
 }
 
+/** The end of the latest turn of each resource, by collection and name of the resource. */
+const turnEnds = new WeakMap<object, Map<string, Promise<void>>>();
+
+/**
+ * Runs the action after all earlier actions of the same resource have ended.
+ * @throws Busy if they have not ended at the deadline; errors of `action`
+ */
+async function inTurn<T>(collection: object, resource: string, deadline: number, action: () => Promise<T>): Promise<T> {
+  const ends = turnEnds.get(collection) ?? new Map<string, Promise<void>>();
+  turnEnds.set(collection, ends);
+  const previous = ends.get(resource);
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  ends.set(resource, end);
+  try {
+    if (previous) await withDeadline(previous, Math.max(0, deadline - monotonicMs()), () => tooManyChanges(resource));
+    return await action();
+  } finally {
+    if (ends.get(resource) === end) ends.delete(resource);
+    resolve();
+  }
+}
+
+const tooManyChanges = (resource: string): Busy =>
+  new Busy('document store', `too many requests change ${resource} at the same time`);
+
 /**
  * Repeats an attempt that reads documents and writes them under guards, until no guard refuses a write, with pauses
- * between attempts.
+ * between attempts. Calls for the same resource run one after another, so that only other processes can cause
+ * conflicts. An attempt must not call this function for its own resource.
+ * @param collection object by which this process writes the documents
  * @param resource name of the written resource for the error, for example `endpoint whe_1`
  * @param attempt reads, decides and writes; resolves with undefined if a guard refused a write
- * @throws Busy if every attempt within 5 seconds was refused; any error of `attempt`. `Busy` promises that nothing was
+ * @throws Busy if no attempt succeeded within 5 seconds; any error of `attempt`. `Busy` promises that nothing was
  *   written, so an attempt that may write only some of its documents must convert it to `Unavailable`
  */
 export async function retryConflicts<T>(
+  collection: object,
   resource: string,
   attempt: () => Promise<T | undefined>,
   deadlineMs = CONFLICT_DEADLINE_MS,
 ): Promise<T> {
+  const deadline = monotonicMs() + deadlineMs;
+  const write = async () => {
+    const written = await attempt();
+    if (written === undefined) throw new WriteConflict();
+    return written;
+  };
+  const isTransient = (error: unknown) => error instanceof WriteConflict;
   try {
-    return await retry(
-      async () => {
-        const written = await attempt();
-        if (written === undefined) throw new WriteConflict();
-        return written;
-      },
-      {
-        ...CONFLICT_PAUSES,
-        deadline: monotonicMs() + deadlineMs,
-        isTransient: (error) => error instanceof WriteConflict,
-      },
+    return await inTurn(collection, resource, deadline, () =>
+      retry(write, { ...CONFLICT_PAUSES, deadline, isTransient }),
     );
   } catch (error) {
-    if (!(error instanceof WriteConflict)) throw error;
-    throw new Busy('document store', `too many requests change ${resource} at the same time`);
+    throw isTransient(error) ? tooManyChanges(resource) : error;
   }
 }
 

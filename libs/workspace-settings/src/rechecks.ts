@@ -57,7 +57,7 @@ export class Rechecks {
    * @throws Busy, Unavailable
    */
   async request(workspaceId: string): Promise<void> {
-    await retryConflicts(`the re-check of ${workspaceId}`, async () => {
+    await retryConflicts(this.documents, `the recheck of ${workspaceId}`, async () => {
       const found = await this.documents.get(workspaceId);
       if (found === undefined) {
         return (await this.documents.insert({ ...neverChanged(workspaceId), ...RECHECK_REQUESTED })) || undefined;

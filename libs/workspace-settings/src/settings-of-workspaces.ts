@@ -83,7 +83,7 @@ export class SettingsOfWorkspaces {
    */
   change(command: ChangeSettings): Promise<SettingsChange> {
     const { id, at, actor, workspace_id } = command;
-    return retryConflicts(`the settings of ${workspace_id}`, async () => {
+    return retryConflicts(this.documents, `the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
       if (found?.changed_by === id) {
         return { before: decidedSettings(found.before), after: workspaceSettings(found) };

@@ -10,6 +10,7 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Collection, DocumentStore } from '@tracking/ports';
+import { retryConflicts } from '@tracking/resilience';
 import {
   change,
   type Changed,
@@ -176,7 +177,7 @@ export class ApiKeys {
     remedy: string | undefined,
   ): Promise<NewApiKey> {
     const key = keyOf(environment, derivedBytes(this.options.secret, 'api key', command.id));
-    const { document, isNew } = await insertOnce(this.documents, command, {
+    const content = {
       id: idFor('key', command.id),
       workspace_id: command.workspace_id,
       name,
@@ -193,8 +194,13 @@ export class ApiKeys {
       rotated_to: null,
       max_role,
       hash: hashOf(key),
+    };
+    // One after another, so that of keys created at the same time only those above the maximum are refused.
+    const document = await retryConflicts(this.documents, `the keys of ${owner.id}`, async () => {
+      const stored = await insertOnce(this.documents, command, content);
+      if (stored.isNew && remedy !== undefined) await this.requireRoom(stored.document, command.at, remedy);
+      return stored.document;
     });
-    if (isNew && remedy !== undefined) await this.requireRoom(document, command.at, remedy);
     if (document.hash === hashOf(key)) return { ...apiKey(document, role), key };
     throw new DomainError(
       'secret_unreadable',

@@ -90,7 +90,7 @@ export function change<T extends VersionedDocument>(
   command: IdentityCommand,
   decide: (present: T) => Partial<Versionless<T>>,
 ): Promise<Changed<T>> {
-  return retryConflicts(`${name} ${id}`, async () => {
+  return retryConflicts(documents, `${name} ${id}`, async () => {
     const present = await documents.get(id);
     if (present?.workspace_id !== command.workspace_id) throw noSuch(name);
     if (present.changed_by === command.id) return { before: formerDocument(present), after: present };

@@ -191,8 +191,9 @@ class Admins {
     if (!isActiveAdmin(user) || isActiveAdmin({ ...user, ...set })) {
       return this.users.claim({ filter: { id, version } }, set);
     }
-    const change = await retryConflicts(`the admins of ${workspace_id}`, async () => {
-      const record = await this.settle(workspace_id);
+    const change = await retryConflicts(this.changes, `the admins of ${workspace_id}`, async () => {
+      const record = await this.#settleOnce(workspace_id);
+      if (!record) return undefined;
       if (!(await this.exist(workspace_id, id))) {
         throw new DomainError(
           'last_admin',
@@ -215,13 +216,16 @@ class Admins {
    * interrupted.
    */
   settle(workspace_id: string): Promise<AdminChangeDocument> {
-    return retryConflicts(`the admins of ${workspace_id}`, async () => {
-      const record = await this.changes.get(workspace_id);
-      if (!record) return { id: workspace_id, version: 0, is_pending: false, pending: null };
-      if (!record.pending) return record;
-      await this.#carryOut(record);
-      return undefined;
-    });
+    return retryConflicts(this.changes, `the admins of ${workspace_id}`, () => this.#settleOnce(workspace_id));
+  }
+
+  /** Returns the record if it has no change in progress. Otherwise completes the change and returns undefined. */
+  async #settleOnce(workspace_id: string): Promise<AdminChangeDocument | undefined> {
+    const record = await this.changes.get(workspace_id);
+    if (!record) return { id: workspace_id, version: 0, is_pending: false, pending: null };
+    if (!record.pending) return record;
+    await this.#carryOut(record);
+    return undefined;
   }
 
   async #carryOut({ id, version, pending }: AdminChangeDocument): Promise<UserDocument | undefined> {

@@ -80,7 +80,7 @@ export class Deliveries implements WebhookDeliveries {
   private async changeDelivery(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
     const { documents, queries, owner } = this.parts;
     const { delivery_id: id } = command;
-    const delivery = await retryConflicts(`delivery ${id}`, async () => {
+    const delivery = await retryConflicts(documents, `delivery ${id}`, async () => {
       const before = await queries.require([command], id);
       if (isRepeatedCommand(before, command)) return before;
       const after = await change(before);

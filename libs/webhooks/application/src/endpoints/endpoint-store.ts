@@ -60,10 +60,11 @@ export class EndpointStore {
   /**
    * Stores an endpoint in a free slot of its scope. Returns the stored endpoint if its id already exists, because the
    * command was repeated.
-   * @throws limit_exceeded
+   * @throws limit_exceeded, Busy
    */
-  async add(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
-    for (let tries = 0; tries < MAX_ENDPOINTS; tries += 1) {
+  add(document: Omit<EndpointDocument, 'slot'>): Promise<EndpointDocument> {
+    const { workspace_id, environment } = document;
+    return retryConflicts(this.documents, `the ${environment} endpoints of ${workspace_id}`, async () => {
       const existing = await this.documents.get(document.id);
       if (existing !== undefined) return existing;
       const taken = new Set((await this.listAll(document)).map(({ slot }) => slot));
@@ -71,13 +72,13 @@ export class EndpointStore {
       if (slot === undefined) throw tooManyEndpoints(MAX_ENDPOINTS);
       const placed = { ...document, slot };
       try {
-        if (await this.documents.insert(placed)) return placed;
+        return (await this.documents.insert(placed)) ? placed : undefined;
       } catch (error) {
         // Another endpoint took the slot in the meantime.
-        if (!(error instanceof DuplicateKey)) throw error;
+        if (error instanceof DuplicateKey) return undefined;
+        throw error;
       }
-    }
-    throw tooManyEndpoints(MAX_ENDPOINTS);
+    });
   }
 
   /**
@@ -86,7 +87,7 @@ export class EndpointStore {
    * @throws not_found, Busy, and errors of `change`
    */
   update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
-    return retryConflicts(`endpoint ${id}`, async () => {
+    return retryConflicts(this.documents, `endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
       if (before === undefined || before.deleted) throw noSuchEndpoint();
       const after = await change(before);
@@ -139,7 +140,7 @@ export class EndpointStore {
    * pending since. @throws Busy
    */
   async markBacklog(id: string): Promise<void> {
-    await retryConflicts(`endpoint ${id}`, async () => {
+    await retryConflicts(this.documents, `endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
       if (before?.deleted !== true) return true;
       const written = { ...before, backlog: 'discarding', revision: before.revision + 1 } as const;

@@ -56,7 +56,7 @@ export class ReplaySender {
     const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
     const sent = new Map<string, DeliveryDocument | undefined>();
     let left = taken;
-    await retryConflicts(`deliveries of replay ${replay.id}`, async () => {
+    await retryConflicts(this.parts.deliveries, `deliveries of replay ${replay.id}`, async () => {
       const stored = atHand ?? (await this.parts.queries.findByIds(left.map(({ id }) => id)));
       // After a conflict, the deliveries in memory are outdated.
       atHand = undefined;

@@ -178,7 +178,7 @@ export class ReplayStore {
    * @throws PreconditionFailed, replay_running, Busy
    */
   applyCommand(command: ReplayCommand, change: ReplayChange): Promise<ReplayDocument> {
-    return retryConflicts(`replay ${command.replay_id}`, async () => {
+    return retryConflicts(this.documents, `replay ${command.replay_id}`, async () => {
       const before = await this.require(command, command.replay_id);
       if (isRepeatedCommand(before, command)) return before;
       const after = change(before);
