@@ -22,7 +22,11 @@ describe('users and their keys', () => {
       'GET /users': { data: [user] },
       'POST /users/set_role': { ...user, role: 'viewer' },
       'POST /users/deactivate': { ...user, status: 'deactivated' },
-      'POST /users/reset_password': { reset_url: LINK, expires_at: '2026-11-28T09:30:00.000Z' },
+      'POST /users/reset_password': {
+        reset_url: LINK,
+        expires_at: '2026-11-28T09:30:00.000Z',
+        revoked_api_keys_count: 0,
+      },
       'POST /keys': { id: 'key_1', key: 'sk_test_1' },
     };
   });
@@ -48,6 +52,7 @@ describe('users and their keys', () => {
     ['users set-role ann@example.com viewer', `${EMAIL} has the role viewer\n`, { email: EMAIL, role: 'viewer' }],
     ['users deactivate ann@example.com', `${EMAIL} is deactivated\n`, { email: EMAIL }],
     ['users reset-password ann@example.com', `${LINK}\n`, { email: EMAIL }],
+    ['users reset-password ann@example.com --revoke-keys', `${LINK}\n`, { email: EMAIL, revoke_api_keys: true }],
     [
       'keys create --name mine --environment test --user ann@example.com',
       'sk_test_1\n',

@@ -101,10 +101,12 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('reset-password')
     .argument('<email>', 'e-mail of the user')
-    .description('print a one-time link to set a new password, which is shown only once')
+    .description('end the sessions of a user and print a one-time link to set a new password, which is shown only once')
+    .option('--revoke-keys', 'also revoke all API keys of the user')
     .action(
-      run(async ({ client, print, workspace, operand: email }) => {
-        const reset = await client.post<PasswordReset>('/users/reset_password', { workspace, email });
+      run(async ({ client, print, workspace, operand: email, options }) => {
+        const keys = options['revokeKeys'] === true && { revoke_api_keys: true };
+        const reset = await client.post<PasswordReset>('/users/reset_password', { workspace, email, ...keys });
         print.one(reset, ({ reset_url }) => reset_url);
       }),
     );

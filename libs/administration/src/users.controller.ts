@@ -1,9 +1,9 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
-import { Audited, Identified, OneOf, Password, reportChange, Text } from '@tracking/http';
+import { Audited, AuditTrail, Identified, OneOf, Password, reportChange, Text } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import { linkAddress } from '@tracking/identity-http';
+import { linkAddress, resetPassword, RevokesApiKeys } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
 import { APP_URL, IDENTITY } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
@@ -15,6 +15,10 @@ class NamedUserDto extends InWorkspaceDto {
   // Stored addresses may have characters that new ones must not have. The command that creates a user checks the address.
   @Text({ description: 'E-mail address of the user.' })
   email!: string;
+}
+class ResetPasswordDto extends NamedUserDto {
+  @RevokesApiKeys()
+  revoke_api_keys?: boolean | null;
 }
 class UserRoleDto extends NamedUserDto {
   @OneOf(ROLES, { description: 'Role of the user.' })
@@ -35,6 +39,7 @@ export class UsersController {
     @Inject(IDENTITY) private readonly identity: AdministrationDependencies['identity'],
     @Inject(Operators) private readonly operators: Operators,
     @Inject(APP_URL) private readonly appUrl: AdministrationDependencies['appUrl'],
+    @Inject(AuditTrail) private readonly trail: AuditTrail,
   ) {}
 
   /** Without a password, the response contains an invitation. */
@@ -102,14 +107,14 @@ export class UsersController {
   @HttpCode(200)
   @Audited('user.password_reset_requested')
   async resetPassword(
-    @Body(new InputPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
+    @Body(new InputPipe(ResetPasswordDto)) { workspace, email, revoke_api_keys }: ResetPasswordDto,
     @Identified() identified: CommandIdentity,
     @Req() request: FastifyRequest,
   ): Promise<PasswordReset> {
     const command = await this.operators.command(identified, workspace);
-    const { id } = await this.identity.users.named(command.workspace_id, email);
-    const { link, ...changed } = await this.identity.users.resetPassword(command, id);
-    reportChange(request, changed);
-    return { reset_url: linkAddress(this.appUrl, link.token), expires_at: link.expires_at };
+    const { id: user_id } = await this.identity.users.named(command.workspace_id, email);
+    const { identity, trail, appUrl } = this;
+    const reset = { command, user_id, revoke_api_keys, address: null };
+    return (await resetPassword({ identity, trail, appUrl }, request, reset)).body;
   }
 }

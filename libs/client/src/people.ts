@@ -28,7 +28,7 @@ export class SessionOperations {
     );
   }
 
-  /** Changes the caller's password, and ends their other sessions. */
+  /** Changes the caller's password, ends their other sessions, and replaces the cookie of this one. */
   changePassword(passwords: BodyOf<'changePassword'>, options?: PostOptions) {
     return this.api.call('changePassword', { body: passwords }, options);
   }
@@ -85,9 +85,9 @@ export class Users {
     return this.api.call('reactivateUser', { path: { id } }, options);
   }
 
-  /** Creates a password reset and returns its one-time `reset_url`. */
-  resetPassword(id: string, options?: PostOptions) {
-    return this.api.call('resetUserPassword', { path: { id } }, options);
+  /** Ends the user's sessions and returns a one-time `reset_url` for a new password. */
+  resetPassword(id: string, reset: BodyOf<'resetUserPassword'> = {}, options?: PostOptions) {
+    return this.api.call('resetUserPassword', { path: { id }, body: reset }, options);
   }
 }
 

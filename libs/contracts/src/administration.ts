@@ -15,8 +15,8 @@ export interface AdministrationStatus {
 /**
  * The body of `POST /administration/users`. Requests name users by e-mail address in the body, because a path segment
  * may be too short for an address. The body of `…/users/set_role` is `{workspace, email, role}`; that of
- * `…/users/deactivate` and `…/users/reset_password` is `{workspace, email}`. `GET …/users` has the query parameter
- * `workspace`.
+ * `…/users/deactivate` is `{workspace, email}`; that of `…/users/reset_password` is
+ * `{workspace, email, revoke_api_keys}`. `GET …/users` has the query parameter `workspace`.
  */
 export interface UserToCreate {
   /** Name of the workspace. */
@@ -39,6 +39,8 @@ export interface PasswordReset {
   /** One-time link for the new password, shown once. */
   readonly reset_url: string;
   readonly expires_at: Timestamp;
+  /** Number of API keys of the user that the request revoked. */
+  readonly revoked_api_keys_count: number;
 }
 
 /** The body of `POST /administration/keys`, with either `role` or `user`. */

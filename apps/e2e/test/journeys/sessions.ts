@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { eventually, scaleTimeout } from '@tracking/testing';
-import type { AxiosInstance } from 'axios';
+import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { SystemUnderTest } from '../subject.ts';
 import { createHttpClient, createTenant } from '../tenant.ts';
 
@@ -19,6 +19,9 @@ export function testSessions(subject: () => SystemUnderTest): void {
         await tenant.api.post(`/v1/invitations/${token}`, { name: 'Jo', password: PASSWORD });
 
         const browsers = subject().urls.map((url) => createHttpClient([url], SAME_ORIGIN_HEADERS));
+        const cookieOf = ({ headers }: AxiosResponse) => ({
+          Cookie: String(headers['set-cookie']).split(';', 1)[0],
+        });
         const browserAt = (n: number) => browsers[n % browsers.length] as AxiosInstance;
         const signIn = async (n: number) => {
           const browser = browserAt(n);
@@ -28,21 +31,23 @@ export function testSessions(subject: () => SystemUnderTest): void {
             email,
             tenant.workspace,
           ]);
-          return { Cookie: String(answer.headers['set-cookie']).split(';', 1)[0] };
+          return cookieOf(answer);
         };
         const asked = (headers: object) =>
           Promise.all(browsers.map(async (each) => (await each.get('/v1/session', { headers })).status));
         const all = (status: number) => browsers.map(() => status);
 
-        const [mine, other] = [await signIn(0), await signIn(1)];
-        expect([await asked(mine), await asked(other)]).toEqual([all(200), all(200)]);
+        const [former, other] = [await signIn(0), await signIn(1)];
+        expect([await asked(former), await asked(other)]).toEqual([all(200), all(200)]);
         const browser = browserAt(0);
-        const foreign = { ...mine, Origin: 'https://evil.example' };
+        const foreign = { ...former, Origin: 'https://evil.example' };
         expect((await browser.post('/v1/api_keys', {}, { headers: foreign })).data.error.code).toBe('csrf');
         const passwords = { current_password: PASSWORD, new_password: `${PASSWORD} again` };
-        expect((await browser.post('/v1/session/password', passwords, { headers: mine })).status).toBe(200);
+        const changed = await browser.post('/v1/session/password', passwords, { headers: former });
+        expect(changed.status).toBe(200);
+        const mine = cookieOf(changed);
         await eventually(async () => expect(await asked(other)).toEqual(all(401)));
-        expect(await asked(mine)).toEqual(all(200));
+        expect([await asked(former), await asked(mine)]).toEqual([all(401), all(200)]);
 
         const { data } = await browser.get('/v1/audit_log?limit=1', { headers: mine });
         expect(data.data).toEqual([

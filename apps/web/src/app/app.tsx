@@ -5,7 +5,7 @@ import './theme.css';
 import { Drawer, Loader, MantineProvider, Modal, createTheme } from '@mantine/core';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { onSessionChange, createSessionCaches } from '../session/session.ts';
+import { onSessionChange, createSessionCaches, isSessionReplaced } from '../session/session.ts';
 import { isRetryable } from './failures.ts';
 import { NotificationArea, ConfirmDialogArea } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
@@ -27,11 +27,20 @@ const router = createAppRouter(queryClient);
 
 /** Asks the user to sign in again, then returns to the same page. */
 async function signInAgain(): Promise<void> {
-  const { pathname, href } = router.state.location;
-  if (pathname === '/sign-in' || pathname === '/invitation') return;
+  if (isSignInPage()) return;
+  if (await isSessionReplaced()) {
+    await queryClient.invalidateQueries();
+    return;
+  }
+  if (isSignInPage()) return;
+  const { href } = router.state.location;
   await router.navigate({ to: '/sign-in', search: { next: href, ended: true } });
   // The user may have stayed on the page because of unsaved input.
   if (router.state.location.pathname === '/sign-in') queryClient.clear();
+}
+
+function isSignInPage(): boolean {
+  return ['/sign-in', '/invitation'].includes(router.state.location.pathname);
 }
 
 /**

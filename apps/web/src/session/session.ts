@@ -100,6 +100,31 @@ export function createSessionCaches({ ended, refused, changed }: SessionListener
   return { queryCache, mutationCache: new MutationCache({ onError: checkError }) };
 }
 
+/** Time within which the response to a password change arrives after it has ended the former cookie. */
+const COOKIE_REPLACEMENT_MS = 500;
+
+/**
+ * Checks if the browser has a valid session after a request was refused with 401. A password change replaces the cookie,
+ * so a request that was sent at the same time is refused although the session continues.
+ */
+export function isSessionReplaced(): Promise<boolean> {
+  const check = async () => {
+    await new Promise((resolve) => setTimeout(resolve, COOKIE_REPLACEMENT_MS));
+    try {
+      await api('live').session.get();
+      return true;
+    } catch {
+      return false;
+    } finally {
+      sessionCheck = undefined;
+    }
+  };
+  return (sessionCheck ??= check());
+}
+
+/** The check in progress, which all refused requests share. */
+let sessionCheck: Promise<boolean> | undefined;
+
 let channel: BroadcastChannel | undefined;
 
 /** Returns the channel between tabs of one browser, which share the session. */

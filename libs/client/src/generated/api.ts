@@ -660,7 +660,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Needs the header `X-Requested-With`, with any value.
+         * @description Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.
          *
          *     Open to everybody; no credentials are needed.
          */
@@ -690,7 +690,9 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description For users, with a session or with their own key. No permission is needed.
+         * @description Ends all sessions of the user. A request with a session gets a new cookie for its session. If the response is lost, sign in with the new password.
+         *
+         *     For users, with a session or with their own key. No permission is needed.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -1200,7 +1202,7 @@ export interface paths {
         put?: never;
         /**
          * Create a password reset link
-         * @description Earlier links become invalid. The present password stays valid until the new link is used. For an invited user, the link is a new invitation.
+         * @description Ends all sessions of the user within 5 seconds. Earlier links become invalid. The present password stays valid until the new link is used. API keys stay valid unless `revoke_api_keys` is true. For an invited user, the link is a new invitation.
          *
          *     Needs the permission `workspace:admin`.
          */
@@ -4278,7 +4280,7 @@ export interface components {
         PasswordChanged: {
             /**
              * Format: date-time
-             * @description Time of the change, when all other sessions ended. UTC with milliseconds.
+             * @description Time of the change, when all other sessions and the former cookie ended. UTC with milliseconds.
              */
             changed_at: string;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
@@ -4295,8 +4297,17 @@ export interface components {
              * @example https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP
              */
             reset_url: string;
+            /** @description Number of API keys that the request revoked. */
+            revoked_api_keys_count: number;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
+        };
+        PasswordResetFields: {
+            /**
+             * @description True to also revoke all valid API keys of the user, in both environments. False by default.
+             * @example true
+             */
+            revoke_api_keys?: boolean | null;
         };
         /** @enum {string} */
         Permission: "shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin";
@@ -9140,7 +9151,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed. */
+            /** @description Changed. For a request with a session, `Set-Cookie` contains the new session cookie. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12677,7 +12688,16 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "revoke_api_keys": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["PasswordResetFields"];
+            };
+        };
         responses: {
             /** @description The link. The response is the only one that contains it. */
             200: {
@@ -12689,7 +12709,8 @@ export interface operations {
                      * @example {
                      *       "warnings": [],
                      *       "reset_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
-                     *       "expires_at": "2026-11-23T09:30:00.000Z"
+                     *       "expires_at": "2026-11-23T09:30:00.000Z",
+                     *       "revoked_api_keys_count": 1
                      *     }
                      */
                     "application/json": components["schemas"]["PasswordReset"];

@@ -122,6 +122,13 @@ export class ApiKeys {
     return this.set(command, id, role, ({ revoked_at }) => (revoked_at === null ? { revoked_at: command.at } : {}));
   }
 
+  /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
+  async revocable({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
+    const keys = await findAll(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
+    const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !hasEnded(expires_at, at);
+    return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
+  }
+
   /**
    * Replaces a key with a new one with the same owner, environment and expiry. The old key expires after the grace
    * period.

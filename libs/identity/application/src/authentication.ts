@@ -211,8 +211,8 @@ export class SessionAuthentication {
     const isDue = (seen: Timestamp | null) =>
       seen === null || Date.parse(now) - Date.parse(seen) >= USE_RECORD_INTERVAL_MS;
     const write = (writing: Promise<unknown>) => this.#writes.add(writing, { session_id: session.id });
-    // The process that changed the password may have ended before it stored the new epoch on the session.
-    if (session.epoch !== user.sessions_epoch) write(this.options.sessions.keep(session.id, user.sessions_epoch));
+    // An earlier version changed the password and ended before it stored the new epoch on the session.
+    if (session.epoch !== user.sessions_epoch) write(this.options.sessions.keep(session, user.sessions_epoch));
     if (isDue(session.last_seen_at)) write(this.options.sessions.noteUse(session, now));
     if (!isDue(user.last_seen_at)) return;
     const { id, last_seen_at } = user;

@@ -10,6 +10,13 @@ const MAX_IDLE_MS = 12 * HOUR_MS;
 /** Time after which a session ends even if it is used. */
 const MAX_AGE_MS = 30 * 24 * HOUR_MS;
 const DELETION_BATCH_SIZE = 200;
+/** Epoch of a session that was ended, which no user has: the epochs of users begin with 1. */
+const ENDED_EPOCH = 0;
+/**
+ * Time after its start for which an ended session stays stored. A sign-in can be repeated with its `Idempotency-Key` for
+ * 24 hours, and would begin a session that is not stored again.
+ */
+const ENDED_RETENTION_MS = 24 * HOUR_MS;
 
 /** The fields of a user on which the validity of the user's sessions depends. */
 type SessionOwner = Pick<UserDocument, 'id' | 'workspace_id' | 'sessions_epoch' | 'kept_session'>;
@@ -17,11 +24,11 @@ type SessionOwner = Pick<UserDocument, 'id' | 'workspace_id' | 'sessions_epoch' 
 export interface SessionDocument extends Session {
   readonly workspace_id: string;
   readonly user_id: string;
-  /** SHA-256 of the token in the cookie, in hex. */
+  /** SHA-256 of the token in the cookie, in hex; another text for a session that was ended. */
   readonly hash: string;
-  /** Value of the owner's `sessions_epoch` at the start of the session. */
+  /** Value of the owner's `sessions_epoch` in which the session is valid. */
   readonly epoch: number;
-  /** Time at which the session ends unless it is used before. */
+  /** Time at which the session ends unless it is used before, and after which it is deleted. */
   readonly ends_at: Timestamp;
 }
 
@@ -66,13 +73,13 @@ export class Sessions {
     return new Sessions(documents, options);
   }
 
-  /** Begins a session; a repeat of the command returns the same one. */
+  /** Begins a session; a repeat of the command returns the same one, but does not begin it again after its end. */
   async begin(
     command: { readonly id: string; readonly at: Timestamp },
     owner: SessionOwner,
     { address, user_agent }: SignInOrigin,
   ): Promise<BegunSession> {
-    const token = tokenOf(derivedBytes(this.options.secret, 'session', command.id));
+    const token = this.#tokenOf(command);
     const expires_at = later(command.at, MAX_AGE_MS);
     const session: SessionDocument = {
       id: idFor('ses', command.id),
@@ -106,11 +113,34 @@ export class Sessions {
 
   /** Ends a session of the user. @throws DomainError `not_found`, also for a session of another user */
   async end(userId: string, id: string): Promise<Session> {
-    const ended = await this.documents.get(id);
-    if (ended?.user_id !== userId) throw new DomainError('not_found', 'You have no such session.');
-    await this.documents.delete(id);
-    this.options.onEnded(ended);
-    return session(ended);
+    const present = await this.documents.get(id);
+    const ended =
+      present?.user_id === userId &&
+      present.epoch !== ENDED_EPOCH &&
+      (await this.documents.claim(unchangedToken(present), {
+        hash: `ended ${id}`,
+        epoch: ENDED_EPOCH,
+        ends_at: later(present.created_at, ENDED_RETENTION_MS),
+      }));
+    if (!ended) throw new DomainError('not_found', 'You have no such session.');
+    this.options.onEnded(present);
+    return session(present);
+  }
+
+  /**
+   * Gives a session another token and makes it valid in a new epoch of its user. Without this call, a new epoch ends the
+   * session. Returns undefined if the session was ended.
+   * @param command the command that began the epoch; a repeat returns the same token
+   */
+  async renew(
+    command: { readonly id: string },
+    { id, epoch }: { readonly id: string; readonly epoch: number },
+  ): Promise<BegunSession | undefined> {
+    const present = await this.documents.get(id);
+    if (!present || present.epoch === ENDED_EPOCH) return undefined;
+    const token = this.#tokenOf(command);
+    const renewed = await this.documents.claim(unchangedToken(present), { hash: hashOf(token), epoch });
+    return renewed && { session: renewed, token };
   }
 
   /** Stores the time of a use. If several replicas see the same old time, one of them writes. */
@@ -118,9 +148,9 @@ export class Sessions {
     await this.documents.claim({ filter: { id, last_seen_at } }, { last_seen_at: at, ends_at: endOf(at, expires_at) });
   }
 
-  /** Keeps a session valid in a new epoch of its user. */
-  async keep(id: string, epoch: number): Promise<void> {
-    await this.documents.claim({ filter: { id } }, { epoch });
+  /** Stores that a session is valid in a new epoch of its user. */
+  async keep(kept: SessionDocument, epoch: number): Promise<void> {
+    await this.documents.claim(unchangedToken(kept), { epoch });
   }
 
   /** Deletes ended sessions. @param ending stops the deletion early; the next run continues */
@@ -135,9 +165,18 @@ export class Sessions {
       if (ended.length < DELETION_BATCH_SIZE || ending.aborted) return;
     }
   }
+
+  #tokenOf({ id }: { readonly id: string }): string {
+    return tokenOf(derivedBytes(this.options.secret, 'session', id));
+  }
 }
 
-/** Returns true unless a new password or a deactivation of the user ended the session. */
+/** Matches a session that was neither ended nor renewed since it was read. */
+function unchangedToken({ id, hash }: SessionDocument) {
+  return { filter: { id, hash } };
+}
+
+/** Returns true unless a new password, a password reset or a deactivation of the user ended the session. */
 export function isOfEpoch({ id, epoch }: SessionDocument, { sessions_epoch, kept_session }: SessionOwner): boolean {
   return epoch === sessions_epoch || (kept_session?.id === id && kept_session.epoch === sessions_epoch);
 }

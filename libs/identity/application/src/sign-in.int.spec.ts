@@ -5,6 +5,7 @@ import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { openReplicas, refusal } from '../test/replicas.ts';
 import { Identity, identitySweeper } from './index.ts';
 import type { BegunSession } from './index.ts';
+import type { UserDocument } from './user-store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -102,6 +103,14 @@ describe('signing in', () => {
     const [first, second] = [await identity.signIn(repeated, request), await identity.signIn(repeated, request)];
     expect(second).toEqual(first);
     expect((await identity.sessions.list(first.session.user_id, { limit: 10 })).items).toHaveLength(1);
+    // A session that has ended is not begun again.
+    await identity.sessions.end(first.session.user_id, first.session.id);
+    const third = await identity.signIn(repeated, request);
+    expect([await lets(third), await lets(third, await replicas.open())]).toEqual([false, false]);
+    await identity.sessions.sweep(new Date(replicas.time.now), new AbortController().signal);
+    const fourth = await identity.signIn(repeated, request);
+    expect([await lets(first), await lets(fourth)]).toEqual([false, false]);
+    expect((await identity.sessions.list(first.session.user_id, { limit: 10 })).items).toEqual([]);
     // Others may know the id of the command, but only the user knows the token.
     const stranger = await Identity.open({
       documentStore: replicas.documentStore,
@@ -269,41 +278,78 @@ describe('a session', () => {
 describe('a new password', () => {
   const change = { current_password: PASSWORD, new_password: 'another harbour crane' };
 
-  it('ends every session except the one of the request, immediately', async () => {
+  it('ends every session immediately; the session of the request is renewed with another token', async () => {
     const user = await newUser();
-    const [kept, ended] = [await signIn(), await signIn()];
+    const [renewed, ended] = [await signIn(), await signIn()];
     const other = await replicas.open();
-    for (const begun of [kept, ended]) expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
-    const { sessions_epoch } = await identity.userPasswords.change(await replicas.command(), user.id, {
-      ...change,
-      session_id: kept.session.id,
-    });
-    await identity.sessions.keep(kept.session.id, sessions_epoch);
-    expect([await lets(kept), await lets(ended)]).toEqual([true, false]);
+    for (const begun of [renewed, ended]) expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
+    const changing = await replicas.command();
+    const { sessions_epoch: epoch } = await identity.userPasswords.change(changing, user.id, change);
+    const { id } = renewed.session;
+    const again = await identity.sessions.renew(changing, { id, epoch });
+    if (!again) throw new Error('not renewed');
+    expect(await identity.sessions.renew(changing, { id, epoch })).toEqual(again);
+    expect([await lets(again), await lets(renewed), await lets(ended)]).toEqual([true, false, false]);
     lookedUpAgain();
-    expect([await lets(kept, other), await lets(ended, other)]).toEqual([true, false]);
-    expect((await identity.sessions.list(user.id, { limit: 10 })).items.map(({ id }) => id)).toEqual([kept.session.id]);
+    for (const begun of [renewed, ended]) expect([begun.token, await lets(begun, other)]).toEqual([begun.token, false]);
+    expect(await lets(again, other)).toBe(true);
+    expect((await identity.sessions.list(user.id, { limit: 10 })).items.map((each) => each.id)).toEqual([id]);
     expect((await refusal(signIn())).code).toBe('invalid_credentials');
     expect(await lets(await signIn({ password: change.new_password }))).toBe(true);
+    expect(await replicas.content()).not.toContain(again.token);
   });
 
-  it('keeps that session even if the process ends in between, but only until the next change', async () => {
+  it('ends every session if the process ends before it renews one', async () => {
+    const user = await newUser();
+    const begun = await signIn();
+    await identity.userPasswords.change(await replicas.command(), user.id, change);
+    expect(await lets(begun)).toBe(false);
+    expect((await identity.sessions.list(user.id, { limit: 10 })).items).toEqual([]);
+  });
+
+  it('renews no session that was ended in the meantime', async () => {
+    const user = await newUser();
+    const { session } = await signIn();
+    const changing = await replicas.command();
+    const { sessions_epoch: epoch } = await identity.userPasswords.change(changing, user.id, change);
+    await identity.sessions.end(user.id, session.id);
+    expect(await identity.sessions.renew(changing, { id: session.id, epoch })).toBeUndefined();
+    expect((await identity.sessions.list(user.id, { limit: 10 })).items).toEqual([]);
+  });
+
+  it('keeps the session that an earlier version kept, until the next change', async () => {
     const user = await newUser();
     const kept = await signIn();
-    await identity.userPasswords.change(await replicas.command(), user.id, { ...change, session_id: kept.session.id });
+    const epoch = 2;
+    await identity.userPasswords.change(await replicas.command(), user.id, change);
+    const users = await replicas.documentStore.collection<UserDocument>({ name: 'users', indexes: [] });
+    await users.claim({ filter: { id: user.id } }, { kept_session: { id: kept.session.id, epoch } });
     const after = await replicas.open();
     expect(await lets(kept, after)).toBe(true);
     await after.close();
     expect((await after.sessions.list(user.id, { limit: 10 })).items).toHaveLength(1);
-
-    const again = { current_password: change.new_password, new_password: 'a third harbour crane' };
-    await identity.userPasswords.change(await replicas.command(), user.id, again);
+    await identity.users.resetPassword(await replicas.command(), user.id);
     lookedUpAgain();
     expect([await lets(kept), await lets(kept, after)]).toEqual([false, false]);
   });
 });
 
 describe('the sweeper', () => {
+  it('deletes a session that was ended when its sign-in can no longer be repeated', async () => {
+    const user = await newUser();
+    const { session } = await signIn();
+    await identity.sessions.end(user.id, session.id);
+    const isStored = async () => (await identity.sessions.documents.get(session.id)) !== undefined;
+    for (const [hours, stored] of [
+      [24, true],
+      [1, false],
+    ] as const) {
+      replicas.time.now += hours * HOUR_MS;
+      await identity.sessions.sweep(new Date(replicas.time.now), new AbortController().signal);
+      expect(await isStored()).toBe(stored);
+    }
+  });
+
   it('deletes only ended sessions', async () => {
     const user = await newUser();
     const old = await signIn();

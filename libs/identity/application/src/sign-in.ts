@@ -81,8 +81,6 @@ export class SignIn {
 export interface PasswordChange {
   readonly current_password: string;
   readonly new_password: string;
-  /** The session of the request, if it has one. */
-  readonly session_id?: string | undefined;
 }
 
 /** Password changes by users. */
@@ -93,13 +91,14 @@ export class UserPasswords {
   ) {}
 
   /**
-   * Sets a new password, which ends all sessions and the link. The session of the request stays valid in the new epoch.
+   * Sets a new password, which ends all sessions and the link. The session of the request can be renewed for the returned
+   * epoch: see {@link Sessions.renew}.
    * @throws DomainError `invalid_credentials` if the current password is wrong, `validation_failed`; Busy
    */
   async change(
     command: IdentityCommand,
     user_id: string,
-    { current_password, new_password, session_id }: PasswordChange,
+    { current_password, new_password }: PasswordChange,
   ): Promise<Changed<User> & { readonly sessions_epoch: number }> {
     const user = await this.store.documents.get(user_id);
     if (user?.workspace_id !== command.workspace_id) throw noSuch('user');
@@ -109,10 +108,7 @@ export class UserPasswords {
     const changed = await this.store.change(command, user_id, (present) => {
       // Another command has changed the password since it was checked.
       if (present.status !== 'active' || present.password_hash !== user.password_hash) throw wrongPassword();
-      const epoch = present.sessions_epoch + 1;
-      // In the same write: the session of the request stays valid even if this process ends now.
-      const kept_session = session_id === undefined ? null : { id: session_id, epoch };
-      return { password_hash, sessions_epoch: epoch, kept_session, link: null, link_hash: null };
+      return { password_hash, sessions_epoch: present.sessions_epoch + 1, link: null, link_hash: null };
     });
     return { ...publicly(changed), sessions_epoch: changed.after.sessions_epoch };
   }

@@ -21,13 +21,13 @@ export interface UserDocument extends User, VersionedDocument {
   /** Password hash as a PHC string; null until a password is set. */
   readonly password_hash: string | null;
   /**
-   * Number that grows when all sessions of the user end: with a new password, and with a deactivation. A session stores
-   * the epoch in which it began, and is not valid in another one.
+   * Number that grows when all sessions of the user end: with a new password, a password reset, and a deactivation. A
+   * session stores its epoch, and is not valid in another one.
    */
   readonly sessions_epoch: number;
   /**
    * The session that changed the password, and the epoch that began with the change, in which the session stays valid.
-   * Without effect in later epochs.
+   * Without effect in later epochs. Only earlier versions set this field.
    */
   readonly kept_session?: { readonly id: string; readonly epoch: number } | null;
   /** The latest link of this user; no earlier one is valid. */

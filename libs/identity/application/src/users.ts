@@ -138,18 +138,19 @@ export class Users {
   }
 
   /**
-   * Creates a link with which the user sets a new password; for an invited user, a new invitation. Earlier links become
-   * invalid; the present password stays valid until the new link is used.
+   * Creates a link with which the user sets a new password, and ends all sessions of the user; for an invited user,
+   * creates a new invitation. Earlier links become invalid; the present password stays valid until the new link is used.
    * @throws DomainError `not_found`, `precondition_failed`, `user_not_active`
    */
   async resetPassword(command: IdentityCommand, id: string): Promise<ChangedWithLink> {
     const { token, expires_at } = linkOf(this.secret, 'password_reset', command);
-    const changed = await this.store.change(command, id, ({ status }) => {
+    const changed = await this.store.change(command, id, ({ status, sessions_epoch }) => {
       if (status === 'deactivated') {
         throw new DomainError('user_not_active', 'The user is deactivated. Reactivate the user first.');
       }
       const purpose = status === 'invited' ? 'invitation' : 'password_reset';
-      return { link: { purpose, expires_at, used_by: null }, link_hash: hashOf(token) };
+      const link = { purpose, expires_at, used_by: null } as const;
+      return { link, link_hash: hashOf(token), sessions_epoch: sessions_epoch + 1 };
     });
     const purpose = changed.after.link?.purpose ?? 'password_reset';
     return { ...publicly(changed), link: { purpose, token, expires_at } };

@@ -35,7 +35,7 @@ import {
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
-import type { IdentityCommand } from '@tracking/identity';
+import type { BegunSession, IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
@@ -54,6 +54,8 @@ import { SignInThrottle } from './sign-in-throttle.ts';
 
 type SessionEnded = WriteResponse<{ readonly id: string; readonly deleted: true }>;
 
+const SESSION_ENDED =
+  'The session that this request started has ended. To start another one, sign in with another Idempotency-Key.';
 const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' as const } } };
 
 @ApiTags('Session')
@@ -69,7 +71,8 @@ export class SessionController {
   @HttpCode(200)
   @Operation('signIn', {
     summary: 'Sign in',
-    description: 'Needs the header `X-Requested-With`, with any value.',
+    description:
+      'Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.',
     body: SignInDto,
     acceptedBody: json(ANONYMOUS_BODY_LIMIT),
     beginsSession: true,
@@ -94,19 +97,18 @@ export class SessionController {
     const { email, password, workspace } = value;
     await this.throttle.signIn(email, request.ip);
     const from = { address: request.ip, user_agent: request.headers['user-agent'] };
-    const { session, token } = await this.identity.signIn(commandIdentityOf(request), {
+    const begun = await this.identity.signIn(commandIdentityOf(request), {
       email,
       password,
       workspace: workspace ?? undefined,
       ...from,
     });
-    const principal = await this.identity.authenticateSession(token, environment);
-    // The user was deactivated in the meantime.
-    if (!principal)
-      throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
+    const principal = await this.identity.authenticateSession(begun.token, environment);
+    // The request is a repeat and the session was ended, or the user was deactivated in the meantime.
+    if (!principal) throw new DomainError('invalid_credentials', SESSION_ENDED);
     request.principal = principal;
     const holder = await this.holder(principal, reply);
-    reply.header('Set-Cookie', this.cookie.issue(token, new Date(session.expires_at)));
+    this.setCookie(reply, begun);
     return this.responder.respond(reply, warnings, { body: holder });
   }
 
@@ -163,9 +165,16 @@ export class SessionController {
   @HttpCode(200)
   @Operation('changePassword', {
     summary: 'Change your password',
+    description:
+      'Ends all sessions of the user. A request with a session gets a new cookie for its session. If the response is lost, sign in with the new password.',
     body: PasswordChangeDto,
   })
-  @ApiResponse({ status: 200, description: 'Changed.', type: PasswordChangedResource })
+  @ApiResponse({
+    status: 200,
+    description: 'Changed. For a request with a session, `Set-Cookie` contains the new session cookie.',
+    type: PasswordChangedResource,
+    headers: SET_COOKIE,
+  })
   @Audited('user.password_changed')
   async changePassword(
     @SentBody(new BodyPipe(PasswordChangeDto, PasswordChangedResource))
@@ -177,12 +186,13 @@ export class SessionController {
     const { actor, type, credential_id } = principalOf(request);
     await this.throttle.changePassword(actor.id);
     const { current_password, new_password } = value;
-    const session_id = type === 'session' ? credential_id : undefined;
-    const change = { current_password, new_password, session_id };
-    const { sessions_epoch } = await this.identity.userPasswords
-      .change(command, actor.id, change)
+    const { sessions_epoch: epoch } = await this.identity.userPasswords
+      .change(command, actor.id, { current_password, new_password })
       .catch(throwAsFieldError);
-    if (session_id !== undefined) await this.identity.sessions.keep(session_id, sessions_epoch);
+    if (type === 'session') {
+      const renewed = await this.identity.sessions.renew(command, { id: credential_id, epoch });
+      if (renewed) this.setCookie(reply, renewed);
+    }
     reportChange(request, { before: null, after: {} }, actor.id);
     return this.responder.respond(reply, warnings, { body: { changed_at: command.at } });
   }
@@ -217,6 +227,10 @@ export class SessionController {
     const { device, address } = await this.identity.sessions.end(actor.id, id);
     reportChange(reply.request, { before: { device, address }, after: null }, id);
     return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
+  }
+
+  private setCookie(reply: FastifyReply, { token, session }: BegunSession): void {
+    reply.header('Set-Cookie', this.cookie.issue(token, new Date(session.expires_at)));
   }
 
   /** The response combines several resources, so the ETag is computed from the content. */

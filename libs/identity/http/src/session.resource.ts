@@ -102,7 +102,7 @@ export class SessionEndedResource extends WithWarnings {
 export class PasswordChangedResource extends WithWarnings {
   @ApiProperty({
     ...TIME,
-    description: 'Time of the change, when all other sessions ended. UTC with milliseconds.',
+    description: 'Time of the change, when all other sessions and the former cookie ended. UTC with milliseconds.',
   })
   readonly changed_at!: string;
 }

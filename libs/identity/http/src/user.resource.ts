@@ -111,17 +111,6 @@ export class UserReactivatedResource extends UserWrittenResource {
   readonly invitation_expires_at!: string | null;
 }
 
-@ApiSchema({ name: 'PasswordReset' })
-export class PasswordResetResource extends WithWarnings {
-  @ApiProperty({
-    description: 'One-time link with which the user sets a new password. Returned only once, in this response.',
-    example: 'https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP',
-  })
-  readonly reset_url!: string;
-  @ApiProperty({ ...TIME, description: 'Time at which the link expires. UTC with milliseconds.' })
-  readonly expires_at!: string;
-}
-
 @ApiSchema({ name: 'UserPage' })
 export class UserPageResource extends PageType(
   UserResource,

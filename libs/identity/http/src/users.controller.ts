@@ -3,12 +3,14 @@ import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, User, Warning } from '@tracking/contracts';
 import {
   Audited,
+  AuditTrail,
   BodyPipe,
   CurrentScope,
   Cursors,
   etagOf,
   NO_BODY,
   Operation,
+  OptionalBodyPipe,
   PageDto,
   type ReadBody,
   recordPage,
@@ -25,7 +27,6 @@ import { IDENTITY, type IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
 import { linkAddress } from './invitations.controller.ts';
 import {
-  PasswordResetResource,
   UserChangesDto,
   UserDto,
   UserInvitedResource,
@@ -34,15 +35,19 @@ import {
   UserResource,
   UserWrittenResource,
 } from './user.resource.ts';
+import { PasswordResetDto, PasswordResetResource, resetPassword } from './password-reset.ts';
 
 const Unknown = () => refusal(404, 'No such user in this workspace.');
 const LastAdmin = () => refusal(409, 'The user is the only active admin of the workspace.');
 const FIELDS = new BodyPipe(UserDto, UserInvitedResource);
+const RESET = new OptionalBodyPipe(PasswordResetDto, PasswordResetResource);
 const CHANGES = new BodyPipe(UserChangesDto, UserWrittenResource);
 
 @ApiTags('Users')
 @Controller('v1/users')
 export class UsersController {
+  @Inject(AuditTrail) private readonly trail!: AuditTrail;
+
   constructor(
     @Inject(IDENTITY) private readonly identity: IdentityHttpDependencies['identity'],
     @Inject(WriteResponder) private readonly responder: WriteResponder,
@@ -170,7 +175,9 @@ export class UsersController {
   @Operation('resetUserPassword', {
     summary: 'Create a password reset link',
     description:
-      'Earlier links become invalid. The present password stays valid until the new link is used. For an invited user, the link is a new invitation.',
+      'Ends all sessions of the user within 5 seconds. Earlier links become invalid. The present password stays valid until the new link is used. API keys stay valid unless `revoke_api_keys` is true. For an invited user, the link is a new invitation.',
+    body: PasswordResetDto,
+    bodyMayBeOmitted: true,
     conditional: 'write',
   })
   @ApiResponse({
@@ -182,14 +189,18 @@ export class UsersController {
   @refusal(409, 'The user is deactivated.')
   async resetPassword(
     @Param('id') id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(RESET) { value: { revoke_api_keys }, warnings }: ReadBody<PasswordResetDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<PasswordResetResource> {
-    const { before, after, link } = await this.identity.users.resetPassword(command, id);
-    reportChange(reply.request, { before, after });
-    const body = { reset_url: linkAddress(this.settings.appUrl, link.token), expires_at: link.expires_at };
-    const { warnings } = await this.responder.respond(reply, ignored, { body, version: after.version });
-    return { ...body, warnings: [...warnings] };
+  ): Promise<WriteResponse<Omit<PasswordResetResource, 'warnings'>>> {
+    const { identity, trail, settings } = this;
+    const { request } = reply;
+    const reset = await resetPassword({ identity, trail, appUrl: settings.appUrl }, request, {
+      command,
+      user_id: id,
+      revoke_api_keys,
+      address: request.ip,
+    });
+    return this.responder.respond(reply, warnings, reset);
   }
 }

@@ -115,8 +115,13 @@ const TAKEN_AWAY: readonly (readonly [string, () => Promise<Credential>, TakeAwa
       here.identity.userPasswords.change(await command(), owner.id, {
         current_password: PASSWORD,
         new_password: 'another horse battery',
-        session_id: 'ses_elsewhere',
       }),
+    401,
+  ],
+  [
+    'a session whose user’s password is reset',
+    sessionOfUser,
+    async ({ owner }) => here.identity.users.resetPassword(await command(), owner.id),
     401,
   ],
   ['a session whose user gets another role', sessionOfUser, demoted, 403],

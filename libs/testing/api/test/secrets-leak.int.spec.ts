@@ -126,13 +126,17 @@ async function sessionsAreUsed(email: string, password: string): Promise<void> {
   const own = { json: { name: 'mine', environment: 'live' }, headers: { ...headers, ...under(randomUUID()) } };
   expect((await send('POST', '/v1/api_keys', own, 'a key of a user')).status).toBe(201);
   const new_password = kept.track('a password that was changed', 'yet another "pass phrase", 4715');
-  const change = (current_password: string, next: string) =>
-    send('POST', '/v1/session/password', { headers, json: { current_password, new_password: next } });
+  const change = (current_password: string, next: string, secret?: string) =>
+    send('POST', '/v1/session/password', { headers, json: { current_password, new_password: next } }, secret);
   expect((await change(wrong, new_password)).status).toBeGreaterThanOrEqual(400);
   expect((await change(password, password.slice(0, 9))).status).toBe(400);
-  expect((await change(password, new_password)).status).toBe(200);
-  expect((await send('DELETE', '/v1/session', { headers })).status).toBe(200);
-  expect((await send('GET', '/v1/session', { headers })).status).toBe(401);
+  const changed = await change(password, new_password, 'the cookie after a change of the password');
+  expect(changed.status).toBe(200);
+  const renewed = { ...headers, cookie: `__Host-session=${extractSecret(changed)}` };
+  expect((await send('DELETE', '/v1/session', { headers: renewed })).status).toBe(200);
+  for (const ended of [headers, renewed]) {
+    expect((await send('GET', '/v1/session', { headers: ended })).status).toBe(401);
+  }
 }
 
 async function operatorsMakeUsers(): Promise<void> {

@@ -102,9 +102,13 @@ describe('signing in', () => {
   it('takes a password of blanks as any other, and none that is empty', async () => {
     const user = await newUser();
     const blanks = ' '.repeat(10);
-    const own = { ...OWN, ...cookieOf(await signIn(user.email)) };
-    const change = (new_password: string, current_password = PASSWORD) =>
-      call('POST', '/v1/session/password', { headers: own, json: { current_password, new_password } });
+    let own = { ...OWN, ...cookieOf(await signIn(user.email)) };
+    const change = async (new_password: string, current_password = PASSWORD) => {
+      const json = { current_password, new_password };
+      const answer = await call('POST', '/v1/session/password', { headers: own, json });
+      if (answer.status === 200) own = { ...OWN, ...cookieOf(answer) };
+      return answer;
+    };
     const short = await change(' '.repeat(9));
     expect([short.status, short.text]).toEqual([400, expect.stringContaining('at least 10 characters')]);
     expect((await change('')).status).toBe(400);
@@ -166,6 +170,17 @@ describe('signing in', () => {
     expect(changed.status).toBe(200);
     const late = await signIn(email, {}, under);
     expect([late.status, codeOf(late), late.headers.get('set-cookie')]).toEqual([401, 'invalid_credentials', null]);
+  });
+
+  it('repeated under an Idempotency-Key does not begin the session again after sign-out', async () => {
+    const { email } = await newUser();
+    const under = { 'idempotency-key': randomUUID() };
+    const first = cookieOf(await signIn(email, {}, under));
+    expect((await call('DELETE', '/v1/session', { headers: { ...OWN, ...first } })).status).toBe(200);
+    const late = await signIn(email, {}, under);
+    expect([late.status, codeOf(late), late.headers.get('set-cookie')]).toEqual([401, 'invalid_credentials', null]);
+    expect((await call('GET', '/v1/session', { headers: first })).status).toBe(401);
+    expect((await signIn(email)).status).toBe(200);
   });
 
   it('in another environment is another request under the same Idempotency-Key', async () => {
@@ -312,8 +327,9 @@ describe('a session', () => {
     }
   });
 
-  it('changes the password, which ends all others', async () => {
+  it('changes the password, which ends all others and replaces its own cookie', async () => {
     const { user, own } = await signedIn();
+    const before = await call('GET', '/v1/sessions', { headers: own });
     const other = cookieOf(await signIn(user.email));
     const change = (fields: object) =>
       call('POST', '/v1/session/password', {
@@ -326,10 +342,18 @@ describe('a session', () => {
     expect([short.status, (short.body['error'] as JsonObject)['param']]).toEqual([400, 'new_password']);
     expect((await call('GET', '/v1/session', { headers: other })).status).toBe(200);
 
-    const { status, body } = await change({});
+    const changed = await change({});
+    const { status, body } = changed;
     expect([status, body]).toEqual([200, { changed_at: expect.any(String), warnings: [] }]);
-    expect((await call('GET', '/v1/session', { headers: own })).status).toBe(200);
-    expect((await call('GET', '/v1/session', { headers: other })).status).toBe(401);
+    expect(changed.headers.get('set-cookie')).toMatch(
+      /^__Host-session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Expires=/,
+    );
+    for (const ended of [own, other]) expect((await call('GET', '/v1/session', { headers: ended })).status).toBe(401);
+    const after = await call('GET', '/v1/sessions', { headers: cookieOf(changed) });
+    const [session] = before.body['data'] as JsonObject[];
+    expect(after.body['data']).toEqual([{ ...session, last_seen_at: expect.any(String) }]);
+    // The response was lost: the former cookie does not authenticate a repeat either.
+    expect(codeOf(await change({}))).toBe('invalid_session');
     expect((await signIn(user.email)).status).toBe(401);
     expect((await signIn(user.email, { password: 'another harbour crane' })).status).toBe(200);
     const key = await api.key('admin');

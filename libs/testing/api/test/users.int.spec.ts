@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { createAdministrationApi } from '@tracking/administration';
+import type { Environment } from '@tracking/contracts';
+import { EVERY_KEY } from '@tracking/identity';
 import { createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -166,7 +169,12 @@ describe('users', () => {
   it('get a link for a forgotten password, or another invitation', async () => {
     const { id, email } = await join();
     const reset = await post(id, 'reset_password');
-    expect(reset.body).toEqual({ reset_url: expect.any(String), expires_at: expect.any(String), warnings: [] });
+    expect(reset.body).toEqual({
+      reset_url: expect.any(String),
+      expires_at: expect.any(String),
+      revoked_api_keys_count: 0,
+      warnings: [],
+    });
     const token = tokenIn(reset.body['reset_url']);
     const told = await api.call('GET', `/v1/invitations/${token}`);
     expect(told.body).toMatchObject({ purpose: 'password_reset', email });
@@ -175,6 +183,47 @@ describe('users', () => {
     const another = tokenIn((await post(body['id'], 'reset_password')).body['reset_url']);
     expect((await api.call('GET', `/v1/invitations/${another}`)).body['purpose']).toBe('invitation');
     expect((await use(tokenIn(body['invitation_url']))).status).toBe(404);
+  });
+
+  it('lose their keys with a password reset that asks for it, each with an entry in the audit log', async () => {
+    const { id, email } = await join('developer');
+    const command = async () => ({
+      id: randomUUID(),
+      at: new Date().toISOString(),
+      actor: { type: 'user', id } as const,
+      workspace_id: await api.workspace(),
+    });
+    const newKey = async (environment: Environment) => {
+      const owner = { type: 'user', id } as const;
+      const reach = { ...EVERY_KEY, user_id: id };
+      return (await api.identity.keys.create(await command(), reach, { name: 'script', environment, owner })).after;
+    };
+    const works = async ({ key }: { readonly key: string }) => (await api.call('GET', '/v1/session', { key })).status;
+    const keys = [await newKey('live'), await newKey('test')];
+    const count = async (json?: object, headers = {}) => {
+      const path = `/v1/users/${id}/reset_password`;
+      const { status, body } = await api.call('POST', path, { key: admin, ...(json && { json }), headers });
+      return [status, body['revoked_api_keys_count']];
+    };
+    expect([await count(), await count({}), await count({ revoke_api_keys: false })]).toEqual(
+      [1, 2, 3].map(() => [200, 0]),
+    );
+    expect(await Promise.all(keys.map(works))).toEqual([200, 200]);
+    expect((await count({ revoke_api_keys: 'yes' }))[0]).toBe(400);
+    const { headers } = await api.call('GET', `/v1/users/${id}`, { key: admin });
+    expect(await count({ revoke_api_keys: true }, { 'if-match': headers.get('etag') ?? '' })).toEqual([200, 2]);
+    expect(await Promise.all(keys.map(works))).toEqual([401, 401]);
+    expect(await count({ revoke_api_keys: true })).toEqual([200, 0]);
+    const { body } = await api.call('GET', '/v1/audit_log?type=api_key.revoked', { key: admin });
+    const entries = body['data'] as unknown as { target: { id: string }; outcome: string }[];
+    expect(entries.map(({ target, outcome }) => [target.id, outcome]).sort()).toEqual(
+      keys.map((key) => [key.id, 'done']).sort(),
+    );
+
+    const another = await newKey('live');
+    const reset = { workspace: 'default', email, revoke_api_keys: true };
+    const { body: done } = await operator('POST', '/administration/users/reset_password', { json: reset });
+    expect([done['revoked_api_keys_count'], await works(another)]).toEqual([1, 401]);
   });
 
   it('keep an admin', async () => {

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { describeFailure, fieldErrors, isOutdated } from '../../app/failures.ts';
@@ -99,7 +99,11 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
 /** Creates a new invitation for a member who has not joined, or a password reset link for any other member. */
 export function NewLink({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
-  const createLink = useWrite({ write: () => client.users.resetPassword(member.id), invalidates: [['users']] });
+  const [revokesKeys, setRevokesKeys] = useState(false);
+  const createLink = useWrite({
+    write: () => client.users.resetPassword(member.id, { revoke_api_keys: revokesKeys }),
+    invalidates: [['users'], ['api-keys']],
+  });
   if (createLink.isSuccess) {
     return (
       <OneTimeLink
@@ -115,8 +119,16 @@ export function NewLink({ member, onClose }: { readonly member: Member; readonly
       <Text size="sm">
         {member.status === 'invited'
           ? `A new link replaces the current invitation link of ${memberName(member)}.`
-          : `${memberName(member)} can set a new password with the link. The current password works until then. Setting a new password ends all their sessions.`}
+          : `${memberName(member)} can set a new password with the link. Their sessions end within five seconds. The current password works until they set a new one.`}
       </Text>
+      {member.status === 'active' && (
+        <Checkbox
+          checked={revokesKeys}
+          onChange={(event) => setRevokesKeys(event.currentTarget.checked)}
+          label="Also revoke their API keys"
+          description="Choose this if others may have used the account. Systems that use these keys stop working."
+        />
+      )}
       <Group justify="end">
         <Button variant="default" onClick={onClose} disabled={createLink.isPending}>
           Cancel
