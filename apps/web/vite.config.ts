@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { type Plugin, defineConfig } from 'vite';
 
 /** The server of the API in development; `npm start` runs one. */
-const API = process.env['API_URL'] ?? 'http://127.0.0.1:3000';
+const API_URL = process.env['API_URL'] ?? 'http://127.0.0.1:3000';
 
 /**
  * Files that pdf.js loads for some PDFs only: encodings of East Asian texts, fonts that PDFs may leave out, and image decoders
  * without WebAssembly. pdf.js requests them by name, so their folder is named after its version.
  */
-function partsOfPdfJs(): Plugin {
+function copyPdfJsAssets(): Plugin {
   const manifest = createRequire(import.meta.url).resolve('pdfjs-dist/package.json');
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
   const parts = [
@@ -35,10 +35,10 @@ function partsOfPdfJs(): Plugin {
 }
 
 /** This style sheet has no hash in its name: tools/web-styles.mjs changes its content after bundling. */
-const PAGE_STYLES = 'index.css';
+const STYLESHEET_NAME = 'index.css';
 
 export default defineConfig({
-  plugins: [react(), partsOfPdfJs()],
+  plugins: [react(), copyPdfJsAssets()],
   worker: { format: 'es' },
   resolve: { conditions: ['@tracking/source', 'module', 'browser', 'development|production'] },
   build: {
@@ -51,9 +51,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        assetFileNames: ({ names }) => `assets/${names.includes(PAGE_STYLES) ? '[name]' : '[name]-[hash]'}[extname]`,
+        assetFileNames: ({ names }) =>
+          `assets/${names.includes(STYLESHEET_NAME) ? '[name]' : '[name]-[hash]'}[extname]`,
       },
     },
   },
-  server: { proxy: { '/v1': API, '/docs': API, '/openapi.json': API } },
+  server: { proxy: { '/v1': API_URL, '/docs': API_URL, '/openapi.json': API_URL } },
 });

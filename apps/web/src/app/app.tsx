@@ -6,20 +6,20 @@ import { Drawer, Loader, MantineProvider, Modal, createTheme } from '@mantine/co
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { onSessionChange, createSessionCaches, isSessionReplaced } from '../session/session.ts';
-import { isRetryable } from './failures.ts';
+import { isRetryableError } from './failures.ts';
 import { NotificationArea, ConfirmDialogArea } from './overlays.tsx';
 import { createAppRouter } from './router.tsx';
 
-const caches = createSessionCaches({
+const sessionCaches = createSessionCaches({
   ended: () => void signInAgain(),
   refused: () => void queryClient.invalidateQueries({ queryKey: ['session'] }),
   changed: () => globalThis.location.reload(),
 });
 const queryClient = new QueryClient({
-  ...caches,
+  ...sessionCaches,
   defaultOptions: {
     // The API client already retries requests that are safe to repeat.
-    queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isRetryable(query.state.error) },
+    queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isRetryableError(query.state.error) },
   },
 });
 onSessionChange(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));

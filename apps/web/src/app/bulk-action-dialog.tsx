@@ -3,12 +3,12 @@ import { notifications } from '@mantine/notifications';
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { describeFailure } from './failures.ts';
-import { type Tally, runConcurrently } from './write.ts';
+import { type BulkWriteResult, writeConcurrently } from './write.ts';
 
 /** Number of failures that are listed one by one. Further failures are only counted. */
-const MAX_LISTED = 50;
+const MAX_LISTED_FAILURES = 50;
 
-interface Props<Item> {
+interface BulkActionDialogProps<Item> {
   readonly title: ReactNode;
   readonly items: readonly Item[];
   readonly nameOf: (item: Item) => string;
@@ -27,13 +27,14 @@ interface Props<Item> {
 
 /** State of the dialog. `of` is the number of items in the run. */
 type State<Item> =
-  { readonly is: 'asking' } | { readonly is: 'running' | 'ended'; readonly of: number; readonly tally: Tally<Item> };
+  | { readonly is: 'asking' }
+  | { readonly is: 'running' | 'ended'; readonly of: number; readonly tally: BulkWriteResult<Item> };
 
 /**
  * A dialog that applies one action to several items, with one request each. Closing the dialog during a run asks for
  * confirmation and stops the run. The dialog shows the outcome.
  */
-export function BulkActionDialog<Item extends { readonly id: string }>(props: Props<Item>) {
+export function BulkActionDialog<Item extends { readonly id: string }>(props: BulkActionDialogProps<Item>) {
   const { title, items, nameOf, children, action, cancel, write, done, onDone, onClose } = props;
   const [state, setState] = useState<State<Item>>({ is: 'asking' });
   const [isConfirmingStop, setIsConfirmingStop] = useState(false);
@@ -55,18 +56,18 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
 
   const begin = async (batch: readonly Item[]) => {
     const stop = (run.current = new AbortController());
-    const onProgress = (tally: Tally<Item>) => setState({ is: 'running', of: batch.length, tally });
+    const onProgress = (tally: BulkWriteResult<Item>) => setState({ is: 'running', of: batch.length, tally });
     onProgress({ done: [], failed: [], left: batch.length });
     setIsConfirmingStop(false);
-    const tally = await runConcurrently(batch, { write, onProgress, signal: stop.signal });
+    const tally = await writeConcurrently(batch, { write, onProgress, signal: stop.signal });
     onDone(tally.done);
     const isComplete = tally.done.length === batch.length;
     if (isShown.current && !isComplete) return setState({ is: 'ended', of: batch.length, tally });
-    const message = [outcomeText(tally, batch.length, done), ...tally.failed.slice(0, 1).map(failureText)].join('. ');
+    const message = [formatOutcome(tally, batch.length, done), ...tally.failed.slice(0, 1).map(failureText)].join('. ');
     notifications.show({ message, color: isComplete ? 'green' : 'red', ...(!isComplete && { autoClose: 10_000 }) });
     if (isShown.current) onClose();
   };
-  const failureText = ({ item, error }: Tally<Item>['failed'][number]) =>
+  const failureText = ({ item, error }: BulkWriteResult<Item>['failed'][number]) =>
     `${nameOf(item)}: ${describeFailure(error).message}`;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -105,22 +106,22 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
           <Text size="sm" role="status">
             {isRunning
               ? `${state.of - state.tally.left} of ${state.of}`
-              : `${outcomeText(state.tally, state.of, done)}.`}
+              : `${formatOutcome(state.tally, state.of, done)}.`}
           </Text>
           {state.tally.failed.length > 0 && (
             <Alert color="red" role="alert" title="Not done">
               <List size="sm">
-                {state.tally.failed.slice(0, MAX_LISTED).map((failure) => (
+                {state.tally.failed.slice(0, MAX_LISTED_FAILURES).map((failure) => (
                   <List.Item key={failure.item.id}>{failureText(failure)}</List.Item>
                 ))}
               </List>
-              {state.tally.failed.length > MAX_LISTED && (
-                <Text size="sm">And {state.tally.failed.length - MAX_LISTED} more.</Text>
+              {state.tally.failed.length > MAX_LISTED_FAILURES && (
+                <Text size="sm">And {state.tally.failed.length - MAX_LISTED_FAILURES} more.</Text>
               )}
             </Alert>
           )}
           {isRunning ? (
-            <Running
+            <BulkProgress
               isConfirmingStop={isConfirmingStop}
               onContinue={() => setIsConfirmingStop(false)}
               onStop={() => run.current?.abort()}
@@ -143,13 +144,13 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Pr
   );
 }
 
-interface RunningProps {
+interface BulkProgressProps {
   readonly isConfirmingStop: boolean;
   readonly onContinue: () => void;
   readonly onStop: () => void;
 }
 
-function Running({ isConfirmingStop, onContinue, onStop }: RunningProps) {
+function BulkProgress({ isConfirmingStop, onContinue, onStop }: BulkProgressProps) {
   const [isStopping, setIsStopping] = useState(false);
   const stop = () => {
     setIsStopping(true);
@@ -177,7 +178,11 @@ function Running({ isConfirmingStop, onContinue, onStop }: RunningProps) {
 }
 
 /** Describes the outcome, such as "3 of 6 cancelled, 1 failed, 2 not started". */
-function outcomeText({ done: { length: count }, failed, left }: Tally<unknown>, of: number, done: string): string {
+function formatOutcome(
+  { done: { length: count }, failed, left }: BulkWriteResult<unknown>,
+  of: number,
+  done: string,
+): string {
   const parts = [
     `${count} of ${of} ${done}`,
     ...(failed.length > 0 ? [`${failed.length} failed`] : []),

@@ -2,18 +2,18 @@ import { notifications } from '@mantine/notifications';
 import { type ReactNode, useEffect, useState } from 'react';
 
 /** Time for which a button shows "Copied", in milliseconds. */
-const COPIED_MS = 1_000;
+const COPIED_LABEL_DURATION_MS = 1_000;
 
-interface Props {
+interface CopyTextProps {
   readonly value: string;
   readonly children: (clipboard: { readonly copied: boolean; readonly copy: () => void }) => ReactNode;
 }
 
 /** Lets a button copy text. Shows a notification if the browser refuses to copy. */
-export function Copy({ value, children }: Props) {
+export function CopyText({ value, children }: CopyTextProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
-    const timer = copied ? setTimeout(() => setCopied(false), COPIED_MS) : undefined;
+    const timer = copied ? setTimeout(() => setCopied(false), COPIED_LABEL_DURATION_MS) : undefined;
     return () => clearTimeout(timer);
   }, [copied]);
   const copy = async () => {
@@ -31,19 +31,19 @@ export function Copy({ value, children }: Props) {
 async function copyText(text: string): Promise<boolean> {
   // Browsers offer a clipboard only to pages served over HTTPS or from localhost.
   const { clipboard } = navigator as { clipboard?: Clipboard };
-  if (clipboard === undefined) return copySelection(text);
+  if (clipboard === undefined) return copyTextBySelection(text);
   try {
     await clipboard.writeText(text);
     return true;
   } catch {
-    return copySelection(text);
+    return copyTextBySelection(text);
   }
 }
 
 /**
  * Copies with `execCommand`, which copies the selection of a field. The command is deprecated but works without HTTPS.
  */
-function copySelection(text: string): boolean {
+function copyTextBySelection(text: string): boolean {
   const focused = document.activeElement;
   const field = document.createElement('textarea');
   field.value = text;

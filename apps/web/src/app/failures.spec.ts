@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '@tracking/client';
-import { unshownErrors, failureText } from './failures.ts';
+import { formatUnshownErrors, formatFormFailure } from './failures.ts';
 
 const refusedFor = (...params: string[]) =>
   new InvalidRequestError({
@@ -17,7 +17,7 @@ it.each([
   { of: refusedFor(), is: 'It is not valid.' },
   { of: new Error('It broke.'), is: 'It broke.' },
 ])('shows errors without a field next to a form with a password: $is', ({ of, is }) => {
-  expect(unshownErrors(of, ['email', 'password'])).toBe(is);
+  expect(formatUnshownErrors(of, ['email', 'password'])).toBe(is);
 });
 
 it.each([
@@ -26,5 +26,5 @@ it.each([
   { of: refusedFor('password', 'types[0]'), is: 'It is not valid.' },
   { of: new Error('It broke.'), is: 'It broke.' },
 ])('summarizes the failure of a form: $is', ({ of, is }) => {
-  expect(failureText(of, ['password', 'types'])).toBe(is);
+  expect(formatFormFailure(of, ['password', 'types'])).toBe(is);
 });

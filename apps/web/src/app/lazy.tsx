@@ -1,7 +1,7 @@
 import { type SelectProps, TextInput } from '@mantine/core';
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { type ComponentType, type ReactNode, Suspense, createElement, lazy, useState } from 'react';
-import type { OneOfProps, SomeOfProps } from '../values/search-select.tsx';
+import type { OptionalSearchSelectProps, OptionalSearchMultiSelectProps } from '../values/search-select.tsx';
 import { PageLoadError } from './failures.ts';
 
 /**
@@ -13,13 +13,13 @@ export const lazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
     () =>
       load().catch(async (error: unknown) => {
-        if (await isReachable()) throw error;
+        if (await isServiceReachable()) throw error;
         throw new PageLoadError(error);
       }),
     name,
   );
 
-function isReachable(): Promise<boolean> {
+function isServiceReachable(): Promise<boolean> {
   return fetch('/', { cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
@@ -30,7 +30,7 @@ function isReachable(): Promise<boolean> {
  * A component that is hidden at first, such as a dialog. Its code is loaded when the component is first shown.
  * @param isShown returns true if the props show the component; always shown if left out
  */
-export function onDemand<P extends object>(
+export function loadOnDemand<P extends object>(
   load: () => Promise<ComponentType<P>>,
   isShown: (props: P) => boolean = () => true,
 ): ComponentType<P> {
@@ -68,15 +68,17 @@ export function lazyWithRetry<P extends object>(
   };
 }
 
-const load = () => import('../values/search-select.tsx');
-const LoadedMultiSelect = lazyWithRetry(async () => ({ default: (await load()).SomeOf }));
-const LoadedSelect = lazyWithRetry(async () => ({ default: (await load()).OneOf }));
+const loadSearchSelects = () => import('../values/search-select.tsx');
+const LoadedMultiSelect = lazyWithRetry(async () => ({
+  default: (await loadSearchSelects()).OptionalSearchMultiSelect,
+}));
+const LoadedSelect = lazyWithRetry(async () => ({ default: (await loadSearchSelects()).OptionalSearchSelect }));
 
 /**
  * A multi-select above a list whose code is loaded on demand. Until then, a disabled field of the same size is shown.
  * Saves 10 KB on the first load of each list.
  */
-export function LazyMultiSelect(props: SomeOfProps) {
+export function LazyMultiSelect(props: OptionalSearchMultiSelectProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>
       <LoadedMultiSelect {...props} />
@@ -85,7 +87,7 @@ export function LazyMultiSelect(props: SomeOfProps) {
 }
 
 /** A select above a list whose code is loaded on demand. Until then, a disabled field is shown. */
-export function LazySelect(props: OneOfProps) {
+export function LazySelect(props: OptionalSearchSelectProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>
       <LoadedSelect {...props} />

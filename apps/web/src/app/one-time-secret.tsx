@@ -2,9 +2,9 @@ import { ActionIcon, Alert, Group, Modal, type ModalProps, Stack, Text, TextInpu
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useIsMutating } from '@tanstack/react-query';
 import { type ReactNode, createContext, useContext, useEffect, useState } from 'react';
-import { Copy } from './copy.tsx';
+import { CopyText } from './copy.tsx';
 
-interface Props {
+interface OneTimeSecretProps {
   /** Label of the secret, such as "Key". */
   readonly label: string;
   readonly secret: string;
@@ -13,13 +13,13 @@ interface Props {
 }
 
 /** Reports to the surrounding dialog that the secret is visible. */
-const ShownContext = createContext<(isShown: boolean) => void>(() => undefined);
+const SecretShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
-const SECRET_ADVICE = 'Anyone who has it can use it. Store it in a secret manager.';
+const DEFAULT_SECRET_ADVICE = 'Anyone who has it can use it. Store it in a secret manager.';
 
 /** Shows a secret once. The page does not keep the secret. */
-export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
-  const reportShown = useContext(ShownContext);
+export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: OneTimeSecretProps) {
+  const reportShown = useContext(SecretShownContext);
   useEffect(() => {
     reportShown(true);
     return () => reportShown(false);
@@ -38,7 +38,7 @@ export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
           flex={1}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <Copy value={secret}>
+        <CopyText value={secret}>
           {({ copied, copy }) => (
             <Tooltip label={copied ? 'Copied' : 'Copy'}>
               <ActionIcon
@@ -51,7 +51,7 @@ export function OneTimeSecret({ label, secret, about = SECRET_ADVICE }: Props) {
               </ActionIcon>
             </Tooltip>
           )}
-        </Copy>
+        </CopyText>
       </Group>
     </Stack>
   );
@@ -74,7 +74,7 @@ export function SecretDialog({ onClose, children, ...rest }: ModalProps) {
       closeOnEscape={!isShown}
       closeButtonProps={{ disabled: isPending }}
     >
-      <ShownContext value={setIsShown}>{children}</ShownContext>
+      <SecretShownContext value={setIsShown}>{children}</SecretShownContext>
     </Modal>
   );
 }

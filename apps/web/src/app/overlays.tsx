@@ -5,11 +5,11 @@ import { describeFailure } from './failures.ts';
 import { lazyWithRetry } from './lazy.tsx';
 
 const ConfirmDialogs = lazyWithRetry(() => import('./confirm-dialogs.tsx'));
-const confirmRequests = new EventTarget();
+const confirmationRequests = new EventTarget();
 
 /** Asks for confirmation in a dialog. The dialog's code is loaded for the first question. */
 export function confirmAction(question: ConfirmDialogOptions): void {
-  confirmRequests.dispatchEvent(new Event('asked'));
+  confirmationRequests.dispatchEvent(new Event('asked'));
   import('./confirm-dialogs.tsx').then(
     ({ openConfirmDialog }) => openConfirmDialog(question),
     (error: unknown) => notifications.show({ ...describeFailure(error), color: 'red' }),
@@ -21,8 +21,8 @@ export function ConfirmDialogArea() {
   const [isUsed, setIsUsed] = useState(false);
   useEffect(() => {
     const use = () => setIsUsed(true);
-    confirmRequests.addEventListener('asked', use);
-    return () => confirmRequests.removeEventListener('asked', use);
+    confirmationRequests.addEventListener('asked', use);
+    return () => confirmationRequests.removeEventListener('asked', use);
   }, []);
   return (
     <RetryingBoundary>
@@ -31,10 +31,10 @@ export function ConfirmDialogArea() {
   );
 }
 
-const load = () => import('./notifications.tsx');
-const Notifications = lazyWithRetry(load);
+const loadNotifications = () => import('./notifications.tsx');
+const LazyNotifications = lazyWithRetry(loadNotifications);
 /** Delay before loading the code of notifications, so that the page itself loads first. */
-const PRELOAD_AFTER_MS = 3_000;
+const NOTIFICATIONS_PRELOAD_DELAY_MS = 3_000;
 
 /** Renders notifications. Their code is loaded early because a notification may have to report a lost connection. */
 export function NotificationArea() {
@@ -42,18 +42,18 @@ export function NotificationArea() {
   const [isUsed, setIsUsed] = useState(false);
   if (notifications.length > 0 && !isUsed) setIsUsed(true);
   useEffect(() => {
-    const timer = setTimeout(() => void load().catch(() => undefined), PRELOAD_AFTER_MS);
+    const timer = setTimeout(() => void loadNotifications().catch(() => undefined), NOTIFICATIONS_PRELOAD_DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
   return (
     <RetryingBoundary>
-      <Suspense fallback={null}>{isUsed && <Notifications position="bottom-right" />}</Suspense>
+      <Suspense fallback={null}>{isUsed && <LazyNotifications position="bottom-right" />}</Suspense>
     </RetryingBoundary>
   );
 }
 
 /** Milliseconds until a failed component is rendered again. */
-const RETRY_MS = 5_000;
+const RENDER_RETRY_DELAY_MS = 5_000;
 
 /**
  * Renders a component outside the pages. If the component fails, for example because its code cannot be loaded, the
@@ -68,7 +68,7 @@ class RetryingBoundary extends Component<{ readonly children: ReactNode }, { rea
   }
 
   override componentDidCatch(): void {
-    this.timer = setTimeout(() => this.setState({ hasFailed: false }), RETRY_MS);
+    this.timer = setTimeout(() => this.setState({ hasFailed: false }), RENDER_RETRY_DELAY_MS);
   }
 
   override componentWillUnmount(): void {

@@ -18,10 +18,10 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { createLink, useRouter } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react';
 import { useEnvironment } from '../session/session.ts';
-import { unshownErrors, describeFailure } from './failures.ts';
+import { formatUnshownErrors, describeFailure } from './failures.ts';
 import classes from './page.module.css';
 
-interface Props {
+interface PageHeaderProps {
   readonly title: string;
   /** One line below the title. */
   readonly about?: ReactNode;
@@ -32,7 +32,7 @@ interface Props {
 }
 
 /** The header of a page. Also sets the window title. */
-export function PageHeader({ title, about, beside, actions }: Props) {
+export function PageHeader({ title, about, beside, actions }: PageHeaderProps) {
   const isTest = useEnvironment() === 'test';
   useDocumentTitle(`${isTest ? 'Test · ' : ''}${title} · Shipment tracking`);
   return (
@@ -113,7 +113,7 @@ interface FormErrorAlertProps {
 
 /** Shows the errors of a form that none of its fields shows. Renders nothing without such errors. */
 export function FormErrorAlert({ error, fields, title }: FormErrorAlertProps) {
-  const message = error === null ? undefined : unshownErrors(error, fields);
+  const message = error === null ? undefined : formatUnshownErrors(error, fields);
   if (message === undefined) return null;
   return (
     <Alert color="red" role="alert" title={title}>
@@ -133,7 +133,7 @@ export function NarrowLayout({ children }: { readonly children: ReactNode }) {
   );
 }
 
-export function NotFound() {
+export function PageNotFound() {
   return (
     <NarrowLayout>
       <Stack align="start">

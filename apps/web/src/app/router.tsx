@@ -18,263 +18,289 @@ import { readTeamSearch } from '../settings/team/team.ts';
 import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '../settings/webhooks/webhook-search.ts';
 import { readDocumentSearch, readTimelineSearch } from '../shipment/shipment-queries.ts';
 import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
-import { isSignedOut } from './failures.ts';
+import { isSignedOutError } from './failures.ts';
 import { lazyPage } from './lazy.tsx';
-import { ErrorAlert, NotFound } from './page.tsx';
-import { Shell } from './shell.tsx';
+import { ErrorAlert, PageNotFound } from './page.tsx';
+import { PageShell } from './shell.tsx';
 
-interface Context {
+interface RouterContext {
   readonly queryClient: QueryClient;
 }
 /** The URL names the test environment. A URL without an environment means live. */
-interface Everywhere {
+interface EnvironmentSearch {
   readonly environment?: 'test' | undefined;
 }
 
-const root = createRootRouteWithContext<Context>()({
+const rootRoute = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
-  notFoundComponent: NotFound,
+  notFoundComponent: PageNotFound,
   errorComponent: ErrorAlert,
-  validateSearch: ({ environment }: Record<string, unknown>): Everywhere =>
+  validateSearch: ({ environment }: Record<string, unknown>): EnvironmentSearch =>
     environment === 'test' ? { environment } : {},
   search: { middlewares: [retainSearchParams(['environment'])] },
 });
 
-const signIn = createRoute({
-  getParentRoute: () => root,
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/sign-in',
   component: lazyPage(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
   validateSearch: readSignInSearch,
 });
-const invitation = createRoute({
-  getParentRoute: () => root,
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
   path: '/invitation',
   component: lazyPage(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 
 /** Parent of all routes that require a session. */
-const signedIn = createRoute({
-  getParentRoute: () => root,
+const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
   id: 'signed-in',
-  component: Shell,
+  component: PageShell,
   beforeLoad: async ({ context, location, search, preload }) => {
     try {
       await context.queryClient.ensureQueryData(sessionQuery(search.environment ?? 'live'));
       if (!preload) followEvents(context.queryClient, search.environment ?? 'live');
     } catch (error) {
-      if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: { next: location.href } });
+      if (isSignedOutError(error)) throw redirect({ to: '/sign-in', search: { next: location.href } });
       throw error;
     }
   },
 });
-const home = createRoute({
-  getParentRoute: () => signedIn,
+const homeRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/',
   beforeLoad: () => {
     throw redirect({ to: '/shipments', search: true });
   },
 });
-const start = createRoute({
-  getParentRoute: () => signedIn,
+const startRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/start',
   component: lazyPage(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
 });
-const shipments = createRoute({
-  getParentRoute: () => signedIn,
+const shipmentsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/shipments',
   validateSearch: readShipmentSearch,
   component: lazyPage(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
 });
-const newShipment = createRoute({
-  getParentRoute: () => signedIn,
+const newShipmentRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/shipments/new',
   component: lazyPage(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
 });
-const importShipments = createRoute({
-  getParentRoute: () => signedIn,
+const importShipmentsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/shipments/import',
   component: lazyPage(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
 });
-const editShipment = createRoute({
-  getParentRoute: () => signedIn,
+const editShipmentRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/shipments/$id/edit',
   component: lazyPage(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
 });
-const shipment = createRoute({
-  getParentRoute: () => signedIn,
+const shipmentRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/shipments/$id',
   component: lazyPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
 });
-const shipmentOverview = createRoute({
-  getParentRoute: () => shipment,
+const shipmentOverviewRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/',
   component: lazyPage(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
 });
-const shipmentTimeline = createRoute({
-  getParentRoute: () => shipment,
+const shipmentTimelineRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/timeline',
   validateSearch: readTimelineSearch,
   component: lazyPage(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
 });
-const shipmentExceptions = createRoute({
-  getParentRoute: () => shipment,
+const shipmentExceptionsRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/exceptions',
   component: lazyPage(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
 });
-const shipmentDocuments = createRoute({
-  getParentRoute: () => shipment,
+const shipmentDocumentsRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/documents',
   validateSearch: readDocumentSearch,
   component: lazyPage(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
 });
-const shipmentHistory = createRoute({
-  getParentRoute: () => shipment,
+const shipmentHistoryRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/history',
   component: lazyPage(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
 });
-const exceptions = createRoute({
-  getParentRoute: () => signedIn,
+const exceptionsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/exceptions',
   validateSearch: readQueueSearch,
   component: lazyPage(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
 });
-const shipmentEta = createRoute({
-  getParentRoute: () => shipment,
+const shipmentEtaRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/eta',
   component: lazyPage(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
 });
-const shipmentExplanation = createRoute({
-  getParentRoute: () => shipment,
+const shipmentExplanationRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/explanation',
   component: lazyPage(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
 });
-const shipmentCalls = createRoute({
-  getParentRoute: () => shipment,
+const shipmentCallsRoute = createRoute({
+  getParentRoute: () => shipmentRoute,
   path: '/calls',
   component: lazyPage(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
 });
-const shipmentSections = [
-  ...[shipmentOverview, shipmentTimeline, shipmentEta, shipmentExceptions, shipmentDocuments, shipmentHistory],
-  ...[shipmentExplanation, shipmentCalls],
+const shipmentSectionRoutes = [
+  ...[
+    shipmentOverviewRoute,
+    shipmentTimelineRoute,
+    shipmentEtaRoute,
+    shipmentExceptionsRoute,
+    shipmentDocumentsRoute,
+    shipmentHistoryRoute,
+  ],
+  ...[shipmentExplanationRoute, shipmentCallsRoute],
 ];
-const settings = createRoute({
-  getParentRoute: () => signedIn,
+const settingsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
   path: '/settings',
   component: lazyPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
-const settingsHome = createRoute({
-  getParentRoute: () => settings,
+const settingsHomeRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/',
   beforeLoad: () => {
     throw redirect({ to: '/settings/api-keys', search: true });
   },
 });
-const apiKeys = createRoute({
-  getParentRoute: () => settings,
+const apiKeysRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/api-keys',
   component: lazyPage(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
 });
-const webhooks = createRoute({
-  getParentRoute: () => settings,
+const webhooksRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/webhooks',
   component: lazyPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
 });
-const webhookEndpoints = createRoute({
-  getParentRoute: () => webhooks,
+const webhookEndpointsRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
   path: '/',
   component: lazyPage(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
 });
-const newWebhookEndpoint = createRoute({
-  getParentRoute: () => webhooks,
+const newWebhookEndpointRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
   path: '/new',
   component: lazyPage(() => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'), 'CreateEndpointPage'),
 });
-const webhookEndpoint = createRoute({
-  getParentRoute: () => webhooks,
+const webhookEndpointRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
   path: '/$endpointId',
   validateSearch: readEndpointSearch,
   component: lazyPage(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
-const webhookDeliveries = createRoute({
-  getParentRoute: () => webhooks,
+const webhookDeliveriesRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
   path: '/deliveries',
   validateSearch: readDeliverySearch,
   component: lazyPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
-const webhookDelivery = createRoute({
-  getParentRoute: () => webhooks,
+const webhookDeliveryRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
   path: '/deliveries/$deliveryId',
   component: lazyPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
-const webhookDeadLetters = createRoute({
-  getParentRoute: () => webhooks,
+const webhookDeadLettersRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
   path: '/dead-letters',
   validateSearch: readDeadLetterSearch,
   component: lazyPage(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
-const webhookReplays = createRoute({
-  getParentRoute: () => webhooks,
+const webhookReplaysRoute = createRoute({
+  getParentRoute: () => webhooksRoute,
   path: '/replays',
   component: lazyPage(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
 });
-const webhookPages = [
-  ...([webhookEndpoints, newWebhookEndpoint, webhookEndpoint, webhookDeliveries, webhookDelivery] as const),
-  ...([webhookDeadLetters, webhookReplays] as const),
+const webhookRoutes = [
+  ...([
+    webhookEndpointsRoute,
+    newWebhookEndpointRoute,
+    webhookEndpointRoute,
+    webhookDeliveriesRoute,
+    webhookDeliveryRoute,
+  ] as const),
+  ...([webhookDeadLettersRoute, webhookReplaysRoute] as const),
 ] as const;
-const serviceAccounts = createRoute({
-  getParentRoute: () => settings,
+const serviceAccountsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/service-accounts',
   validateSearch: readAccountSearch,
   component: lazyPage(() => import('../settings/service-accounts/service-accounts-page.tsx'), 'ServiceAccountsPage'),
 });
-const team = createRoute({
-  getParentRoute: () => settings,
+const teamRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/team',
   validateSearch: readTeamSearch,
   component: lazyPage(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
 });
-const auditLog = createRoute({
-  getParentRoute: () => settings,
+const auditLogRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/audit-log',
   validateSearch: readAuditSearch,
   component: lazyPage(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
 });
-const account = createRoute({
-  getParentRoute: () => settings,
+const accountRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/account',
   component: lazyPage(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
 });
-const exceptionRules = createRoute({
-  getParentRoute: () => settings,
+const exceptionRulesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/exceptions',
   component: lazyPage(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
 });
-const requiredDocuments = createRoute({
-  getParentRoute: () => settings,
+const requiredDocumentsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/required-documents',
   component: lazyPage(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
 });
-const events = createRoute({
-  getParentRoute: () => settings,
+const eventsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
   path: '/events',
   validateSearch: readEventSearch,
   component: lazyPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
-const settingsPages = [serviceAccounts, team, auditLog, account, exceptionRules, requiredDocuments, events] as const;
+const otherSettingsRoutes = [
+  serviceAccountsRoute,
+  teamRoute,
+  auditLogRoute,
+  accountRoute,
+  exceptionRulesRoute,
+  requiredDocumentsRoute,
+  eventsRoute,
+] as const;
 
-const routeTree = root.addChildren([
-  signIn,
-  invitation,
-  signedIn.addChildren([
-    home,
-    start,
-    shipments,
-    newShipment,
-    importShipments,
-    editShipment,
-    shipment.addChildren(shipmentSections),
-    exceptions,
-    settings.addChildren([settingsHome, apiKeys, webhooks.addChildren(webhookPages), ...settingsPages]),
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  invitationRoute,
+  signedInRoute.addChildren([
+    homeRoute,
+    startRoute,
+    shipmentsRoute,
+    newShipmentRoute,
+    importShipmentsRoute,
+    editShipmentRoute,
+    shipmentRoute.addChildren(shipmentSectionRoutes),
+    exceptionsRoute,
+    settingsRoute.addChildren([
+      settingsHomeRoute,
+      apiKeysRoute,
+      webhooksRoute.addChildren(webhookRoutes),
+      ...otherSettingsRoutes,
+    ]),
   ]),
 ]);
 

@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
-interface Props {
+interface RowMenuProps {
   /** The name of the row. */
   readonly of: string;
   /** Menu items. */
@@ -10,7 +10,7 @@ interface Props {
 }
 
 /** A menu of actions on one row of a list. */
-export function RowMenu({ of, children }: Props) {
+export function RowMenu({ of, children }: RowMenuProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>

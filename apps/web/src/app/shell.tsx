@@ -23,13 +23,13 @@ import {
   IconUser,
 } from '@tabler/icons-react';
 import { Link, Outlet, useLocation, useMatchRoute, useNavigate } from '@tanstack/react-router';
-import { useStreamStatus, useLiveEvents } from '../live/live-events.tsx';
-import { pathInOtherEnvironment } from '../session/api.ts';
+import { useStreamStatus, useLiveStream } from '../live/live-events.tsx';
+import { toOtherEnvironmentPath } from '../session/api.ts';
 import { ROLE_LABELS } from '../session/roles.ts';
 import { useEnvironment, useSession, useSignOut } from '../session/session.ts';
 import classes from './shell.module.css';
 
-const PAGES = [
+const NAVIGATION_PAGES = [
   { to: '/shipments', label: 'Shipments', icon: IconContainer },
   { to: '/exceptions', label: 'Exceptions', icon: IconAlertTriangle },
   { to: '/settings', label: 'Settings', icon: IconSettings },
@@ -42,11 +42,11 @@ export const COLOR_SCHEMES: readonly { readonly value: MantineColorScheme; reado
 ];
 
 /** The layout around every page: navigation, environment and account. */
-export function Shell() {
+export function PageShell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const environment = useEnvironment();
   const isAt = useMatchRoute();
-  useLiveEvents();
+  useLiveStream();
   return (
     <div className={classes['shell']} data-environment={environment}>
       <a className={classes['skip']} href="#content">
@@ -72,11 +72,11 @@ export function Shell() {
         </Group>
         <Group gap="sm" wrap="nowrap">
           <EnvironmentSwitch />
-          <PersonMenu />
+          <AccountMenu />
         </Group>
       </header>
       <nav className={classes['nav']} data-open={isOpen || undefined} aria-label="Main">
-        {PAGES.map(({ to, label, icon: Icon }) => (
+        {NAVIGATION_PAGES.map(({ to, label, icon: Icon }) => (
           <NavLink
             key={to}
             renderRoot={(props) => <Link {...props} to={to} search={{}} />}
@@ -95,7 +95,7 @@ export function Shell() {
         />
       </nav>
       <main id="content" className={classes['main']}>
-        <Offline />
+        <OfflineBanner />
         {/* Selections, placeholders and dialogs belong to one environment. */}
         <Outlet key={environment} />
       </main>
@@ -109,7 +109,7 @@ function EnvironmentSwitch() {
   const [{ pathname }, navigate] = [useLocation(), useNavigate()];
   const change = (value: string) =>
     void navigate({
-      to: pathInOtherEnvironment(pathname),
+      to: toOtherEnvironmentPath(pathname),
       search: { environment: value === 'test' ? 'test' : undefined },
     });
   return (
@@ -128,7 +128,7 @@ function EnvironmentSwitch() {
 }
 
 /** The account menu. */
-function PersonMenu() {
+function AccountMenu() {
   const { user, workspace, role } = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const signOut = useSignOut();
@@ -173,7 +173,7 @@ function PersonMenu() {
 }
 
 /** A banner while the browser is offline or no events arrive. Data stays visible, and requests resume automatically. */
-function Offline() {
+function OfflineBanner() {
   const { online } = useNetwork();
   const { isConnected } = useStreamStatus();
   if (online && isConnected !== false) return null;

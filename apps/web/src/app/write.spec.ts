@@ -1,11 +1,15 @@
-import { type Tally, runConcurrently } from './write.ts';
+import { type BulkWriteResult, writeConcurrently } from './write.ts';
 
 const never = new AbortController().signal;
 
 it('writes all items except those that fail', async () => {
-  const progress: Tally<number>[] = [];
+  const progress: BulkWriteResult<number>[] = [];
   const write = (n: number) => (n % 2 === 0 ? Promise.reject(new Error(`no ${n}`)) : Promise.resolve());
-  const tally = await runConcurrently([1, 2, 3, 4, 5], { write, onProgress: (it) => progress.push(it), signal: never });
+  const tally = await writeConcurrently([1, 2, 3, 4, 5], {
+    write,
+    onProgress: (it) => progress.push(it),
+    signal: never,
+  });
   expect(tally).toMatchObject({ done: [1, 3, 5], left: 0 });
   expect(tally.failed.map(({ item }) => item)).toEqual([2, 4]);
   expect(progress).toHaveLength(5);
@@ -19,7 +23,7 @@ it('sends at most four requests at once', async () => {
     await Promise.resolve();
     now -= 1;
   };
-  await runConcurrently(Array.from({ length: 20 }), { write, onProgress: () => undefined, signal: never });
+  await writeConcurrently(Array.from({ length: 20 }), { write, onProgress: () => undefined, signal: never });
   expect(most).toBe(4);
 });
 
@@ -30,5 +34,5 @@ it('completes pending requests when stopped and starts no more', async () => {
     return Promise.resolve();
   };
   const parts = { write, onProgress: () => undefined, signal: stopped.signal };
-  expect(await runConcurrently([1, 2, 3], parts)).toEqual({ done: [1], failed: [], left: 2 });
+  expect(await writeConcurrently([1, 2, 3], parts)).toEqual({ done: [1], failed: [], left: 2 });
 });

@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
-import { describeFailure, isSignedOut } from './failures.ts';
+import { describeFailure, isSignedOutError } from './failures.ts';
 
 export interface WriteOptions<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
@@ -14,7 +14,7 @@ export interface WriteOptions<Input, Output> {
 }
 
 /** A mutation with a notification and refetches. Nothing is shown as done before the service confirms it. */
-export function useWrite<Input = void, Output = unknown>(parts: WriteOptions<Input, Output>) {
+export function useApiWrite<Input = void, Output = unknown>(parts: WriteOptions<Input, Output>) {
   const queries = useQueryClient();
   const { write, done, invalidates = [], onDone, showsError } = parts;
   const refetch = () => Promise.all(invalidates.map((queryKey) => queries.invalidateQueries({ queryKey })));
@@ -30,7 +30,7 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteOptions<Inp
     },
     onError: (error) => {
       // The sign-in page opens, so no notification is needed.
-      if (isSignedOut(error)) return;
+      if (isSignedOutError(error)) return;
       // A failed request may have had an effect, or the page's data may be out of date.
       void refetch();
       if (showsError?.(error)) return;
@@ -41,9 +41,9 @@ export function useWrite<Input = void, Output = unknown>(parts: WriteOptions<Inp
 }
 
 /** Maximum number of concurrent requests, so that other users of the service are not slowed down. */
-const CONCURRENCY = 4;
+const MAX_CONCURRENT_WRITES = 4;
 
-export interface Tally<Item> {
+export interface BulkWriteResult<Item> {
   readonly done: readonly Item[];
   /** Failed items in order of failure. */
   readonly failed: readonly { readonly item: Item; readonly error: unknown }[];
@@ -51,18 +51,18 @@ export interface Tally<Item> {
   readonly left: number;
 }
 
-interface ConcurrencyOptions<Item> {
+interface BulkWriteOptions<Item> {
   readonly write: (item: Item) => Promise<unknown>;
-  readonly onProgress: (tally: Tally<Item>) => void;
+  readonly onProgress: (tally: BulkWriteResult<Item>) => void;
   /** When aborted, no further items are started. */
   readonly signal: AbortSignal;
 }
 
 /** Writes all items with limited concurrency. Continues after failures. When stopped, completes pending requests. */
-export async function runConcurrently<Item>(
+export async function writeConcurrently<Item>(
   items: readonly Item[],
-  parts: ConcurrencyOptions<Item>,
-): Promise<Tally<Item>> {
+  parts: BulkWriteOptions<Item>,
+): Promise<BulkWriteResult<Item>> {
   const { write, onProgress, signal } = parts;
   const done: Item[] = [];
   const failed: { readonly item: Item; readonly error: unknown }[] = [];
@@ -81,11 +81,11 @@ export async function runConcurrently<Item>(
       onProgress(tally());
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_WRITES }, work));
   return tally();
 }
 
 /** Returns a random 128-bit id. `randomUUID` does not exist on pages without HTTPS. */
-export function randomId(): string {
+export function createRandomId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -3,17 +3,17 @@ import { IconCheck, IconCircleDashed, IconSparkles } from '@tabler/icons-react';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useState } from 'react';
-import { Copy } from '../app/copy.tsx';
+import { CopyText } from '../app/copy.tsx';
 import { lazyWithRetry } from '../app/lazy.tsx';
 import { PageHeader } from '../app/page.tsx';
 import { SecretDialog } from '../app/one-time-secret.tsx';
-import { useWrite } from '../app/write.ts';
-import { useLiveEvent } from '../live/live-events.tsx';
-import { type Environment, api } from '../session/api.ts';
+import { useApiWrite } from '../app/write.ts';
+import { useLiveEventListener } from '../live/live-events.tsx';
+import { type Environment, getApiClient } from '../session/api.ts';
 import { PermissionGate } from '../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../session/session.ts';
 import classes from './first-use-page.module.css';
-import { sampleJourneys } from './sample-journeys.ts';
+import { buildSampleJourneys } from './sample-journeys.ts';
 
 export function FirstUsePage() {
   const environment = useEnvironment();
@@ -28,7 +28,7 @@ export function FirstUsePage() {
   );
 }
 
-const CreateKey = lazyWithRetry(async () => ({
+const LazyCreateKey = lazyWithRetry(async () => ({
   default: (await import('../settings/api-keys/api-keys-page.tsx')).CreateKey,
 }));
 
@@ -38,7 +38,7 @@ const CreateKey = lazyWithRetry(async () => ({
  */
 export function FirstSteps() {
   const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useHasPermission('webhooks:manage')];
-  useLiveEvent(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
+  useLiveEventListener(() => void queries.invalidateQueries({ queryKey: ['first-shipment', environment] }));
   const keys = useQuery(firstKeyQuery(environment));
   const shipments = useQuery(firstShipmentQuery(environment));
   const webhooks = useQuery({ ...firstWebhookQuery(environment), enabled: mayWebhooks });
@@ -49,7 +49,7 @@ export function FirstSteps() {
   return (
     <Stack>
       <List listStyleType="none" spacing="md" classNames={{ itemWrapper: classes['step'], itemLabel: classes['text'] }}>
-        <Step title="Create key" isDone={Boolean(key)}>
+        <SetupStep title="Create key" isDone={Boolean(key)}>
           {key ? (
             <Text size="sm">
               “{key.name}”, <Code>{`${key.prefix}…${key.last_four}`}</Code>
@@ -62,39 +62,39 @@ export function FirstSteps() {
               </Button>
             </>
           )}
-        </Step>
-        <Step title="Send the first shipment" isDone={Boolean(shipment)}>
+        </SetupStep>
+        <SetupStep title="Send the first shipment" isDone={Boolean(shipment)}>
           {shipment ? (
             <Anchor component={Link} to="/shipments/$id" params={{ id: shipment.id } as never} size="sm">
               {shipment.external_id ?? shipment.id}
             </Anchor>
           ) : (
-            <SendShipment />
+            <FirstShipmentCommand />
           )}
-        </Step>
+        </SetupStep>
         {mayWebhooks && (
-          <Step title="Get webhooks" isDone={Boolean(webhook?.delivery)}>
+          <SetupStep title="Get webhooks" isDone={Boolean(webhook?.delivery)}>
             {webhook?.delivery ? (
               <Text size="sm">
                 <Code>{webhook.delivery.event_type}</Code> arrived at your endpoint.
               </Text>
             ) : (
-              <AddEndpoint url={webhook?.endpoint?.url} />
+              <EndpointStepAction url={webhook?.endpoint?.url} />
             )}
-          </Step>
+          </SetupStep>
         )}
       </List>
-      {environment === 'test' && <Samples />}
+      {environment === 'test' && <SampleShipmentsHint />}
       <SecretDialog opened={makesKey} onClose={() => setMakesKey(false)} title="Create key">
         <Suspense fallback={null}>
-          <CreateKey onClose={() => setMakesKey(false)} />
+          <LazyCreateKey onClose={() => setMakesKey(false)} />
         </Suspense>
       </SecretDialog>
     </Stack>
   );
 }
 
-function Step({ title, isDone, children }: { title: string; isDone: boolean; children: ReactNode }) {
+function SetupStep({ title, isDone, children }: { title: string; isDone: boolean; children: ReactNode }) {
   return (
     <List.Item
       aria-label={`${title}: ${isDone ? 'done' : 'to do'}`}
@@ -112,7 +112,7 @@ function Step({ title, isDone, children }: { title: string; isDone: boolean; chi
   );
 }
 
-function AddEndpoint({ url }: { readonly url: string | undefined }) {
+function EndpointStepAction({ url }: { readonly url: string | undefined }) {
   return (
     <>
       <Text size="sm">
@@ -127,18 +127,18 @@ function AddEndpoint({ url }: { readonly url: string | undefined }) {
   );
 }
 
-function Samples() {
+function SampleShipmentsHint() {
   return (
     <Alert color="gray" title="Nothing to send yet?">
       <Stack align="start" gap="xs">
         <Text size="sm">Sample journeys by sea, air and road show the pages with data.</Text>
-        <FillSamples />
+        <CreateSamplesButton />
       </Stack>
     </Alert>
   );
 }
 
-function SendShipment() {
+function FirstShipmentCommand() {
   const curl = [
     `curl ${globalThis.location.origin}/v1/shipments \\`,
     '  -H "Authorization: Bearer $KEY" \\',
@@ -154,13 +154,13 @@ function SendShipment() {
         {curl}
       </Code>
       <Group gap="xs">
-        <Copy value={curl}>
+        <CopyText value={curl}>
           {({ copied, copy }) => (
             <Button size="xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy command'}
             </Button>
           )}
-        </Copy>
+        </CopyText>
         {mayWrite && (
           <Button component={Link} to="/shipments/new" size="xs" variant="default">
             Use the form
@@ -172,12 +172,12 @@ function SendShipment() {
 }
 
 /** Fills the test environment with sample shipments. A second run adds no duplicates. */
-function FillSamples() {
-  const fill = useWrite({
+function CreateSamplesButton() {
+  const fill = useApiWrite({
     write: async () => {
-      const { shipments, milestones } = sampleJourneys(new Date());
-      const made = await api('test').shipments.upsertMany(shipments);
-      const recorded = await api('test').milestones.recordMany(milestones);
+      const { shipments, milestones } = buildSampleJourneys(new Date());
+      const made = await getApiClient('test').shipments.upsertMany(shipments);
+      const recorded = await getApiClient('test').milestones.recordMany(milestones);
       const refused = [...made.data, ...recorded.data].find(({ error }) => error !== undefined);
       if (refused?.error !== undefined) throw new Error(refused.error.message);
       return made.data.filter(({ status }) => status === 201).length;
@@ -203,23 +203,24 @@ function FillSamples() {
 }
 
 /** Polling interval for data that has no events. */
-const POLL_MS = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 
 const firstKeyQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['api-keys', environment, 'first'],
     queryFn: async ({ signal }) => {
-      const keys = await api(environment).keys.list({ limit: 200 }, { signal }).toArray();
+      const keys = await getApiClient(environment).keys.list({ limit: 200 }, { signal }).toArray();
       return keys.find((key) => key.environment === environment && key.revoked_at === null) ?? null;
     },
-    refetchInterval: ({ state }) => (state.data ? false : POLL_MS),
+    refetchInterval: ({ state }) => (state.data ? false : POLL_INTERVAL_MS),
   });
 
 const firstShipmentQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-shipment', environment],
     queryFn: async ({ signal }) =>
-      (await api(environment).shipments.list({ limit: 1, sort: 'created_at' }, { signal }).page()).data[0] ?? null,
+      (await getApiClient(environment).shipments.list({ limit: 1, sort: 'created_at' }, { signal }).page()).data[0] ??
+      null,
   });
 
 /** Reads the latest successful delivery and the latest endpoint. */
@@ -227,12 +228,12 @@ const firstWebhookQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-webhook', environment],
     queryFn: async ({ signal }) => {
-      const { webhookEndpoints, webhookDeliveries } = api(environment);
+      const { webhookEndpoints, webhookDeliveries } = getApiClient(environment);
       const [endpoints, deliveries] = await Promise.all([
         webhookEndpoints.list({ limit: 1 }, { signal }).page(),
         webhookDeliveries.list({ limit: 1, status: ['succeeded'] }, { signal }).page(),
       ]);
       return { endpoint: endpoints.data[0] ?? null, delivery: deliveries.data[0] ?? null };
     },
-    refetchInterval: ({ state }) => (state.data?.delivery ? false : POLL_MS),
+    refetchInterval: ({ state }) => (state.data?.delivery ? false : POLL_INTERVAL_MS),
   });

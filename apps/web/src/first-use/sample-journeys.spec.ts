@@ -1,14 +1,14 @@
-import { SAMPLE_COUNT, sampleJourneys } from './sample-journeys.ts';
+import { SAMPLE_COUNT, buildSampleJourneys } from './sample-journeys.ts';
 
 const TODAY = new Date('2026-11-23T09:30:00Z');
 
 describe('sample journeys', () => {
-  const { shipments, milestones } = sampleJourneys(TODAY);
+  const { shipments, milestones } = buildSampleJourneys(TODAY);
 
   it('have unique references, so that sending them again adds none', () => {
     expect(new Set(shipments.map(({ external_id }) => external_id)).size).toBe(SAMPLE_COUNT);
     expect(new Set(milestones.map(({ milestone_external_id }) => milestone_external_id)).size).toBe(milestones.length);
-    expect(sampleJourneys(new Date('2026-11-23T21:00:00Z'))).toEqual({ shipments, milestones });
+    expect(buildSampleJourneys(new Date('2026-11-23T21:00:00Z'))).toEqual({ shipments, milestones });
   });
 
   it('have no actual milestones in the future', () => {

@@ -1,7 +1,7 @@
 import type { MilestoneFields, ShipmentFields } from '@tracking/client';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Code, days from today, place and optional further fields of a milestone. */
 type SampleMilestone = readonly [
@@ -11,7 +11,7 @@ type SampleMilestone = readonly [
   more?: Partial<MilestoneFields>,
 ];
 
-interface Sample extends Omit<ShipmentFields, 'etd' | 'eta'> {
+interface SampleShipment extends Omit<ShipmentFields, 'etd' | 'eta'> {
   readonly external_id: string;
   /** Days from today. */
   readonly departs: number;
@@ -19,7 +19,7 @@ interface Sample extends Omit<ShipmentFields, 'etd' | 'eta'> {
   readonly milestones: readonly SampleMilestone[];
 }
 
-const SAMPLES: readonly Sample[] = [
+const SAMPLE_SHIPMENTS: readonly SampleShipment[] = [
   {
     external_id: 'SAMPLE-1001',
     mode: 'ocean',
@@ -155,22 +155,22 @@ const SAMPLES: readonly Sample[] = [
 ];
 
 /** The number of sample shipments. */
-export const SAMPLE_COUNT = SAMPLES.length;
+export const SAMPLE_COUNT = SAMPLE_SHIPMENTS.length;
 
 /**
  * Returns sample shipments with their milestones as bulk requests. The references are fixed, so sending them again
  * updates the shipments and adds none.
  * @param today date before which all actual milestones occur
  */
-export function sampleJourneys(today: Date) {
-  const midnight = Math.floor(today.getTime() / DAY) * DAY;
-  const at = (day: number, hour: number) => new Date(midnight + day * DAY + hour * HOUR).toISOString();
-  const shipments = SAMPLES.map(({ departs, arrives, milestones: _, ...fields }) => ({
+export function buildSampleJourneys(today: Date) {
+  const midnight = Math.floor(today.getTime() / DAY_MS) * DAY_MS;
+  const at = (day: number, hour: number) => new Date(midnight + day * DAY_MS + hour * HOUR_MS).toISOString();
+  const shipments = SAMPLE_SHIPMENTS.map(({ departs, arrives, milestones: _, ...fields }) => ({
     ...fields,
     etd: at(departs, 8),
     eta: at(arrives, 16),
   }));
-  const milestones = SAMPLES.flatMap((sample) =>
+  const milestones = SAMPLE_SHIPMENTS.flatMap((sample) =>
     sample.milestones.map(([code, day, location, more], index) => ({
       external_id: sample.external_id,
       milestone_external_id: `${sample.external_id}-${index + 1}`,

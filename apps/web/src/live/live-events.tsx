@@ -2,10 +2,15 @@ import { Badge } from '@mantine/core';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import type { Shipment, TrackingEvent } from '@tracking/client';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
-import { isSignedOut } from '../app/failures.ts';
-import { type Environment, api } from '../session/api.ts';
+import { isSignedOutError } from '../app/failures.ts';
+import { type Environment, getApiClient } from '../session/api.ts';
 import { useEnvironment } from '../session/session.ts';
-import { listFilter, markListsOutdated, refetchEnvironment, showShipments } from './live-updates.ts';
+import {
+  createListedShipmentFilter,
+  markListsOutdated,
+  refetchEnvironment,
+  updateCachedShipments,
+} from './live-updates.ts';
 import { LiveStream } from './live-stream.ts';
 
 /** State of the event stream for the environment shown. */
@@ -22,11 +27,11 @@ export interface StreamStatus {
 /** Delay in which further events of a shipment are collected before its queries are refetched. */
 const REFETCH_DELAY_MS = 1_000;
 /** Interval at which changed shipments are shown. Rendering each of many events would freeze the page. */
-const SHOW_DELAY_MS = 200;
+const UPDATE_DISPLAY_DELAY_MS = 200;
 /** Maximum number of shipments in one request. */
-const MAX_SHIPMENTS_READ = 50;
+const MAX_SHIPMENTS_PER_REQUEST = 50;
 /** Lists that are never refetched automatically because their rows would move. */
-const STABLE_LISTS: ReadonlySet<unknown> = new Set([
+const LISTS_WITHOUT_AUTO_REFETCH: ReadonlySet<unknown> = new Set([
   'shipments',
   'shipment-news',
   'exception-queue',
@@ -38,21 +43,21 @@ const STABLE_LISTS: ReadonlySet<unknown> = new Set([
  * the code of the page, so the stream is older than the page's data and nothing is read twice.
  */
 export function followEvents(queries: QueryClient, environment: Environment): void {
-  if (feed?.environment === environment) return;
-  feed?.stop();
-  feed = new LiveFeed(queries, environment);
+  if (liveFeed?.environment === environment) return;
+  liveFeed?.stop();
+  liveFeed = new LiveFeed(queries, environment);
 }
 
 /** Follows the events of the environment while the component is shown. */
-export function useLiveEvents(): void {
+export function useLiveStream(): void {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   useEffect(() => {
     followEvents(queries, environment);
     return () => {
       // The router may already follow the next environment.
-      if (feed?.environment !== environment) return;
-      feed.stop();
-      feed = undefined;
+      if (liveFeed?.environment !== environment) return;
+      liveFeed.stop();
+      liveFeed = undefined;
       updateStatus({ isConnected: undefined });
     };
   }, [environment, queries]);
@@ -63,22 +68,22 @@ export function useStreamStatus(): StreamStatus {
 }
 
 /** Calls the listener for each event of the environment. */
-export function useLiveEvent(listener: (event: TrackingEvent) => void): void {
+export function useLiveEventListener(listener: (event: TrackingEvent) => void): void {
   const latest = useRef(listener);
   useEffect(() => {
     latest.current = listener;
   });
   useEffect(() => {
     const call = (event: TrackingEvent) => latest.current(event);
-    listeners.add(call);
-    return () => void listeners.delete(call);
+    eventListeners.add(call);
+    return () => void eventListeners.delete(call);
   }, []);
 }
 
 /** Calls `refetch` once, shortly after one or more events, instead of waiting for the next poll. */
 export function useLiveRefetch(refetch: () => unknown): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useLiveEvent(() => {
+  useLiveEventListener(() => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       refetch();
@@ -103,19 +108,19 @@ export function ConnectionBadge() {
   );
 }
 
-const listeners = new Set<(event: TrackingEvent) => void>();
-const watchers = new Set<() => void>();
+const eventListeners = new Set<(event: TrackingEvent) => void>();
+const statusListeners = new Set<() => void>();
 let streamStatus: StreamStatus = { isConnected: undefined, gaps: 0 };
-let feed: LiveFeed | undefined;
+let liveFeed: LiveFeed | undefined;
 
 function subscribeToStatus(watcher: () => void): () => void {
-  watchers.add(watcher);
-  return () => void watchers.delete(watcher);
+  statusListeners.add(watcher);
+  return () => void statusListeners.delete(watcher);
 }
 
 function updateStatus(change: Partial<StreamStatus>): void {
   streamStatus = { ...streamStatus, ...change };
-  for (const watcher of watchers) watcher();
+  for (const watcher of statusListeners) watcher();
 }
 
 /** Writes events of one environment to the query cache and passes them to listeners. */
@@ -131,20 +136,20 @@ class LiveFeed {
     this.pendingRefetches = new PendingRefetches(queries, environment);
     this.pendingUpdates = new PendingUpdates(queries, environment);
     this.stream = new LiveStream({
-      stream: (query, options) => api(environment).events.stream(query, options),
+      stream: (query, options) => getApiClient(environment).events.stream(query, options),
       visibility: document,
-      onEvent: (event) => this.apply(event),
+      onEvent: (event) => this.applyEvent(event),
       onState: (isOn) => updateStatus({ isConnected: isOn }),
       onFirstOpen: () => refetchEnvironment(queries, environment),
       onGap: () => {
         updateStatus({ gaps: streamStatus.gaps + 1 });
-        void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !STABLE_LISTS.has(kind) });
+        void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !LISTS_WITHOUT_AUTO_REFETCH.has(kind) });
         markListsOutdated(queries, environment);
       },
       // Refetching the session shows that it has ended.
-      onRejected: (error) => isSignedOut(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
+      onRejected: (error) => isSignedOutError(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
     });
-    void this.stream.follow();
+    void this.stream.run();
   }
 
   stop(): void {
@@ -155,12 +160,12 @@ class LiveFeed {
     markListsOutdated(this.queries, this.environment);
   }
 
-  private apply(event: TrackingEvent): void {
+  private applyEvent(event: TrackingEvent): void {
     const { data } = event;
-    if ('shipment' in data) this.pendingUpdates.add(data.shipment);
-    else this.pendingUpdates.read(data.shipment_id);
-    this.pendingRefetches.add(data.shipment_id);
-    for (const listener of listeners) listener(event);
+    if ('shipment' in data) this.pendingUpdates.addShipment(data.shipment);
+    else this.pendingUpdates.readShipmentIfListed(data.shipment_id);
+    this.pendingRefetches.addShipmentId(data.shipment_id);
+    for (const listener of eventListeners) listener(event);
   }
 }
 
@@ -175,9 +180,9 @@ class PendingUpdates {
     private readonly environment: Environment,
   ) {}
 
-  add(shipment: Shipment): void {
+  addShipment(shipment: Shipment): void {
     this.shipments.push(shipment);
-    this.timer ??= setTimeout(() => this.show(), SHOW_DELAY_MS);
+    this.timer ??= setTimeout(() => this.showPendingShipments(), UPDATE_DISPLAY_DELAY_MS);
   }
 
   stop(): void {
@@ -185,24 +190,24 @@ class PendingUpdates {
   }
 
   /** Events of exceptions and documents do not contain the shipment. The shipment is read if a list shows it. */
-  read(id: string): void {
+  readShipmentIfListed(id: string): void {
     this.idsToRead.add(id);
-    this.timer ??= setTimeout(() => this.show(), SHOW_DELAY_MS);
+    this.timer ??= setTimeout(() => this.showPendingShipments(), UPDATE_DISPLAY_DELAY_MS);
   }
 
-  private show(): void {
+  private showPendingShipments(): void {
     this.timer = undefined;
     const { queries, environment } = this;
-    showShipments(queries, environment, this.shipments.splice(0));
-    const waiting = [...this.idsToRead].filter(listFilter(queries, environment));
-    const ids = waiting.slice(0, MAX_SHIPMENTS_READ);
+    updateCachedShipments(queries, environment, this.shipments.splice(0));
+    const waiting = [...this.idsToRead].filter(createListedShipmentFilter(queries, environment));
+    const ids = waiting.slice(0, MAX_SHIPMENTS_PER_REQUEST);
     this.idsToRead.clear();
     if (ids.length === 0) return;
-    for (const id of waiting.slice(MAX_SHIPMENTS_READ)) this.read(id);
-    void api(environment)
+    for (const id of waiting.slice(MAX_SHIPMENTS_PER_REQUEST)) this.readShipmentIfListed(id);
+    void getApiClient(environment)
       .shipments.list({ id: ids, limit: ids.length })
       .page()
-      .then(({ data }) => showShipments(queries, environment, data))
+      .then(({ data }) => updateCachedShipments(queries, environment, data))
       // They stay as they are until their next event.
       .catch(() => undefined);
   }
@@ -218,16 +223,16 @@ class PendingRefetches {
     private readonly environment: Environment,
   ) {}
 
-  add(shipmentId: string): void {
+  addShipmentId(shipmentId: string): void {
     this.ids.add(shipmentId);
-    this.timer ??= setTimeout(() => this.refetch(), REFETCH_DELAY_MS);
+    this.timer ??= setTimeout(() => this.refetchPendingShipments(), REFETCH_DELAY_MS);
   }
 
   stop(): void {
     clearTimeout(this.timer);
   }
 
-  private refetch(): void {
+  private refetchPendingShipments(): void {
     this.timer = undefined;
     const ids = new Set(this.ids);
     this.ids.clear();

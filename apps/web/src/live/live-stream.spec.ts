@@ -30,7 +30,7 @@ describe('the live stream of a page', () => {
       onGap: () => heard.push('gap'),
       onRejected: (error) => refusals.push(error),
     });
-    void live.follow();
+    void live.run();
   });
   afterEach(() => {
     live.stop();

@@ -6,11 +6,11 @@ interface ResumableEvents extends AsyncIterable<TrackingEvent> {
 }
 
 /** Pause before a stream that has ended is opened again. The client itself reconnects after a broken connection. */
-const RETRY_MS = 5_000;
+const REOPEN_DELAY_MS = 5_000;
 /** Time within which a connection may return without counting as lost. */
 const DISCONNECT_TOLERANCE_MS = 5_000;
 /** Time after which a hidden page closes its connection. Browsers allow six connections per origin across all tabs. */
-const CLOSE_WHEN_HIDDEN_MS = 5_000;
+const HIDDEN_PAGE_TIMEOUT_MS = 5_000;
 /**
  * Maximum age of the last event from which the stream resumes. After a longer pause it would have to deliver too many
  * events.
@@ -49,16 +49,16 @@ export class LiveStream {
   }
 
   /** Resolves when the stream is stopped. Never rejects. */
-  async follow(): Promise<void> {
+  async run(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
-      await this.untilVisible();
+      await this.waitUntilVisible();
       if (signal.aborted) return;
-      this.expectConnection();
+      this.startDisconnectTimer();
       const hidden = new AbortController();
-      const forget = this.whenHidden(() => hidden.abort());
+      const forget = this.onPageHidden(() => hidden.abort());
       try {
-        await this.deliver(AbortSignal.any([signal, hidden.signal]));
+        await this.deliverEvents(AbortSignal.any([signal, hidden.signal]));
       } catch (error) {
         if (!signal.aborted && !hidden.signal.aborted) {
           // The service may have rejected the resume position.
@@ -67,18 +67,19 @@ export class LiveStream {
         }
       }
       forget();
-      if (!signal.aborted && !hidden.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (!signal.aborted && !hidden.signal.aborted)
+        await new Promise((resolve) => setTimeout(resolve, REOPEN_DELAY_MS));
     }
   }
 
-  private async deliver(signal: AbortSignal): Promise<void> {
+  private async deliverEvents(signal: AbortSignal): Promise<void> {
     const wait = Date.now() - this.deliveredUntil;
     const lastEventId = wait > MAX_RESUME_AGE_MS ? undefined : this.resumeId;
     let isNew = true;
     const onConnection = (isOpen: boolean) => {
-      if (isOpen && isNew && lastEventId === undefined) this.begin();
+      if (isOpen && isNew && lastEventId === undefined) this.reportFirstOpenOrGap();
       [this.isFirst, isNew] = [false, false];
-      this.connection(isOpen);
+      this.handleConnectionChange(isOpen);
     };
     const stream = this.parts.stream({}, { signal, onConnection, ...(lastEventId !== undefined && { lastEventId }) });
     try {
@@ -88,12 +89,12 @@ export class LiveStream {
     }
   }
 
-  private begin(): void {
+  private reportFirstOpenOrGap(): void {
     if (this.isFirst && Date.now() - this.deliveredUntil < DISCONNECT_TOLERANCE_MS) this.parts.onFirstOpen();
     else this.parts.onGap();
   }
 
-  private connection(isOpen: boolean): void {
+  private handleConnectionChange(isOpen: boolean): void {
     if (isOpen) {
       clearTimeout(this.disconnectTimer);
       this.disconnectTimer = undefined;
@@ -102,14 +103,14 @@ export class LiveStream {
     }
     this.deliveredUntil = Date.now();
     // A hidden page closes its connection itself.
-    if (!this.ended.signal.aborted && !this.parts.visibility.hidden) this.expectConnection();
+    if (!this.ended.signal.aborted && !this.parts.visibility.hidden) this.startDisconnectTimer();
   }
 
-  private expectConnection(): void {
+  private startDisconnectTimer(): void {
     this.disconnectTimer ??= setTimeout(() => this.parts.onState(false), DISCONNECT_TOLERANCE_MS);
   }
 
-  private async untilVisible(): Promise<void> {
+  private async waitUntilVisible(): Promise<void> {
     const { visibility } = this.parts;
     const { signal } = this.ended;
     while (visibility.hidden && !signal.aborted) {
@@ -121,12 +122,12 @@ export class LiveStream {
   }
 
   /** @returns a function that cancels the callback */
-  private whenHidden(act: () => void): () => void {
+  private onPageHidden(act: () => void): () => void {
     const { visibility } = this.parts;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const check = () => {
       clearTimeout(timer);
-      if (visibility.hidden) timer = setTimeout(act, CLOSE_WHEN_HIDDEN_MS);
+      if (visibility.hidden) timer = setTimeout(act, HIDDEN_PAGE_TIMEOUT_MS);
     };
     visibility.addEventListener('visibilitychange', check);
     return () => {

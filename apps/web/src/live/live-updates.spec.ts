@@ -1,11 +1,11 @@
 import { InfiniteQueryObserver, QueryClient, QueryObserver, hashKey } from '@tanstack/react-query';
 import { buildShipment } from '../shipments/build-shipment.ts';
 import {
-  listFilter,
+  createListedShipmentFilter,
   markListsOutdated,
   refetchEnvironment,
   shipmentUpdatesQuery,
-  showShipments,
+  updateCachedShipments,
   mergeUpdates,
 } from './live-updates.ts';
 
@@ -27,31 +27,31 @@ describe('live updates', () => {
       buildShipment({ id: 'b', version: 2, status: 'booked' }),
       buildShipment({ id: 'a', version: 2 }),
     ];
-    showShipments(queries, 'live', [older, newer]);
+    updateCachedShipments(queries, 'live', [older, newer]);
     expect(listed()).toEqual([first, newer]);
   });
 
   it('adds nothing to a list, but records it as an update', () => {
     const fresh = buildShipment({ id: 'c' });
-    showShipments(queries, 'live', [fresh]);
+    updateCachedShipments(queries, 'live', [fresh]);
     expect(listed()).toEqual([first, second]);
     expect([...(queries.getQueryData(shipmentUpdatesQuery('live').queryKey)?.shipments.keys() ?? [])]).toEqual(['c']);
   });
 
   it('is relevant to listed shipments, or to all while a visible list filters by exceptions', () => {
-    expect(['a', 'b', 'c'].filter(listFilter(queries, 'live'))).toEqual(['a', 'b']);
+    expect(['a', 'b', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a', 'b']);
     const queryKey = ['shipments', 'live', { has_open_exceptions: true }];
     const leave = new InfiniteQueryObserver(queries, {
       ...{ queryKey, queryFn: () => ({ data: [], next_cursor: null }), initialPageParam: undefined },
       getNextPageParam: () => undefined,
     }).subscribe(() => undefined);
-    expect(['a', 'c'].filter(listFilter(queries, 'live'))).toEqual(['a', 'c']);
+    expect(['a', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a', 'c']);
     leave();
-    expect(['a', 'c'].filter(listFilter(queries, 'live'))).toEqual(['a']);
+    expect(['a', 'c'].filter(createListedShipmentFilter(queries, 'live'))).toEqual(['a']);
   });
 
   it('belongs to one environment', () => {
-    showShipments(queries, 'test', [buildShipment({ id: 'b', version: 2 })]);
+    updateCachedShipments(queries, 'test', [buildShipment({ id: 'b', version: 2 })]);
     expect(listed()).toEqual([first, second]);
   });
 

@@ -14,7 +14,7 @@ export interface ShipmentUpdates {
 }
 
 /** Maximum number of shipments kept. With this many pending changes, users reload the list anyway. */
-const MAX_SHIPMENTS = 1_000;
+const MAX_PENDING_SHIPMENTS = 1_000;
 const NO_UPDATES: ShipmentUpdates = { shipments: new Map(), missed: false };
 
 type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
@@ -37,12 +37,16 @@ export function shipmentUpdatesQuery(environment: Environment) {
  * Updates listed shipments in place. Rows never move, appear or disappear under the pointer. The list page derives
  * everything else from these updates.
  */
-export function showShipments(queries: QueryClient, environment: Environment, latest: readonly Shipment[]): void {
+export function updateCachedShipments(
+  queries: QueryClient,
+  environment: Environment,
+  latest: readonly Shipment[],
+): void {
   const byId = new Map<string, Shipment>();
-  for (const shipment of latest) if (isNewer(shipment, byId.get(shipment.id))) byId.set(shipment.id, shipment);
+  for (const shipment of latest) if (isNewerVersion(shipment, byId.get(shipment.id))) byId.set(shipment.id, shipment);
   const now = (known: Shipment) => {
     const update = byId.get(known.id);
-    return update !== undefined && isNewer(update, known) ? update : known;
+    return update !== undefined && isNewerVersion(update, known) ? update : known;
   };
   for (const { id } of byId.values()) {
     queries.setQueryData<Shipment>(['shipment', environment, id], (known) => known && now(known));
@@ -60,7 +64,7 @@ export function showShipments(queries: QueryClient, environment: Environment, la
  * Returns a predicate for shipments whose exception events matter: listed shipments, or all if a visible list filters
  * by exceptions.
  */
-export function listFilter(queries: QueryClient, environment: Environment): (id: string) => boolean {
+export function createListedShipmentFilter(queries: QueryClient, environment: Environment): (id: string) => boolean {
   const shipmentLists = { queryKey: ['shipments', environment] };
   const lists = queries.getQueriesData<InfiniteData<Page>>(shipmentLists);
   const listed = new Set(
@@ -99,21 +103,21 @@ export async function reloadLists(queries: QueryClient, environment: Environment
 export function mergeUpdates(news: ShipmentUpdates, latest: Iterable<Shipment>, receivedAt: number): ShipmentUpdates {
   const shipments = new Map(news.shipments);
   for (const shipment of latest) {
-    if (!isNewer(shipment, shipments.get(shipment.id)?.shipment)) continue;
+    if (!isNewerVersion(shipment, shipments.get(shipment.id)?.shipment)) continue;
     shipments.delete(shipment.id);
     shipments.set(shipment.id, { shipment, receivedAt });
   }
-  const excess = shipments.size - MAX_SHIPMENTS;
+  const excess = shipments.size - MAX_PENDING_SHIPMENTS;
   for (const id of [...shipments.keys()].slice(0, Math.max(excess, 0))) shipments.delete(id);
   return { shipments, missed: news.missed || excess > 0 };
 }
 
-function isNewer(shipment: Shipment, known: Shipment | undefined): boolean {
+function isNewerVersion(shipment: Shipment, known: Shipment | undefined): boolean {
   return known === undefined || known.version < shipment.version;
 }
 
 /** Queries whose data never changes through events. */
-const NOT_CHANGED_BY_EVENTS: ReadonlySet<unknown> = new Set([
+const QUERIES_UNAFFECTED_BY_EVENTS: ReadonlySet<unknown> = new Set([
   ...['session', 'shipment-news', 'place', 'places', 'milestone-codes', 'document-content'],
 ]);
 
@@ -123,12 +127,12 @@ const NOT_CHANGED_BY_EVENTS: ReadonlySet<unknown> = new Set([
  */
 export function refetchEnvironment(queries: QueryClient, environment: Environment): void {
   const read = queries.getQueryCache().findAll({
-    predicate: ({ queryKey: [kind, of] }) => of === environment && !NOT_CHANGED_BY_EVENTS.has(kind),
+    predicate: ({ queryKey: [kind, of] }) => of === environment && !QUERIES_UNAFFECTED_BY_EVENTS.has(kind),
   });
-  for (const query of read) void refetchQuery(queries, query);
+  for (const query of read) void refetchAfterPendingFetch(queries, query);
 }
 
-async function refetchQuery(queries: QueryClient, query: Query): Promise<void> {
+async function refetchAfterPendingFetch(queries: QueryClient, query: Query): Promise<void> {
   // A pending fetch completes first. Restarting it would only delay its data.
   await query.promise?.catch(() => undefined);
   await queries.invalidateQueries({ predicate: (one) => one === query });

@@ -1,4 +1,4 @@
-import { pathInOtherEnvironment } from './api.ts';
+import { toOtherEnvironmentPath } from './api.ts';
 
 it.each([
   ['/settings/team', '/settings/team'],
@@ -6,4 +6,4 @@ it.each([
   ['/shipments', '/shipments'],
   ['/shipments/shp_01jz9v/timeline', '/shipments'],
   ['/settings/webhooks/whe_01jz9v/deliveries/del_1', '/settings/webhooks'],
-])('maps %s to %s', (from, to) => expect(pathInOtherEnvironment(from)).toBe(to));
+])('maps %s to %s', (from, to) => expect(toOtherEnvironmentPath(from)).toBe(to));

@@ -4,27 +4,27 @@ export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 export const ENVIRONMENT_LABELS: Readonly<Record<Environment, string>> = { live: 'Live', test: 'Test' };
 
-const clients = new Map<Environment, TrackingClient>();
+const apiClients = new Map<Environment, TrackingClient>();
 
 /** Returns the API client of an environment. The client uses the browser's session. */
-export function api(environment: Environment): TrackingClient {
-  let client = clients.get(environment);
+export function getApiClient(environment: Environment): TrackingClient {
+  let client = apiClients.get(environment);
   if (client === undefined) {
     client = new TrackingClient({ baseUrl: globalThis.location.origin, session: true, environment });
-    clients.set(environment, client);
+    apiClients.set(environment, client);
   }
   return client;
 }
 
 /** Ids such as `shp_5f3c2k7q` exist in one environment only. */
-const ID = /^[a-z]{2,5}_[0-9a-z]+$/;
+const ID_PATTERN = /^[a-z]{2,5}_[0-9a-z]+$/;
 
 /**
  * Returns the path to show in the other environment: the same page. A page of one item maps to its list because the
  * item exists in one environment only.
  */
-export function pathInOtherEnvironment(path: string): string {
+export function toOtherEnvironmentPath(path: string): string {
   const segments = path.split('/');
-  const at = segments.findIndex((segment) => ID.test(segment));
+  const at = segments.findIndex((segment) => ID_PATTERN.test(segment));
   return at === -1 ? path : segments.slice(0, at).join('/');
 }

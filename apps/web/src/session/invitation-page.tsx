@@ -5,14 +5,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { NotFoundError } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { fieldErrors } from '../app/failures.ts';
+import { getFieldErrors } from '../app/failures.ts';
 import { NarrowLayout, FormErrorAlert, QueryView } from '../app/page.tsx';
-import { api } from './api.ts';
+import { getApiClient } from './api.ts';
 import { ROLE_LABELS } from './roles.ts';
-import { notifyTabs } from './session.ts';
-import { PASSWORD_HINT, passwordError } from './sign-in.ts';
+import { notifyOtherTabs } from './session.ts';
+import { PASSWORD_HINT, validatePassword } from './sign-in.ts';
 
-const TITLES = {
+const LINK_PURPOSE_TITLES = {
   invitation: 'Accept the invitation',
   first_admin: 'Set up the first administrator',
   password_reset: 'Choose a new password',
@@ -24,7 +24,7 @@ export function InvitationPage() {
   const { hash: token } = useLocation();
   const link = useQuery({
     queryKey: ['invitation', token],
-    queryFn: ({ signal }) => api('live').invitations.get(token, { signal }),
+    queryFn: ({ signal }) => getApiClient('live').invitations.get(token, { signal }),
     enabled: token !== '',
     staleTime: Infinity,
   });
@@ -42,7 +42,7 @@ export function InvitationPage() {
   return (
     <NarrowLayout>
       <QueryView query={link} what="the invitation">
-        {(data) => <Accept token={token} link={data} />}
+        {(data) => <AcceptLinkForm token={token} link={data} />}
       </QueryView>
     </NarrowLayout>
   );
@@ -64,40 +64,40 @@ function InvalidLink({ title, children }: { readonly title: string; readonly chi
   );
 }
 
-type OneTimeLink = Awaited<ReturnType<ReturnType<typeof api>['invitations']['get']>>;
+type OneTimeLink = Awaited<ReturnType<ReturnType<typeof getApiClient>['invitations']['get']>>;
 
-function Accept({ token, link }: { readonly token: string; readonly link: OneTimeLink }) {
+function AcceptLinkForm({ token, link }: { readonly token: string; readonly link: OneTimeLink }) {
   const [queries, navigate] = [useQueryClient(), useNavigate()];
   const asksEmail = link.purpose === 'first_admin';
   const asksName = link.purpose !== 'password_reset';
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { email: link.email ?? '', name: '', password: '' },
-    validate: { password: passwordError },
+    validate: { password: validatePassword },
   });
   const accept = useMutation({
     mutationFn: async ({ email, name, password }: typeof form.values) => {
       const person = { password, ...(asksName && { name }), ...(asksEmail && { email }) };
-      await api('live').invitations.use(token, person);
+      await getApiClient('live').invitations.use(token, person);
       const workspace = link.workspace.id;
       // The link is now used up. From here on, the sign-in page reports failures.
-      return api('live')
+      return getApiClient('live')
         .session.signIn({ email: asksEmail ? email : (link.email ?? ''), password, workspace }, { retries: 0 })
         .then(() => true)
         .catch(() => false);
     },
     onSuccess: async (isSignedIn) => {
-      notifyTabs();
+      notifyOtherTabs();
       queries.clear();
       await navigate({ to: isSignedIn ? '/shipments' : '/sign-in', search: {} });
     },
-    onError: (error) => form.setErrors(fieldErrors(error) ?? {}),
+    onError: (error) => form.setErrors(getFieldErrors(error) ?? {}),
   });
   return (
     <form onSubmit={form.onSubmit((values) => accept.mutate(values))}>
       <Stack>
         <Title order={1} size="h3">
-          {TITLES[link.purpose]}
+          {LINK_PURPOSE_TITLES[link.purpose]}
         </Title>
         <Text c="dimmed">
           {link.workspace.name} · {ROLE_LABELS[link.role]}

@@ -1,12 +1,12 @@
 import { Alert, Tooltip } from '@mantine/core';
 import { type MouseEvent, type ReactElement, type ReactNode, cloneElement } from 'react';
-import { missingPermissionText } from './roles.ts';
+import { explainMissingPermission } from './roles.ts';
 import { type Permission, useSession } from './session.ts';
 
 /** Returns the reason why the user lacks the permission. Undefined if the user has it. */
 function useMissingPermission(permission: Permission): string | undefined {
   const { permissions, role, environment } = useSession();
-  return permissions.includes(permission) ? undefined : missingPermissionText(role, permission, environment);
+  return permissions.includes(permission) ? undefined : explainMissingPermission(role, permission, environment);
 }
 
 /** Props of a button that `PermissionGate` sets. */
@@ -16,14 +16,14 @@ interface GatedButtonProps {
   onClick?: ((event: MouseEvent<HTMLElement>) => void) | undefined;
 }
 
-interface Props {
+interface PermissionGateProps {
   readonly permission: Permission;
   /** The button to disable. */
   readonly children: ReactElement<GatedButtonProps>;
 }
 
 /** Disables a button if the user lacks the permission. The reason is shown on hover and on keyboard focus. */
-export function PermissionGate({ permission, children }: Props) {
+export function PermissionGate({ permission, children }: PermissionGateProps) {
   const reason = useMissingPermission(permission);
   if (reason === undefined) return children;
   const disabled = {

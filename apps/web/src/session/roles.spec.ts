@@ -1,14 +1,16 @@
-import { missingPermissionText } from './roles.ts';
+import { explainMissingPermission } from './roles.ts';
 
 it('explains which permission the role lacks and who can change it', () => {
-  expect(missingPermissionText('viewer', 'shipments:write', 'live')).toBe(
+  expect(explainMissingPermission('viewer', 'shipments:write', 'live')).toBe(
     'Your role, Viewer, does not include changing shipments. An administrator can change that.',
   );
 });
 
 it('reports to developers in which environment they have the permission', () => {
-  expect(missingPermissionText('developer', 'documents:approve', 'live')).toMatch(
+  expect(explainMissingPermission('developer', 'documents:approve', 'live')).toMatch(
     /reviewing documents in live\. In test it does\.$/,
   );
-  expect(missingPermissionText('developer', 'workspace:admin', 'live')).toMatch(/An administrator can change that\.$/);
+  expect(explainMissingPermission('developer', 'workspace:admin', 'live')).toMatch(
+    /An administrator can change that\.$/,
+  );
 });

@@ -36,10 +36,10 @@ const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
 };
 
 /** Options of the role select. */
-export const ROLE_CHOICES = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));
+export const ROLE_OPTIONS = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));
 
 /** Explains why the user lacks a permission and how to get it. */
-export function missingPermissionText(role: Role, permission: Permission, environment: Environment): string {
+export function explainMissingPermission(role: Role, permission: Permission, environment: Environment): string {
   const reason = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
   // Only developers have other permissions in test than in live.
   const isAllowedInTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);

@@ -1,15 +1,15 @@
 import { MutationCache, QueryCache, queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { PermissionError } from '@tracking/client';
-import { isSignedOut } from '../app/failures.ts';
-import { useWrite } from '../app/write.ts';
-import { type Environment, api } from './api.ts';
+import { isSignedOutError } from '../app/failures.ts';
+import { useApiWrite } from '../app/write.ts';
+import { type Environment, getApiClient } from './api.ts';
 
-export type Session = Awaited<ReturnType<ReturnType<typeof api>['session']['get']>>;
+export type Session = Awaited<ReturnType<ReturnType<typeof getApiClient>['session']['get']>>;
 export type Permission = Session['permissions'][number];
 
 /** Returns a string that identifies the user and workspace of a session. */
-export function sessionOwner({ workspace, user }: Session): string {
+export function getSessionOwner({ workspace, user }: Session): string {
   return `${workspace.id} ${user?.id ?? ''}`;
 }
 
@@ -17,7 +17,7 @@ export function sessionOwner({ workspace, user }: Session): string {
 export const sessionQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['session', environment],
-    queryFn: ({ signal }): Promise<Session> => api(environment).session.get({ signal }),
+    queryFn: ({ signal }): Promise<Session> => getApiClient(environment).session.get({ signal }),
     staleTime: 60_000,
   });
 
@@ -28,7 +28,7 @@ export function useEnvironment(): Environment {
 }
 
 export function useApi() {
-  return api(useEnvironment());
+  return getApiClient(useEnvironment());
 }
 
 /** Returns the session. For pages that require one. */
@@ -40,7 +40,7 @@ export function useHasPermission(permission: Permission): boolean {
   return useSession().permissions.includes(permission);
 }
 
-async function removeEndedImports(owner: string): Promise<void> {
+async function removeCompletedImports(owner: string): Promise<void> {
   try {
     const { importStore } = await import('../shipments/import/import-store.ts');
     await importStore.removeCompleted(owner);
@@ -51,19 +51,19 @@ async function removeEndedImports(owner: string): Promise<void> {
 
 /** Signs out and drops all data that was read. Keeps only imports with unsent rows. */
 export function useSignOut() {
-  const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), sessionOwner(useSession())];
-  return useWrite({
+  const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), getSessionOwner(useSession())];
+  return useApiWrite({
     write: async () => {
-      await removeEndedImports(owner);
+      await removeCompletedImports(owner);
       try {
         await client.session.signOut();
       } catch (error) {
         // A session that has already ended counts as signed out.
-        if (!isSignedOut(error)) throw error;
+        if (!isSignedOutError(error)) throw error;
       }
     },
     onDone: () => {
-      notifyTabs();
+      notifyOtherTabs();
       void navigate({ to: '/sign-in', search: {} }).then(() => queries.clear());
     },
   });
@@ -82,7 +82,7 @@ interface SessionListeners {
 export function createSessionCaches({ ended, refused, changed }: SessionListeners) {
   let userId: string | undefined;
   const checkError = (error: unknown) => {
-    if (isSignedOut(error)) ended();
+    if (isSignedOutError(error)) ended();
     else if (error instanceof PermissionError) refused();
   };
   const queryCache = new QueryCache({
@@ -111,7 +111,7 @@ export function isSessionReplaced(): Promise<boolean> {
   const check = async () => {
     await new Promise((resolve) => setTimeout(resolve, COOKIE_REPLACEMENT_MS));
     try {
-      await api('live').session.get();
+      await getApiClient('live').session.get();
       return true;
     } catch {
       return false;
@@ -125,20 +125,20 @@ export function isSessionReplaced(): Promise<boolean> {
 /** The check in progress, which all refused requests share. */
 let sessionCheck: Promise<boolean> | undefined;
 
-let channel: BroadcastChannel | undefined;
+let cachedSessionChannel: BroadcastChannel | undefined;
 
 /** Returns the channel between tabs of one browser, which share the session. */
-function sessionChannel(): BroadcastChannel {
-  channel ??= new BroadcastChannel('session');
-  return channel;
+function openSessionChannel(): BroadcastChannel {
+  cachedSessionChannel ??= new BroadcastChannel('session');
+  return cachedSessionChannel;
 }
 
 /** Notifies the other tabs that the user signed in or out. */
-export function notifyTabs(): void {
-  sessionChannel().postMessage('changed');
+export function notifyOtherTabs(): void {
+  openSessionChannel().postMessage('changed');
 }
 
 /** Calls the listener when a user signs in or out in another tab. */
 export function onSessionChange(listener: () => void): void {
-  sessionChannel().addEventListener('message', listener);
+  openSessionChannel().addEventListener('message', listener);
 }

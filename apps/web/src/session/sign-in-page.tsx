@@ -5,9 +5,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { describeFailure } from '../app/failures.ts';
 import { NarrowLayout } from '../app/page.tsx';
-import { api } from './api.ts';
-import { notifyTabs } from './session.ts';
-import { isOwnPath, useRateLimitCountdown } from './sign-in.ts';
+import { getApiClient } from './api.ts';
+import { notifyOtherTabs } from './session.ts';
+import { isApplicationPath, useRateLimitCountdown } from './sign-in.ts';
 
 export function SignInPage() {
   useDocumentTitle('Sign in · Shipment tracking');
@@ -19,11 +19,11 @@ export function SignInPage() {
   const signIn = useMutation({
     mutationFn: ({ workspace, ...credentials }: typeof form.values) =>
       // The form shows the time to wait after a rate limit instead of retrying silently.
-      api('live').session.signIn({ ...credentials, ...(workspace !== '' && { workspace }) }, { retries: 0 }),
+      getApiClient('live').session.signIn({ ...credentials, ...(workspace !== '' && { workspace }) }, { retries: 0 }),
     onSuccess: async () => {
-      notifyTabs();
+      notifyOtherTabs();
       queries.clear();
-      if (isOwnPath(next)) router.history.push(next);
+      if (isApplicationPath(next)) router.history.push(next);
       else await navigate({ to: '/shipments', search: {} });
     },
     onError: (error) => {

@@ -1,8 +1,10 @@
-import { isOwnPath } from './sign-in.ts';
+import { isApplicationPath } from './sign-in.ts';
 
-it.each(['/', '/shipments?q=1', '/shipments/shp_1#x'])('accepts %s', (path) => expect(isOwnPath(path)).toBe(true));
+it.each(['/', '/shipments?q=1', '/shipments/shp_1#x'])('accepts %s', (path) =>
+  expect(isApplicationPath(path)).toBe(true),
+);
 
 it.each([undefined, '', 'https://example.com', '//example.com', '/\\example.com', 'javascript:alert(1)', '/sign-in'])(
   'rejects %s as a path to return to',
-  (path) => expect(isOwnPath(path)).toBe(false),
+  (path) => expect(isApplicationPath(path)).toBe(false),
 );

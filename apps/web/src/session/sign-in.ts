@@ -13,7 +13,7 @@ export function readSignInSearch({ next, ended }: Record<string, unknown>): Sign
 }
 
 /** Checks that a path belongs to this application. Other URLs could lead the user to another site after signing in. */
-export function isOwnPath(path: string | undefined): path is string {
+export function isApplicationPath(path: string | undefined): path is string {
   return path !== undefined && /^\/(?![/\\])/.test(path) && !path.startsWith('/sign-in');
 }
 
@@ -21,7 +21,7 @@ const MIN_PASSWORD_LENGTH = 10;
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters. A sentence works well.`;
 
 /** Returns the error of a password that is detectable before sending. Null if the password is valid. */
-export function passwordError(password: string): string | null {
+export function validatePassword(password: string): string | null {
   return password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters` : null;
 }
 

@@ -14,7 +14,7 @@ interface Section {
 }
 
 /** Sections of the settings. A section is hidden from users who lack its permission. */
-const SECTIONS: readonly Section[] = [
+const SETTINGS_SECTIONS: readonly Section[] = [
   {
     title: 'Developers',
     pages: [
@@ -48,7 +48,7 @@ export function SettingsPage() {
   return (
     <div className={classes['settings']}>
       <nav ref={pages} aria-label="Settings" className={classes['pages']}>
-        {SECTIONS.map(({ title, pages }) => ({
+        {SETTINGS_SECTIONS.map(({ title, pages }) => ({
           title,
           shown: pages.filter(({ needs }) => needs === undefined || permissions.includes(needs)),
         }))

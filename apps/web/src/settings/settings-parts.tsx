@@ -2,20 +2,20 @@ import { Button, Group, Radio, Select, Stack, Text } from '@mantine/core';
 import type { QueryKey } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { OneTimeSecret } from '../app/one-time-secret.tsx';
-import { useWrite } from '../app/write.ts';
-import { ROLE_DESCRIPTIONS, ROLE_CHOICES, type Role } from '../session/roles.ts';
+import { useApiWrite } from '../app/write.ts';
+import { ROLE_DESCRIPTIONS, ROLE_OPTIONS, type Role } from '../session/roles.ts';
 
-interface RoleChoiceProps {
+interface RoleFieldProps {
   readonly value: Role;
   readonly onChange: (role: Role) => void;
 }
 
 /** Radio buttons to choose a role, with a description of each role. */
-export function RoleChoice({ value, onChange }: RoleChoiceProps) {
+export function RoleField({ value, onChange }: RoleFieldProps) {
   return (
     <Radio.Group label="Role" value={value} onChange={(role) => onChange(role as Role)}>
       <Stack gap="xs" mt={6}>
-        {ROLE_CHOICES.map((role) => (
+        {ROLE_OPTIONS.map((role) => (
           <Radio key={role.value} value={role.value} label={role.label} description={ROLE_DESCRIPTIONS[role.value]} />
         ))}
       </Stack>
@@ -23,14 +23,14 @@ export function RoleChoice({ value, onChange }: RoleChoiceProps) {
   );
 }
 
-const GRACE_PERIODS = [
+const GRACE_PERIOD_OPTIONS = [
   { value: '0', label: 'Immediately' },
   { value: '3600', label: 'In an hour' },
   { value: '86400', label: 'In a day' },
   { value: '604800', label: 'In a week' },
 ] as const;
 
-interface RotateSecretProps {
+interface RotateSecretFormProps {
   /** Name of the secret in a sentence, such as "key". */
   readonly what: string;
   /** Label of the new secret. */
@@ -44,9 +44,9 @@ interface RotateSecretProps {
 }
 
 /** Rotates a secret and shows the new one once. The old secret expires after the chosen time. */
-export function RotateSecret({ what, label, children, rotate, touches, onClose }: RotateSecretProps) {
+export function RotateSecretForm({ what, label, children, rotate, touches, onClose }: RotateSecretFormProps) {
   const [grace, setGrace] = useState('86400');
-  const write = useWrite({ write: () => rotate(Number(grace)), invalidates: touches });
+  const write = useApiWrite({ write: () => rotate(Number(grace)), invalidates: touches });
   if (write.isSuccess) {
     return (
       <Stack>
@@ -60,7 +60,7 @@ export function RotateSecret({ what, label, children, rotate, touches, onClose }
       <Text size="sm">{children}</Text>
       <Select
         label={`Old ${what} expires`}
-        data={GRACE_PERIODS}
+        data={GRACE_PERIOD_OPTIONS}
         value={grace}
         onChange={(value) => setGrace(value ?? grace)}
         allowDeselect={false}

@@ -135,7 +135,7 @@ export const DOCUMENT_STATUS_COLORS: Readonly<Record<ShipmentDocument['status'],
   deleted: 'gray',
 };
 
-export const CONTENT_LABELS: Readonly<Record<DocumentContentType, string>> = {
+export const CONTENT_TYPE_LABELS: Readonly<Record<DocumentContentType, string>> = {
   'application/pdf': 'PDF',
   'image/png': 'PNG',
   'image/jpeg': 'JPEG',

@@ -1,6 +1,6 @@
 import type { AnswerOf, Milestone, Shipment } from '@tracking/client';
 import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
-import { freeTimeFacts, findRunningFreeTime } from './overview/overview-values.ts';
+import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-values.ts';
 import { isInEffect } from './timeline/timeline-rows.ts';
 
 /** An expected event, or an exception that will open. */
@@ -28,28 +28,28 @@ type ExpectedEvent = Omit<NextEvent, 'isOverdue' | 'isDay'> & { readonly isDay?:
 /** Lists the next expected events, soonest first. Empty for a shipment that has ended. */
 export function listNextEvents({ shipment, milestones, explanation, now }: NextEventsInput): NextEvent[] {
   if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
-  const legs = legEvents(shipment);
-  const pending = milestoneEvents(milestones).filter(
+  const legs = listLegEvents(shipment);
+  const pending = listExpectedMilestones(milestones).filter(
     ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
   );
   const expected: ExpectedEvent[] = [
     ...legs,
     ...pending,
-    ...freeTimeEnds(shipment, milestones),
-    ...comingExceptions(explanation),
+    ...listFreeTimeEnds(shipment, milestones),
+    ...listExpectedExceptions(explanation),
   ];
   return expected
-    .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: endTimestamp(each) < now }))
+    .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: getEndTimestamp(each) < now }))
     .toSorted((a, b) => a.at.localeCompare(b.at));
 }
 
 /** Returns the end of the event in milliseconds. A day ends when it has ended in every time zone. */
-function endTimestamp({ at, isDay }: ExpectedEvent): number {
+function getEndTimestamp({ at, isDay }: ExpectedEvent): number {
   return Date.parse(at) + (isDay ? 36 * 3_600_000 : 0);
 }
 
 /** Expected departures and arrivals, from the latest leg that has started. */
-function legEvents({ legs }: Shipment): ExpectedEvent[] {
+function listLegEvents({ legs }: Shipment): ExpectedEvent[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
     0,
@@ -67,7 +67,7 @@ function legEvents({ legs }: Shipment): ExpectedEvent[] {
 }
 
 /** Estimated and planned milestones that have not happened and that no later milestone has overtaken. */
-function milestoneEvents(milestones: readonly Milestone[]): ExpectedEvent[] {
+function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent[] {
   const standing = milestones.filter(isInEffect);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
   const isFor = (one: Milestone, other: Milestone) =>
@@ -76,7 +76,7 @@ function milestoneEvents(milestones: readonly Milestone[]): ExpectedEvent[] {
     actual.some(
       (done) =>
         isFor(done, expected) &&
-        (done.code === expected.code ? samePlace(done, expected) : done.sequence > expected.sequence),
+        (done.code === expected.code ? haveSamePlace(done, expected) : done.sequence > expected.sequence),
     );
   const open = standing.filter((milestone) => milestone.classifier !== 'actual' && !isDone(milestone));
   // Estimates sort before plans of the same event, which are outdated.
@@ -91,15 +91,15 @@ function milestoneEvents(milestones: readonly Milestone[]): ExpectedEvent[] {
   );
 }
 
-function samePlace(one: Milestone, other: Milestone): boolean {
+function haveSamePlace(one: Milestone, other: Milestone): boolean {
   return one.location === null || other.location === null || one.location === other.location;
 }
 
 const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
 
 /** Ends of the running free time of each container. */
-function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): ExpectedEvent[] {
-  const facts = freeTimeFacts(shipment, milestones);
+function listFreeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): ExpectedEvent[] {
+  const facts = extractFreeTimeFacts(shipment, milestones);
   return shipment.containers.flatMap((container) => {
     const running = findRunningFreeTime(container, facts);
     if (running === null) return [];
@@ -109,7 +109,7 @@ function freeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): Exp
 }
 
 /** Expected exceptions with a known opening time. */
-function comingExceptions(explanation: AnswerOf<'explainShipment'> | undefined): ExpectedEvent[] {
+function listExpectedExceptions(explanation: AnswerOf<'explainShipment'> | undefined): ExpectedEvent[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null
       ? [{ label: `Exception: ${EXCEPTION_LABELS[type]}`, at: opens_at, place: null, container: container_number }]

@@ -4,13 +4,13 @@ import { PageHeader } from '../app/page.tsx';
 import { useEnvironment } from '../session/session.ts';
 import classes from './parts.module.css';
 
-interface Props {
+interface TitledCardProps {
   readonly title: string;
   readonly children: ReactNode;
 }
 
 /** Titled card of a page. */
-export function Card({ title, children }: Props) {
+export function TitledCard({ title, children }: TitledCardProps) {
   return (
     <Paper withBorder p="sm" component="section" aria-label={title}>
       <Title order={2} size="xs" c="dimmed" fw={600} mb={6}>

@@ -4,13 +4,13 @@ import { IconDots, IconPencil, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { Suspense } from 'react';
-import { lazyWithRetry, onDemand } from '../app/lazy.tsx';
+import { lazyWithRetry, loadOnDemand } from '../app/lazy.tsx';
 import { confirmAction } from '../app/overlays.tsx';
 import { PermissionGate } from '../session/permissions.tsx';
 import { useApi, useHasPermission } from '../session/session.ts';
 import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
-import { useGuardedWrite } from './meanwhile/guarded-write.ts';
-import { shipmentTitle, useShipment } from './shipment-queries.ts';
+import { useGuardedWrite } from './concurrent-changes/guarded-write.ts';
+import { getShipmentTitle, useShipment } from './shipment-queries.ts';
 
 /** The form is loaded when it is opened. */
 const RecordMilestone = lazyWithRetry(() => import('./milestone/record-milestone.tsx'));
@@ -18,8 +18,8 @@ const RecordMilestone = lazyWithRetry(() => import('./milestone/record-milestone
 /** Statuses in which the API refuses to cancel a shipment. */
 const UNCANCELLABLE_STATUSES: readonly string[] = ['delivered', 'completed', 'returned'];
 
-const ConflictDialog = onDemand(
-  async () => (await import('./meanwhile/conflict-dialog.tsx')).ConflictDialog<Shipment>,
+const ConflictDialog = loadOnDemand(
+  async () => (await import('./concurrent-changes/conflict-dialog.tsx')).ConflictDialog<Shipment>,
   ({ conflict }) => conflict !== undefined,
 );
 
@@ -86,7 +86,7 @@ function MoreActions() {
   });
   const ask = () =>
     confirmAction({
-      title: `Cancel ${shipmentTitle(shipment)}?`,
+      title: `Cancel ${getShipmentTitle(shipment)}?`,
       children: (
         <Text size="sm">
           Open exceptions are resolved. Later milestones no longer change the status. You can reopen the shipment.

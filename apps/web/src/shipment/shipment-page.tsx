@@ -11,10 +11,10 @@ import { useEnvironment } from '../session/session.ts';
 import { SeverityBadge, ShipmentStatus, delayHours, formatDelay } from '../shipments/shipment-facts.tsx';
 import { MODE_LABELS, STATUS_LABELS } from '../values/codes.ts';
 import { PlaceName, PlaceOrText, PlaceTime, usePlaces } from '../values/place.tsx';
-import { Time } from '../values/time.tsx';
+import { LocalTime } from '../values/time.tsx';
 import { formatDate } from '../values/zones.ts';
 import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
-import { Card, ShipmentNotFound } from './parts.tsx';
+import { TitledCard, ShipmentNotFound } from './parts.tsx';
 import { ShipmentActions } from './shipment-actions.tsx';
 import classes from './shipment-page.module.css';
 import {
@@ -22,7 +22,7 @@ import {
   explanationQuery,
   milestonesQuery,
   shipmentQuery,
-  shipmentTitle,
+  getShipmentTitle,
   useShipment,
 } from './shipment-queries.ts';
 import { type NextEvent, listNextEvents } from './next-events.ts';
@@ -115,7 +115,7 @@ function ShipmentSummary() {
   return (
     <>
       <PageHeader
-        title={shipmentTitle(shipment)}
+        title={getShipmentTitle(shipment)}
         beside={
           <>
             <ShipmentStatus status={shipment.status} />
@@ -134,9 +134,9 @@ function ShipmentSummary() {
         <StatusCard />
         <ArrivalCard />
         <OpenExceptionsCard />
-        <Card title="Next events">
+        <TitledCard title="Next events">
           <NextEvents />
-        </Card>
+        </TitledCard>
       </div>
     </>
   );
@@ -147,7 +147,7 @@ function StatusCard() {
   const milestones = useQuery(milestonesQuery(useEnvironment(), id));
   const milestone = milestones.data?.find((each) => each.id === status_milestone_id);
   return (
-    <Card title="Status">
+    <TitledCard title="Status">
       <Text fw={600}>{STATUS_LABELS[status]}</Text>
       {milestone !== undefined && (
         <Text size="sm">
@@ -160,7 +160,7 @@ function StatusCard() {
               at <PlaceOrText name={milestone.location} />
             </>
           )}
-          , <Time value={milestone.occurred_at} />
+          , <LocalTime value={milestone.occurred_at} />
         </Text>
       )}
       {status_milestone_id === null && (
@@ -168,7 +168,7 @@ function StatusCard() {
           {status === 'cancelled' ? 'Cancelled by a user or system' : 'No milestone has set the status yet'}
         </Text>
       )}
-    </Card>
+    </TitledCard>
   );
 }
 
@@ -177,14 +177,14 @@ function ArrivalCard() {
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
   const slip = delayHours({ eta: ata ?? eta, original_eta });
   return (
-    <Card title={ata === null ? 'Estimated arrival' : 'Arrived'}>
+    <TitledCard title={ata === null ? 'Estimated arrival' : 'Arrived'}>
       <Text fw={600} component="div">
         <PlaceTime value={ata ?? eta} zone={zone} />
       </Text>
       {original_eta !== null && (
         <Text size="sm" component="div">
-          Original ETA <Time value={original_eta} />{' '}
-          <Text span inherit fw={600} className={slipClass(slip)}>
+          Original ETA <LocalTime value={original_eta} />{' '}
+          <Text span inherit fw={600} className={getSlipClass(slip)}>
             {slip === undefined || slip === 0 ? 'on time' : formatDelay(slip)}
           </Text>
         </Text>
@@ -194,11 +194,11 @@ function ArrivalCard() {
           No ETA
         </Text>
       )}
-    </Card>
+    </TitledCard>
   );
 }
 
-function slipClass(slip: number | undefined): string {
+function getSlipClass(slip: number | undefined): string {
   return slip !== undefined && slip > 0 ? 'late' : 'early';
 }
 
@@ -210,7 +210,7 @@ function OpenExceptionsCard() {
   });
   const open = (exceptions.data?.thing ?? []).filter(({ status }) => status !== 'resolved');
   return (
-    <Card title="Open exceptions">
+    <TitledCard title="Open exceptions">
       {open_exceptions_count === 0 && <Text size="sm">No open exceptions</Text>}
       {open_exceptions_count > 0 && open.length === 0 && (
         <Text size="sm">{`${open_exceptions_count} open exception${open_exceptions_count === 1 ? '' : 's'}`}</Text>
@@ -231,7 +231,7 @@ function OpenExceptionsCard() {
           {open.length > 4 && <li>{`and ${open.length - 4} more`}</li>}
         </ul>
       )}
-    </Card>
+    </TitledCard>
   );
 }
 
@@ -246,7 +246,7 @@ function NextEvents() {
   useInterval(() => setNow(Date.now()), 60_000, { autoInvoke: true });
   const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, now };
   const next = listNextEvents(known);
-  if (next.length === 0) return <Text size="sm">{noEventsText(shipment.status)}</Text>;
+  if (next.length === 0) return <Text size="sm">{describeMissingEvents(shipment.status)}</Text>;
   return (
     <ul className={classes['list']}>
       {next.slice(0, MAX_SHOWN_EVENTS).map((each) => (
@@ -268,7 +268,7 @@ function NextEventItem({ next: { label, at, isDay, place, container, isOverdue }
         </>
       )}
       {container !== null && ` · ${container}`},{' '}
-      {isDay ? <time dateTime={at}>{formatDate(at)}</time> : <Time value={at} />}
+      {isDay ? <time dateTime={at}>{formatDate(at)}</time> : <LocalTime value={at} />}
       {isOverdue && (
         <Text span inherit fw={600} className="late">
           {' '}
@@ -279,7 +279,7 @@ function NextEventItem({ next: { label, at, isDay, place, container, isOverdue }
   );
 }
 
-function noEventsText(status: string): string {
+function describeMissingEvents(status: string): string {
   return ['completed', 'returned', 'cancelled'].includes(status)
     ? 'None. The shipment has ended.'
     : 'No upcoming events';

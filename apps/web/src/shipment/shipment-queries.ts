@@ -1,21 +1,21 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import type { ItemOf, Shipment } from '@tracking/client';
 import { createContext, useContext } from 'react';
-import { type Environment, api } from '../session/api.ts';
+import { type Environment, getApiClient } from '../session/api.ts';
 
 export function shipmentQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['shipment', environment, id],
-    queryFn: ({ signal }) => api(environment).shipments.get(id, { signal }),
+    queryFn: ({ signal }) => getApiClient(environment).shipments.get(id, { signal }),
   });
 }
 
 /** Query of up to 100 shipments by id. Each shipment is also cached as a single resource. */
-export function shipmentsQuery(queries: QueryClient, environment: Environment, ids: readonly string[]) {
+export function shipmentsByIdQuery(queries: QueryClient, environment: Environment, ids: readonly string[]) {
   return queryOptions({
     queryKey: ['shipments-by-id', environment, ids],
     queryFn: async ({ signal }) => {
-      const { data } = await api(environment)
+      const { data } = await getApiClient(environment)
         .shipments.list({ id: [...ids], limit: ids.length }, { signal })
         .page();
       for (const shipment of data) {
@@ -34,7 +34,7 @@ export function milestonesQuery(environment: Environment, id: string) {
     queryKey: ['milestones', environment, id],
     queryFn: ({ signal }) => {
       const all = { classifier: ['all' as const], include_superseded: true, include_retracted: true, limit: 200 };
-      return api(environment).milestones.list(id, all, { signal }).toArray();
+      return getApiClient(environment).milestones.list(id, all, { signal }).toArray();
     },
   });
 }
@@ -42,7 +42,7 @@ export function milestonesQuery(environment: Environment, id: string) {
 export function explanationQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['explanation', environment, id],
-    queryFn: ({ signal }) => api(environment).shipments.explain(id, { signal }),
+    queryFn: ({ signal }) => getApiClient(environment).shipments.explain(id, { signal }),
   });
 }
 
@@ -50,7 +50,7 @@ export function explanationQuery(environment: Environment, id: string) {
 export function etaHistoryQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['eta-history', environment, id],
-    queryFn: ({ signal }) => api(environment).shipments.etaHistory(id, { limit: 200 }, { signal }).toArray(),
+    queryFn: ({ signal }) => getApiClient(environment).shipments.etaHistory(id, { limit: 200 }, { signal }).toArray(),
   });
 }
 
@@ -64,15 +64,15 @@ export function useShipment(): Shipment {
 }
 
 /**
- * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `shipmentName`, which never
+ * Returns the title of a shipment for its pages and the exceptions queue. The shipment list uses `getShipmentName`, which never
  * shows a container.
  */
-export function shipmentTitle({ external_id, house_bill, container_numbers, id }: Shipment): string {
+export function getShipmentTitle({ external_id, house_bill, container_numbers, id }: Shipment): string {
   return external_id ?? house_bill ?? container_numbers[0] ?? id;
 }
 
 /** Parses the version from an ETag. Returns 0, which is never a version, if there is none. */
-export function parseVersion(etag: string | undefined): number {
+export function parseVersionFromETag(etag: string | undefined): number {
   return Number(/^"(\d+)"$/.exec(etag ?? '')?.[1] ?? 0);
 }
 
@@ -118,7 +118,7 @@ interface EtaPoint {
  * Builds the points of the ETA chart in order. The last estimate extends to the current time.
  * @param changes ETA changes from the API, newest first
  */
-export function etaPoints(changes: readonly EtaChange[], now: number): EtaPoint[] {
+export function buildEtaPoints(changes: readonly EtaChange[], now: number): EtaPoint[] {
   const time = (eta: string | null) => (eta === null ? null : Date.parse(eta));
   const points = changes
     .map(({ reported_at, eta }) => ({ reported: Date.parse(reported_at), eta: time(eta) }))

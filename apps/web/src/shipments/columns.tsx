@@ -5,11 +5,11 @@ import type { Shipment } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { MODE_LABELS } from '../values/codes.ts';
 import { PlaceName } from '../values/place.tsx';
-import { Time } from '../values/time.tsx';
+import { LocalTime } from '../values/time.tsx';
 import classes from './columns.module.css';
-import { PLAIN_FIELD_NAMES, type PlainColumnName, plainField } from './plain-fields.ts';
+import { PLAIN_FIELD_NAMES, type PlainColumnName, getPlainField } from './plain-fields.ts';
 import type { SearchState } from './search/filters.ts';
-import { Eta, ShipmentStatus } from './shipment-facts.tsx';
+import { ShipmentEta, ShipmentStatus } from './shipment-facts.tsx';
 
 interface Column {
   readonly label: string;
@@ -20,21 +20,21 @@ interface Column {
   readonly cell: (shipment: Shipment) => ReactNode;
 }
 
-const textCell = (value: string | null | undefined) => (value == null || value === '' ? <EmptyValue /> : value);
-const listCell = (values: readonly string[]) => textCell(values.join(', '));
-const partyCell = (value: Shipment['shipper']) => textCell(value?.name ?? value?.external_id);
+const renderTextCell = (value: string | null | undefined) => (value == null || value === '' ? <EmptyValue /> : value);
+const renderListCell = (values: readonly string[]) => renderTextCell(values.join(', '));
+const renderPartyCell = (value: Shipment['shipper']) => renderTextCell(value?.name ?? value?.external_id);
 
 /** Columns of the shipment list in display order, after the reference column. */
 const ALL_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
-  mode: { label: 'Mode', width: 4, cell: ({ mode }) => textCell(mode && MODE_LABELS[mode]) },
+  mode: { label: 'Mode', width: 4, cell: ({ mode }) => renderTextCell(mode && MODE_LABELS[mode]) },
   origin: { label: 'Origin', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
   destination: {
     label: 'Destination',
     width: 8,
     cell: ({ destination_port }) => <PlaceName code={destination_port} />,
   },
-  eta: { label: 'ETA', width: 8.75, sort: 'eta', cell: (shipment) => <Eta shipment={shipment} /> },
+  eta: { label: 'ETA', width: 8.75, sort: 'eta', cell: (shipment) => <ShipmentEta shipment={shipment} /> },
   exceptions: {
     label: 'Exceptions',
     width: 5.5,
@@ -43,44 +43,44 @@ const ALL_COLUMNS = {
   last_milestone: {
     label: 'Last milestone',
     width: 13,
-    cell: ({ last_milestone }) => textCell(last_milestone?.label),
+    cell: ({ last_milestone }) => renderTextCell(last_milestone?.label),
   },
-  departure: { label: 'Departure', width: 8, cell: ({ atd, etd }) => <Time value={atd ?? etd} day /> },
-  carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => textCell(carrier_scac) },
-  vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => listCell(legs.flatMap(({ vessel }) => vessel ?? [])) },
-  containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => listCell(container_numbers) },
-  ...plainColumns(),
+  departure: { label: 'Departure', width: 8, cell: ({ atd, etd }) => <LocalTime value={atd ?? etd} day /> },
+  carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => renderTextCell(carrier_scac) },
+  vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => renderListCell(legs.flatMap(({ vessel }) => vessel ?? [])) },
+  containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => renderListCell(container_numbers) },
+  ...buildPlainColumns(),
   references: {
     label: 'Additional references',
     width: 10,
-    cell: ({ references }) => listCell(references.map(({ value }) => value)),
+    cell: ({ references }) => renderListCell(references.map(({ value }) => value)),
   },
-  shipper: { label: 'Shipper', width: 10, cell: ({ shipper }) => partyCell(shipper) },
-  consignee: { label: 'Consignee', width: 10, cell: ({ consignee }) => partyCell(consignee) },
+  shipper: { label: 'Shipper', width: 10, cell: ({ shipper }) => renderPartyCell(shipper) },
+  consignee: { label: 'Consignee', width: 10, cell: ({ consignee }) => renderPartyCell(consignee) },
   documents: { label: 'Documents', width: 6, cell: ({ documents_count }) => documents_count },
   created: {
     label: 'Created',
     width: 6.5,
     sort: 'created_at',
-    cell: ({ created_at }) => <Time value={created_at} brief />,
+    cell: ({ created_at }) => <LocalTime value={created_at} brief />,
   },
   updated: {
     label: 'Updated',
     width: 6.5,
     sort: 'updated_at',
-    cell: ({ updated_at }) => <Time value={updated_at} brief />,
+    cell: ({ updated_at }) => <LocalTime value={updated_at} brief />,
   },
 } satisfies Readonly<Record<string, Column>>;
 export type ColumnName = keyof typeof ALL_COLUMNS;
 export const COLUMNS: Readonly<Record<ColumnName, Column>> = ALL_COLUMNS;
 const COLUMN_NAMES = Object.keys(COLUMNS) as readonly ColumnName[];
 
-function plainColumns(): Readonly<Record<PlainColumnName, Column>> {
+function buildPlainColumns(): Readonly<Record<PlainColumnName, Column>> {
   const columns = PLAIN_FIELD_NAMES.map((name) => {
-    const { label, shortLabel = label, column } = plainField(name);
+    const { label, shortLabel = label, column } = getPlainField(name);
     return [
       column.name,
-      { label: shortLabel, width: column.width, cell: (shipment: Shipment) => textCell(shipment[name]) },
+      { label: shortLabel, width: column.width, cell: (shipment: Shipment) => renderTextCell(shipment[name]) },
     ];
   });
   return Object.fromEntries(columns) as Record<PlainColumnName, Column>;
@@ -116,7 +116,7 @@ const DEFAULT_COLUMNS: readonly ColumnName[] = [
 /**
  * Parses a comma-separated list of column names and sorts it in display order. Returns undefined if no name is known.
  */
-function readColumns(text: string | undefined): readonly ColumnName[] | undefined {
+function parseColumnNames(text: string | undefined): readonly ColumnName[] | undefined {
   const named = new Set(text?.split(','));
   const columns = COLUMN_NAMES.filter((name) => named.has(name));
   return columns.length === 0 ? undefined : columns;
@@ -139,15 +139,15 @@ export function useListAppearance({ search, change }: SearchState) {
     key: 'shipment-columns',
     defaultValue: DEFAULT_COLUMNS,
     serialize: (names) => names.join(','),
-    deserialize: (text) => readColumns(text) ?? DEFAULT_COLUMNS,
+    deserialize: (text) => parseColumnNames(text) ?? DEFAULT_COLUMNS,
   });
   return {
     density,
     setDensity,
-    columns: readColumns(search.columns) ?? own,
+    columns: parseColumnNames(search.columns) ?? own,
     /** Stores the columns in this browser and in the page URL, so that a shared link shows the same columns. */
     setColumns: (names: readonly string[]) => {
-      const columns = readColumns(names.join(',')) ?? DEFAULT_COLUMNS;
+      const columns = parseColumnNames(names.join(',')) ?? DEFAULT_COLUMNS;
       const isUsual = columns.join() === DEFAULT_COLUMNS.join();
       setOwn(columns);
       change({ columns: isUsual ? undefined : columns.join(',') });
@@ -156,7 +156,7 @@ export function useListAppearance({ search, change }: SearchState) {
 }
 export type ListAppearance = ReturnType<typeof useListAppearance>;
 
-const DENSITIES: { readonly value: Density; readonly label: string }[] = [
+const DENSITY_OPTIONS: { readonly value: Density; readonly label: string }[] = [
   { value: 'comfortable', label: 'Comfortable' },
   { value: 'compact', label: 'Compact' },
 ];
@@ -175,7 +175,7 @@ export function AppearanceMenu({ look }: { readonly look: ListAppearance }) {
             size="xs"
             aria-label="Density"
             value={look.density}
-            data={DENSITIES}
+            data={DENSITY_OPTIONS}
             onChange={(value) => look.setDensity(value as Density)}
           />
           <Checkbox.Group value={[...look.columns]} onChange={look.setColumns} label="Columns">

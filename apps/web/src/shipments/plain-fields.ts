@@ -1,26 +1,26 @@
 import { SHIPMENT_FILTERS, type Shipment } from '@tracking/client';
 import { toOptions } from '../values/codes.ts';
 
-interface Choice {
+interface EnumChoice {
   readonly value: string;
   readonly label: string;
 }
 
 /** Display settings of a text or enum field of a shipment. The label comes from the list filter of the same name. */
-interface PlainFieldRow {
+interface PlainFieldSettings {
   /** Shorter label for narrow columns. */
   readonly shortLabel?: string;
   /** Description of the field in forms. */
   readonly description: string;
   /** Allowed values. Undefined if any text is allowed. */
-  readonly choices?: readonly Choice[];
+  readonly choices?: readonly EnumChoice[];
   /** Column in lists: name in page URLs, and minimum width in rem. */
   readonly column: { readonly name: string; readonly width: number };
   /** Known headers of the field in imported files, in lower-case letters and digits. */
   readonly headers: readonly string[];
 }
 
-interface PlainField extends PlainFieldRow {
+interface PlainField extends PlainFieldSettings {
   readonly label: string;
 }
 
@@ -77,20 +77,20 @@ export const PLAIN_FIELDS = {
     headers: ['incoterm', 'incoterms', 'deliveryterms', 'termsofdelivery'],
   },
 } as const satisfies {
-  readonly [Name in keyof Shipment & keyof typeof SHIPMENT_FILTERS]?: PlainFieldRow;
+  readonly [Name in keyof Shipment & keyof typeof SHIPMENT_FILTERS]?: PlainFieldSettings;
 };
 
 export type PlainFieldName = keyof typeof PLAIN_FIELDS;
 export type PlainColumnName = (typeof PLAIN_FIELDS)[PlainFieldName]['column']['name'];
 export const PLAIN_FIELD_NAMES = Object.keys(PLAIN_FIELDS) as readonly PlainFieldName[];
 
-export function plainField(name: PlainFieldName): PlainField {
+export function getPlainField(name: PlainFieldName): PlainField {
   return { label: SHIPMENT_FILTERS[name].label, ...PLAIN_FIELDS[name] };
 }
 
 /** Builds an object with one property per plain field. */
 export function mapPlainFields<T>(of: (name: PlainFieldName, field: PlainField) => T): Record<PlainFieldName, T> {
-  const entries = PLAIN_FIELD_NAMES.map((name) => [name, of(name, plainField(name))] as const);
+  const entries = PLAIN_FIELD_NAMES.map((name) => [name, of(name, getPlainField(name))] as const);
   return Object.fromEntries(entries) as Record<PlainFieldName, T>;
 }
 
@@ -105,7 +105,7 @@ export function parsePlainFields(textOf: (name: PlainFieldName) => string | unde
 
 /** Parses a text as a value of the field. Returns undefined if the value is not allowed. */
 export function parsePlainField(name: PlainFieldName, text: string): string | undefined {
-  const { choices } = plainField(name);
+  const { choices } = getPlainField(name);
   if (choices === undefined) return text;
   return choices.find(({ value }) => value.toLowerCase() === text.trim().toLowerCase())?.value;
 }

@@ -2,7 +2,7 @@ import { Badge, Group, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/exception-labels.ts';
 import { STATUS_LABELS, type Status } from '../values/codes.ts';
-import { Time } from '../values/time.tsx';
+import { LocalTime } from '../values/time.tsx';
 
 const STATUS_COLORS: Readonly<Record<Status, string>> = {
   pending: 'gray',
@@ -36,12 +36,12 @@ export function delayHours({ eta, original_eta }: Pick<Shipment, 'eta' | 'origin
   return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);
 }
 
-export function Eta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'original_eta' | 'ata'> }) {
+export function ShipmentEta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'original_eta' | 'ata'> }) {
   const slip = delayHours(shipment);
   if (shipment.ata !== null) {
     return (
       <Group gap={6} wrap="nowrap">
-        <Time value={shipment.ata} day />
+        <LocalTime value={shipment.ata} day />
         <Text size="xs" c="dimmed">
           arrived
         </Text>
@@ -50,7 +50,7 @@ export function Eta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'o
   }
   return (
     <Group gap={6} wrap="nowrap">
-      <Time value={shipment.eta} day />
+      <LocalTime value={shipment.eta} day />
       {slip !== undefined && Math.abs(slip) >= 1 && (
         <Text size="xs" fw={600} className={slip > 0 ? 'late' : 'early'}>
           {formatDelay(slip)}

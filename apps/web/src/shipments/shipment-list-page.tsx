@@ -4,12 +4,12 @@ import { IconPlus, IconUpload } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useMemo, useState } from 'react';
 import { describeFailure } from '../app/failures.ts';
-import { lazyWithRetry, onDemand } from '../app/lazy.tsx';
+import { lazyWithRetry, loadOnDemand } from '../app/lazy.tsx';
 import { ErrorAlert, PageHeader } from '../app/page.tsx';
 import { useHasPermission } from '../session/session.ts';
 import { useListAppearance } from './columns.tsx';
 import { ListStatus } from './rows/list-status.tsx';
-import { EMPTY_SELECTION, selectedShipments } from './rows/selection.ts';
+import { EMPTY_SELECTION, listSelectedShipments } from './rows/selection.ts';
 import { ShipmentRows } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
 import { FilterBar } from './search/filter-bar.tsx';
@@ -18,13 +18,13 @@ import { hasFilters } from './search/shipment-search.ts';
 import classes from './shipment-list-page.module.css';
 import { ViewsBar } from './views/views-bar.tsx';
 
-const SelectionBar = onDemand(
-  async () => (await import('./several/selection-bar.tsx')).SelectionBar,
+const SelectionBar = loadOnDemand(
+  async () => (await import('./bulk-actions/selection-bar.tsx')).SelectionBar,
   ({ selected }) => selected.length > 0,
 );
 
-const ShortcutsHelp = onDemand(
-  async () => (await import('./rows/keys-help.tsx')).ShortcutsHelp,
+const ShortcutsHelp = loadOnDemand(
+  async () => (await import('./rows/shortcuts-help.tsx')).ShortcutsHelp,
   ({ opened }) => opened,
 );
 
@@ -40,7 +40,7 @@ export function ShipmentsPage() {
   const { rows } = list;
   const [isHelped, help] = useDisclosure(false);
   const [selection, setSelection] = useState(EMPTY_SELECTION);
-  const selected = useMemo(() => selectedShipments(selection, rows), [selection, rows]);
+  const selected = useMemo(() => listSelectedShipments(selection, rows), [selection, rows]);
   // A new search clears the selection.
   const [shown, setShown] = useState(query);
   if (shown !== query) {
@@ -54,7 +54,7 @@ export function ShipmentsPage() {
       <FilterBar state={state} />
       <ListStatus list={list} query={query} look={look} onHelp={help.open} />
       {rows.length === 0 ? (
-        <NoRows list={list} isNarrowed={hasFilters(search)} />
+        <ShipmentListPlaceholder list={list} isNarrowed={hasFilters(search)} />
       ) : (
         <ShipmentRows
           // The new key scrolls a refreshed list to its beginning.
@@ -81,7 +81,13 @@ export function ShipmentsPage() {
   );
 }
 
-function NoRows({ list, isNarrowed: narrowed }: { readonly list: ShipmentList; readonly isNarrowed: boolean }) {
+function ShipmentListPlaceholder({
+  list,
+  isNarrowed: narrowed,
+}: {
+  readonly list: ShipmentList;
+  readonly isNarrowed: boolean;
+}) {
   if (list.error !== null) return <ErrorAlert error={list.error} reset={list.again} />;
   if (!list.isEmpty) {
     return (
@@ -90,10 +96,10 @@ function NoRows({ list, isNarrowed: narrowed }: { readonly list: ShipmentList; r
       </Center>
     );
   }
-  return <EmptyList isNarrowed={narrowed} />;
+  return <EmptyShipmentList isNarrowed={narrowed} />;
 }
 
-function EmptyList({ isNarrowed }: { readonly isNarrowed: boolean }) {
+function EmptyShipmentList({ isNarrowed }: { readonly isNarrowed: boolean }) {
   if (isNarrowed)
     return (
       <Alert title="No matching shipments">Change or clear the filters. New matches appear here automatically.</Alert>

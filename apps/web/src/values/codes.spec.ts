@@ -1,6 +1,6 @@
 import {
   calculateCheckDigit,
-  findChoice,
+  findChoiceByText,
   isCarrierCode,
   isContainerNumber,
   isPortCode,
@@ -70,6 +70,6 @@ describe('typed choice', () => {
     ['gate', undefined],
     [' ', undefined],
   ])('“%s” means %s', (text, label) => {
-    expect(findChoice(text, CHOICES)?.label).toBe(label);
+    expect(findChoiceByText(text, CHOICES)?.label).toBe(label);
   });
 });

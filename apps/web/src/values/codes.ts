@@ -26,12 +26,12 @@ export function isContainerNumber(number: string, mode: MaybeMode): boolean {
 /** Calculates the check digit of a container number (ISO 6346). Undefined if the number has none. */
 export function calculateCheckDigit(number: string): number | undefined {
   if (!CONTAINER_PATTERN.test(number)) return undefined;
-  const sum = [...number.slice(0, 10)].reduce((total, char, place) => total + letterValue(char) * 2 ** place, 0);
+  const sum = [...number.slice(0, 10)].reduce((total, char, place) => total + getLetterValue(char) * 2 ** place, 0);
   return (sum % 11) % 10;
 }
 
 /** Letters have values from 10 on, without multiples of 11. */
-function letterValue(char: string): number {
+function getLetterValue(char: string): number {
   if (char <= '9') return Number(char);
   const letter = char.charCodeAt(0) - 55;
   return letter + Math.floor((letter - 1) / 10);
@@ -107,7 +107,7 @@ export const STATUSES = Object.keys(STATUS_LABELS) as readonly Status[];
 export const INACTIVE_STATUSES: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
 
 /** Returns the name of a shipment in lists: its reference if there is one. */
-export function shipmentName({ external_id, house_bill, booking_number, master_bill, id }: Shipment): string {
+export function getShipmentName({ external_id, house_bill, booking_number, master_bill, id }: Shipment): string {
   return external_id ?? house_bill ?? booking_number ?? master_bill ?? id;
 }
 
@@ -121,7 +121,7 @@ export interface Choice {
  * Finds the option for a typed text: the one with this label, or the only one whose label contains the text. Undefined
  * if there is none.
  */
-export function findChoice(text: string, choices: readonly Choice[]): Choice | undefined {
+export function findChoiceByText(text: string, choices: readonly Choice[]): Choice | undefined {
   const words = text.trim().toLowerCase();
   if (words === '') return undefined;
   const exact = choices.find(({ label }) => label.toLowerCase() === words);

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, SHIPMENT_EVENT_TYPES, STANDARD_EVENT_TYPES, eventGroups } from './event-types.ts';
+import { EVENT_TYPES, SHIPMENT_EVENT_TYPES, STANDARD_EVENT_TYPES, groupEventTypes } from './event-types.ts';
 
 describe('event types', () => {
   it('include six standard ones', () => expect(STANDARD_EVENT_TYPES).toHaveLength(6));
@@ -16,11 +16,11 @@ describe('event types', () => {
     ['was retracted', 1],
     ['no such event', 0],
   ])('are found by %j', (search, count) => {
-    expect(eventGroups(search).flatMap(({ types }) => types)).toHaveLength(count);
+    expect(groupEventTypes(search).flatMap(({ types }) => types)).toHaveLength(count);
   });
 
   it('belong to one group each', () => {
-    const grouped = eventGroups().flatMap(({ types }) => types);
+    const grouped = groupEventTypes().flatMap(({ types }) => types);
     expect([...grouped].sort()).toEqual([...EVENT_TYPES].sort());
   });
 });

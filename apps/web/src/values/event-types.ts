@@ -93,11 +93,13 @@ export const SHIPMENT_EVENT_TYPES = EVENT_TYPES.filter(
   (type): type is ShipmentEventType => EVENT_TYPE_INFO[type].group !== 'Webhooks',
 );
 
-export const eventLabel = (type: EventType): string => EVENT_TYPE_INFO[type].label;
-export const eventDescription = (type: EventType): string => EVENT_TYPE_INFO[type].about;
+export const getEventLabel = (type: EventType): string => EVENT_TYPE_INFO[type].label;
+export const getEventDescription = (type: EventType): string => EVENT_TYPE_INFO[type].about;
 
 /** Groups the event types that match a search by name or description. */
-export function eventGroups(search = ''): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
+export function groupEventTypes(
+  search = '',
+): readonly { readonly group: string; readonly types: readonly EventType[] }[] {
   const wanted = search.trim().toLowerCase();
   const fits = (type: EventType) =>
     [type, EVENT_TYPE_INFO[type].label, EVENT_TYPE_INFO[type].about].some((text) =>
@@ -108,7 +110,7 @@ export function eventGroups(search = ''): readonly { readonly group: string; rea
 }
 
 /** Options of a select field, in groups. */
-export const EVENT_TYPE_OPTIONS = eventGroups().map(({ group, types }) => ({
+export const EVENT_TYPE_OPTIONS = groupEventTypes().map(({ group, types }) => ({
   group,
   items: types.map((type) => ({ value: type, label: EVENT_TYPE_INFO[type].label })),
 }));

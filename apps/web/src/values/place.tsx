@@ -2,15 +2,15 @@ import { Stack, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEnvironment } from '../session/session.ts';
 import { type Place, placeQuery } from './places.ts';
-import { OWN_ZONE, haveSameTime, formatInstantIn } from './zones.ts';
+import { USER_TIME_ZONE, haveSameLocalTime, formatInstantInZone } from './zones.ts';
 
-interface Props {
+interface PlaceNameProps {
   /** UN/LOCODE or IATA code. Null shows a dash. */
   readonly code: string | null;
 }
 
 /** Name of a port or airport, if known, with its code. */
-export function PlaceName({ code }: Props) {
+export function PlaceName({ code }: PlaceNameProps) {
   const { data: place } = useQuery({ ...placeQuery(useEnvironment(), code ?? ''), enabled: code !== null });
   if (code === null)
     return (
@@ -57,13 +57,13 @@ interface PlaceTimeProps {
 /** Time in the time zone of the place. A second line shows the user's local time if it differs. */
 export function PlaceTime({ value, zone }: PlaceTimeProps) {
   if (value === null) return <Text span inherit c="dimmed" children="—" />;
-  const isElsewhere = zone !== null && zone !== undefined && !haveSameTime(value, zone, OWN_ZONE);
+  const isElsewhere = zone !== null && zone !== undefined && !haveSameLocalTime(value, zone, USER_TIME_ZONE);
   return (
     <Stack gap={0} component="span">
-      <time dateTime={value}>{formatInstantIn(value, isElsewhere ? zone : OWN_ZONE)}</time>
+      <time dateTime={value}>{formatInstantInZone(value, isElsewhere ? zone : USER_TIME_ZONE)}</time>
       {isElsewhere && (
         <Text span size="xs" c="dimmed">
-          {`${formatInstantIn(value, OWN_ZONE)} in your time zone`}
+          {`${formatInstantInZone(value, USER_TIME_ZONE)} in your time zone`}
         </Text>
       )}
     </Stack>

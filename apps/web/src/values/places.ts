@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { TrackingClient } from '@tracking/client';
-import { type Environment, api } from '../session/api.ts';
+import { type Environment, getApiClient } from '../session/api.ts';
 
 /** Query of a place by code. Null if the code is unknown. Simultaneous queries share one request. */
 export function placeQuery(environment: Environment, code: string) {
@@ -12,10 +12,11 @@ export function placeQuery(environment: Environment, code: string) {
 }
 
 /** Query of places by words of their names, or by the start of their codes. */
-export function placesQuery(environment: Environment, words: string) {
+export function placeSearchQuery(environment: Environment, words: string) {
   return queryOptions({
     queryKey: ['places', environment, words],
-    queryFn: async ({ signal }) => (await api(environment).places.find({ q: words, limit: 20 }, { signal })).data,
+    queryFn: async ({ signal }) =>
+      (await getApiClient(environment).places.find({ q: words, limit: 20 }, { signal })).data,
     enabled: words !== '',
     staleTime: Infinity,
   });
@@ -26,7 +27,7 @@ export type Place = Awaited<ReturnType<TrackingClient['places']['find']>>['data'
 /** Maximum number of codes per request, since the query string is limited to 1,000 characters. */
 const MAX_CODES_PER_REQUEST = 120;
 /** Milliseconds during which codes are collected for one request. */
-const COLLECT_MS = 10;
+const COLLECTION_PERIOD_MS = 10;
 
 type PendingPlace = ReturnType<typeof Promise.withResolvers<Place | null>>;
 
@@ -39,7 +40,7 @@ export class PlaceLoader {
   load(code: string): Promise<Place | null> {
     const known = this.waiting.get(code);
     if (known !== undefined) return known.promise;
-    if (this.waiting.size === 0) setTimeout(() => this.send(), COLLECT_MS);
+    if (this.waiting.size === 0) setTimeout(() => this.send(), COLLECTION_PERIOD_MS);
     const pending = Promise.withResolvers<Place | null>();
     this.waiting.set(code, pending);
     return pending.promise;
@@ -49,10 +50,10 @@ export class PlaceLoader {
     const all = [...this.waiting];
     this.waiting = new Map();
     for (let from = 0; from < all.length; from += MAX_CODES_PER_REQUEST)
-      void this.loadBatch(all.slice(from, from + MAX_CODES_PER_REQUEST));
+      void this.loadPlaceBatch(all.slice(from, from + MAX_CODES_PER_REQUEST));
   }
 
-  private async loadBatch(some: readonly (readonly [string, PendingPlace])[]): Promise<void> {
+  private async loadPlaceBatch(some: readonly (readonly [string, PendingPlace])[]): Promise<void> {
     try {
       const places = await this.find(some.map(([code]) => code));
       const byCode = new Map(places.map((place) => [place.code, place]));
@@ -64,7 +65,9 @@ export class PlaceLoader {
 }
 
 const createPlaceLoader = (environment: Environment) =>
-  new PlaceLoader(async (codes) => (await api(environment).places.find({ code: [...codes], limit: 200 })).data);
+  new PlaceLoader(
+    async (codes) => (await getApiClient(environment).places.find({ code: [...codes], limit: 200 })).data,
+  );
 const placeLoaders: Readonly<Record<Environment, PlaceLoader>> = {
   live: createPlaceLoader('live'),
   test: createPlaceLoader('test'),

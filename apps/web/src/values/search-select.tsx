@@ -7,7 +7,7 @@ import {
   getParsedComboboxData,
 } from '@mantine/core';
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { type Choice, findChoice } from './codes.ts';
+import { type Choice, findChoiceByText } from './codes.ts';
 
 const NO_CHOICE_MESSAGE = 'Choose an entry from the list, or clear the field.';
 
@@ -105,7 +105,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
   const understand: FindChoice = (text, isEntered) => {
     if (text.trim() === '') return value === null || props.clearable ? EMPTY_CHOICE : { value, label: shown };
-    return find === undefined ? findChoice(text, choices) : find(text, isEntered);
+    return find === undefined ? findChoiceByText(text, choices) : find(text, isEntered);
   };
   const typing = useSearchText({
     shown,
@@ -137,7 +137,7 @@ export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...p
   const choices = useChoices(props.data);
   const typing = useSearchText({
     shown: '',
-    find: (text) => (text.trim() === '' ? EMPTY_CHOICE : findChoice(text, choices)),
+    find: (text) => (text.trim() === '' ? EMPTY_CHOICE : findChoiceByText(text, choices)),
     onFound: (choice) => {
       if (choice !== EMPTY_CHOICE && !value.includes(choice.value)) onChange([...value, choice.value]);
     },
@@ -160,20 +160,20 @@ function useChoices(data: SelectProps['data']): readonly Choice[] {
 }
 
 /** Props of a select field for one option, optionally with search. */
-export interface OneOfProps extends Omit<SelectProps, 'value' | 'onChange'> {
+export interface OptionalSearchSelectProps extends Omit<SelectProps, 'value' | 'onChange'> {
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
 }
-export interface SomeOfProps extends Omit<MultiSelectProps, 'value' | 'onChange'> {
+export interface OptionalSearchMultiSelectProps extends Omit<MultiSelectProps, 'value' | 'onChange'> {
   readonly value: string[];
   readonly onChange: (value: string[]) => void;
 }
 
-export function OneOf({ searchable, ...props }: OneOfProps) {
+export function OptionalSearchSelect({ searchable, ...props }: OptionalSearchSelectProps) {
   return searchable ? <SearchSelect {...props} /> : <Select {...props} onChange={(next) => props.onChange(next)} />;
 }
 
 /** Select field for several options, optionally with search. */
-export function SomeOf({ searchable, ...props }: SomeOfProps) {
+export function OptionalSearchMultiSelect({ searchable, ...props }: OptionalSearchMultiSelectProps) {
   return searchable ? <SearchMultiSelect {...props} /> : <MultiSelect {...props} />;
 }

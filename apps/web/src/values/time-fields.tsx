@@ -6,16 +6,16 @@ import { useEnvironment } from '../session/session.ts';
 import { placeQuery } from './places.ts';
 import {
   DATE_LIMITS,
-  OWN_ZONE,
-  TIME_LIMITS,
-  fromLocalInput,
+  USER_TIME_ZONE,
+  DATE_TIME_LIMITS,
+  parseLocalInputValue,
   toInstant,
-  toLocalInput,
+  toLocalInputValue,
   toWallClock,
   formatZone,
 } from './zones.ts';
 
-interface TimeRangeValue {
+interface TimeRangeBounds {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -27,16 +27,16 @@ const RECENT_RANGES = [
   { label: 'Last 7 days', ms: 7 * 24 * HOUR_MS },
 ] as const;
 
-interface Props {
-  readonly range: TimeRangeValue;
-  readonly onChange: (range: TimeRangeValue) => void;
+interface TimeRangeFieldsProps {
+  readonly range: TimeRangeBounds;
+  readonly onChange: (range: TimeRangeBounds) => void;
 }
 
 /**
  * Fields for a time range in the user's time zone. A recent range is stored as fixed times, so that a shared URL keeps
  * its meaning.
  */
-export function TimeRange({ range: { since, until }, onChange }: Props) {
+export function TimeRangeFields({ range: { since, until }, onChange }: TimeRangeFieldsProps) {
   const minute = (ms: number) => new Date(Math.floor(ms / 60_000) * 60_000).toISOString();
   return (
     <Group gap="xs" align="end">
@@ -44,15 +44,15 @@ export function TimeRange({ range: { since, until }, onChange }: Props) {
         type="datetime-local"
         size="xs"
         label="From"
-        value={toLocalInput(since)}
-        onChange={(text) => onChange({ since: fromLocalInput(text), until })}
+        value={toLocalInputValue(since)}
+        onChange={(text) => onChange({ since: parseLocalInputValue(text), until })}
       />
       <DateField
         type="datetime-local"
         size="xs"
         label="To"
-        value={toLocalInput(until)}
-        onChange={(text) => onChange({ since, until: fromLocalInput(text) })}
+        value={toLocalInputValue(until)}
+        onChange={(text) => onChange({ since, until: parseLocalInputValue(text) })}
       />
       <Menu position="bottom-start">
         <Menu.Target>
@@ -73,10 +73,10 @@ export function TimeRange({ range: { since, until }, onChange }: Props) {
   );
 }
 
-const FIELD_LIMITS = { date: DATE_LIMITS, 'datetime-local': TIME_LIMITS } as const;
+const INPUT_LIMITS_BY_TYPE = { date: DATE_LIMITS, 'datetime-local': DATE_TIME_LIMITS } as const;
 
 interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange' | 'error'> {
-  readonly type: keyof typeof FIELD_LIMITS;
+  readonly type: keyof typeof INPUT_LIMITS_BY_TYPE;
   /** Value of a native date field: `2026-12-15` or `2026-12-15T10:30`. Empty for none. */
   readonly value: string;
   /** Called with a complete, valid date, or with undefined when the field is cleared. */
@@ -96,7 +96,7 @@ export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
   });
   return (
     <TextInput
-      {...FIELD_LIMITS[type]}
+      {...INPUT_LIMITS_BY_TYPE[type]}
       {...input}
       ref={field}
       type={type}
@@ -128,7 +128,7 @@ interface TimeInputProps {
 /** Field for a local time at a place. If the place changes, the local time stays the same. */
 export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) {
   const { data } = useQuery({ ...placeQuery(useEnvironment(), place ?? ''), enabled: place !== null });
-  const zone = data?.timezone ?? OWN_ZONE;
+  const zone = data?.timezone ?? USER_TIME_ZONE;
   const field = useRef<HTMLInputElement>(null);
   const shown = useRef<{ readonly value: string | null; readonly zone: string; readonly isTyped: boolean }>(undefined);
   // The input is uncontrolled, since React would discard an incomplete time at each key.
@@ -155,7 +155,7 @@ export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) 
       {...input}
       ref={field}
       type="datetime-local"
-      {...TIME_LIMITS}
+      {...DATE_TIME_LIMITS}
       description={formatZone(zone, value)}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       onChange={(event) => type(event.currentTarget)}

@@ -18,7 +18,7 @@ export function localizeTimes(text: string): string {
   return text.replace(INSTANT_PATTERN, (instant) => MINUTE_FORMAT.format(new Date(instant)));
 }
 
-interface Props {
+interface LocalTimeProps {
   /** ISO 8601 time. Null shows a dash. */
   readonly value: string | null;
   /** True to show only the date. */
@@ -30,7 +30,7 @@ interface Props {
 }
 
 /** Time in the user's time zone. Hover or focus shows UTC. */
-export function Time({ value, day = false, seconds = false, brief = false }: Props) {
+export function LocalTime({ value, day = false, seconds = false, brief = false }: LocalTimeProps) {
   if (value === null)
     return (
       <Text span c="dimmed" inherit>

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import {
-  dateIn,
-  daysBetween,
-  fromLocalInput,
+  getDateInZone,
+  countDaysBetween,
+  parseLocalInputValue,
   toInstant,
-  haveSameTime,
-  readTime,
-  toLocalInput,
+  haveSameLocalTime,
+  parseUrlTime,
+  toLocalInputValue,
   toWallClock,
   formatZone,
 } from './zones.ts';
@@ -66,17 +66,17 @@ describe('zones', () => {
 
   describe('days and clocks', () => {
     it('are the same in some zones', () => {
-      expect(haveSameTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
-      expect(haveSameTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
+      expect(haveSameLocalTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'Europe/Berlin')).toBe(true);
+      expect(haveSameLocalTime('2026-12-01T12:00:00Z', 'Europe/Amsterdam', 'UTC')).toBe(false);
     });
 
     it('may be another day elsewhere', () => {
-      expect(dateIn('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
+      expect(getDateInZone('2026-11-24T20:00:00Z', 'Asia/Shanghai')).toBe('2026-11-25');
     });
 
     it('are counted in days, whatever the clocks do between', () => {
-      expect(daysBetween('2026-10-24', '2026-10-26')).toBe(2);
-      expect(daysBetween('2026-11-24', '2026-11-22')).toBe(-2);
+      expect(countDaysBetween('2026-10-24', '2026-10-26')).toBe(2);
+      expect(countDaysBetween('2026-11-24', '2026-11-22')).toBe(-2);
     });
   });
 
@@ -93,19 +93,19 @@ describe('local time', () => {
   describe('values of datetime-local fields', () => {
     it.each(['2026-11-23T09:30:00.000Z', '2026-03-29T01:30:00.000Z', '2026-10-25T00:30:00.000Z'])(
       'come back as they went, %s',
-      (time) => expect(fromLocalInput(toLocalInput(time))).toBe(time),
+      (time) => expect(parseLocalInputValue(toLocalInputValue(time))).toBe(time),
     );
 
     it('are empty without a time', () => {
-      expect(toLocalInput(undefined)).toBe('');
-      expect(fromLocalInput('')).toBeUndefined();
-      expect(fromLocalInput('soon')).toBeUndefined();
+      expect(toLocalInputValue(undefined)).toBe('');
+      expect(parseLocalInputValue('')).toBeUndefined();
+      expect(parseLocalInputValue('soon')).toBeUndefined();
     });
 
     it.each([
       ['2026-11-23T09:30:00+01:00', '2026-11-23T08:30:00.000Z'],
       ['yesterday', undefined],
       [7, undefined],
-    ])('in an address, %j', (said, time) => expect(readTime(said)).toBe(time));
+    ])('in an address, %j', (said, time) => expect(parseUrlTime(said)).toBe(time));
   });
 });

@@ -1,19 +1,19 @@
 /** The user's time zone. */
-export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const USER_TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 /** Limits of date fields. Years outside are typing errors. */
 export const DATE_LIMITS = { min: '1900-01-01', max: '2999-12-31' } as const;
 /** Limits of fields for a date and time. */
-export const TIME_LIMITS = { min: `${DATE_LIMITS.min}T00:00`, max: `${DATE_LIMITS.max}T23:59` } as const;
+export const DATE_TIME_LIMITS = { min: `${DATE_LIMITS.min}T00:00`, max: `${DATE_LIMITS.max}T23:59` } as const;
 /** Cached formatters by time zone, since creating one is slow. */
 const zoneFormatters = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the local time in a zone, such as `2026-11-21T10:30`. Empty for null. */
 export function toWallClock(instant: string | null, zone: string): string {
   if (instant === null) return '';
-  return new Date(localTimeMs(Date.parse(instant), zone)).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
+  return new Date(getLocalTimeMs(Date.parse(instant), zone)).toISOString().slice(0, 'YYYY-MM-DDTHH:mm'.length);
 }
 
 /**
@@ -25,15 +25,15 @@ export function toInstant(wallClock: string, zone: string): string | undefined {
   const shown = Date.parse(`${wallClock}Z`);
   if (Number.isNaN(shown)) return undefined;
   // A zone changes its offset at most once in two days.
-  const before = shown - utcOffsetMs(shown - DAY_MS, zone);
-  const after = shown - utcOffsetMs(shown + DAY_MS, zone);
-  const found = [before, after].find((instant) => localTimeMs(instant, zone) === shown);
+  const before = shown - getUtcOffsetMs(shown - DAY_MS, zone);
+  const after = shown - getUtcOffsetMs(shown + DAY_MS, zone);
+  const found = [before, after].find((instant) => getLocalTimeMs(instant, zone) === shown);
   return new Date(found ?? before).toISOString();
 }
 
 /** Formats a zone with its offset at an instant, such as "Shanghai, UTC+8" for `Asia/Shanghai`. */
 export function formatZone(zone: string, instant: string | null): string {
-  const minutes = Math.round(utcOffsetMs(instant === null ? Date.now() : Date.parse(instant), zone) / MINUTE_MS);
+  const minutes = Math.round(getUtcOffsetMs(instant === null ? Date.now() : Date.parse(instant), zone) / MINUTE_MS);
   const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
   const offset = `${minutes < 0 ? '−' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
   const city = zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone;
@@ -41,7 +41,7 @@ export function formatZone(zone: string, instant: string | null): string {
 }
 
 /** Formats an instant in a zone, such as "24 Nov 2026, 14:00 GMT+8". */
-export function formatInstantIn(instant: string, zone: string): string {
+export function formatInstantInZone(instant: string, zone: string): string {
   const parts = { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
   return new Intl.DateTimeFormat(undefined, { ...parts, timeZone: zone, timeZoneName: 'short' }).format(
     new Date(instant),
@@ -49,17 +49,17 @@ export function formatInstantIn(instant: string, zone: string): string {
 }
 
 /** Checks if both zones have the same local time at an instant. */
-export function haveSameTime(instant: string, one: string, other: string): boolean {
+export function haveSameLocalTime(instant: string, one: string, other: string): boolean {
   return toWallClock(instant, one) === toWallClock(instant, other);
 }
 
 /** Returns the date in a zone, such as "2026-11-24". */
-export function dateIn(instant: string, zone: string): string {
+export function getDateInZone(instant: string, zone: string): string {
   return toWallClock(instant, zone).slice(0, 10);
 }
 
 /** Returns the whole days between two dates such as "2026-11-24". Negative if the second date is earlier. */
-export function daysBetween(from: string, to: string): number {
+export function countDaysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
 
@@ -72,8 +72,8 @@ export function formatDate(day: string): string {
  * Returns the local time in a zone as milliseconds, as if it were UTC. Does not use the user's local time, which skips
  * an hour at daylight saving changes.
  */
-function localTimeMs(instant: number, zone: string): number {
-  const parts = formatterFor(zone).formatToParts(instant);
+function getLocalTimeMs(instant: number, zone: string): number {
+  const parts = getZoneFormatter(zone).formatToParts(instant);
   const [year, month, day, hour, minute, second] = ['year', 'month', 'day', 'hour', 'minute', 'second'].map((type) =>
     Number(parts.find((part) => part.type === type)?.value),
   ) as [number, number, number, number, number, number];
@@ -83,11 +83,11 @@ function localTimeMs(instant: number, zone: string): number {
 }
 
 /** Returns the UTC offset of a zone at an instant, in milliseconds. */
-function utcOffsetMs(instant: number, zone: string): number {
-  return localTimeMs(instant, zone) - instant;
+function getUtcOffsetMs(instant: number, zone: string): number {
+  return getLocalTimeMs(instant, zone) - instant;
 }
 
-function formatterFor(zone: string): Intl.DateTimeFormat {
+function getZoneFormatter(zone: string): Intl.DateTimeFormat {
   const known = zoneFormatters.get(zone);
   if (known !== undefined) return known;
   const date = { year: 'numeric', month: 'numeric', day: 'numeric' } as const;
@@ -98,7 +98,7 @@ function formatterFor(zone: string): Intl.DateTimeFormat {
 }
 
 /** Formats an instant for a `datetime-local` field in the user's time zone. Empty without a time. */
-export function toLocalInput(time: string | undefined): string {
+export function toLocalInputValue(time: string | undefined): string {
   if (time === undefined) return '';
   const at = new Date(time);
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
@@ -106,13 +106,13 @@ export function toLocalInput(time: string | undefined): string {
 }
 
 /** Parses a `datetime-local` field as UTC. Undefined if it is empty or invalid. */
-export function fromLocalInput(text = ''): string | undefined {
+export function parseLocalInputValue(text = ''): string | undefined {
   const at = text === '' ? NaN : new Date(text).getTime();
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
 /** Parses a time from the page URL as UTC. Undefined if it is not a time. */
-export function readTime(value: unknown): string | undefined {
+export function parseUrlTime(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();

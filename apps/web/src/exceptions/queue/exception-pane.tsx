@@ -8,18 +8,18 @@ import { QueryView } from '../../app/page.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { Facts } from '../../shipment/parts.tsx';
-import { shipmentQuery, shipmentTitle } from '../../shipment/shipment-queries.ts';
-import { Eta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
+import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
+import { ShipmentEta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
-import { Time, localizeTimes } from '../../values/time.tsx';
+import { LocalTime, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
-import type { ExceptionAction } from './act-dialog.tsx';
+import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
 import { DueDate } from './queue-rows.tsx';
 import { formatAge, findDueDate } from './queue-search.ts';
 
-interface Props {
+interface ExceptionPaneProps {
   readonly id: string;
   /** Position in the list. The index is -1 if the exception is not in the list. */
   readonly place: { readonly index: number; readonly of: number; readonly more: boolean };
@@ -30,7 +30,7 @@ interface Props {
 }
 
 /** Details of one exception and its shipment, next to the list. */
-export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) {
+export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: ExceptionPaneProps) {
   const exception = useQuery(exceptionQuery(useEnvironment(), id));
   const { index, of, more } = place;
   return (
@@ -66,7 +66,7 @@ export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: Props) 
           <Stack gap="md">
             <ExceptionSummary exception={one} />
             <ExceptionActions exception={one} me={me} onAct={onAct} />
-            <ExceptionFacts exception={one} me={me} />
+            <ExceptionFactList exception={one} me={me} />
             <ShipmentSummary id={one.shipment_id} />
           </Stack>
         )}
@@ -97,7 +97,7 @@ function ExceptionActions({
   exception,
   me,
   onAct,
-}: Pick<Props, 'me' | 'onAct'> & { readonly exception: ShipmentException }) {
+}: Pick<ExceptionPaneProps, 'me' | 'onAct'> & { readonly exception: ShipmentException }) {
   const { acknowledge } = useExceptionActions();
   const { id, status, assignee } = exception;
   if (status === 'resolved') return null;
@@ -131,7 +131,7 @@ function ExceptionActions({
   );
 }
 
-function ExceptionFacts({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
+function ExceptionFactList({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
   const { type, container_number, assignee, detected_by, opened_at, acknowledged_at, resolution } = exception;
   const due = findDueDate(exception);
   return (
@@ -143,21 +143,21 @@ function ExceptionFacts({ exception, me }: { readonly exception: ShipmentExcepti
         [due?.label ?? 'Due', due && <DueDate key="due" exception={exception} />],
         ...listMeasurements(exception).map(({ label, value, isTime }): [string, ReactNode] => [
           label,
-          isTime ? <Time key={label} value={value} /> : value,
+          isTime ? <LocalTime key={label} value={value} /> : value,
         ]),
-        ['Opened', <OpenedFact key="opened" by={detected_by} at={opened_at} />],
-        ['Acknowledged', acknowledged_at && <Time key="acknowledged" value={acknowledged_at} />],
-        ['Resolved', exception.resolved_at && <Time key="resolved" value={exception.resolved_at} />],
+        ['Opened', <ExceptionOpening key="opened" by={detected_by} at={opened_at} />],
+        ['Acknowledged', acknowledged_at && <LocalTime key="acknowledged" value={acknowledged_at} />],
+        ['Resolved', exception.resolved_at && <LocalTime key="resolved" value={exception.resolved_at} />],
         ['Resolution', resolution && [RESOLUTION_LABELS[resolution.code], resolution.note].filter(Boolean).join(': ')],
       ]}
     />
   );
 }
 
-function OpenedFact({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
+function ExceptionOpening({ by, at }: { readonly by: ShipmentException['detected_by']; readonly at: string }) {
   return (
     <>
-      <Time value={at} />{' '}
+      <LocalTime value={at} />{' '}
       {`(${formatAge(at, Date.now())} ago, ${by === 'system' ? 'by a rule' : by === 'manual' ? 'manually' : 'by the carrier'})`}
     </>
   );
@@ -173,7 +173,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
           <Group gap="xs">
             <Title order={3} size="h5">
               <Anchor component={Link} to="/shipments/$id" params={{ id } as never} search={{} as never} inherit>
-                {shipmentTitle(one)}
+                {getShipmentTitle(one)}
               </Anchor>
             </Title>
             <ShipmentStatus status={one.status} />
@@ -183,7 +183,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
               ['Mode', one.mode && MODE_LABELS[one.mode]],
               ['Origin', one.origin_port && <PlaceName key="from" code={one.origin_port} />],
               ['Destination', one.destination_port && <PlaceName key="to" code={one.destination_port} />],
-              [one.ata === null ? 'ETA' : 'Arrived', <Eta key="eta" shipment={one} />],
+              [one.ata === null ? 'ETA' : 'Arrived', <ShipmentEta key="eta" shipment={one} />],
               ['Carrier', one.carrier_scac],
               ['Containers', one.container_numbers.join(', ')],
               ['Shipper', one.shipper?.name],

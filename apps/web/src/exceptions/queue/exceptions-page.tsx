@@ -7,14 +7,14 @@ import { PageHeader } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission, useSession } from '../../session/session.ts';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, SEVERITY_LABELS } from '../exception-labels.ts';
 import classes from './exceptions-page.module.css';
-import { countQuery } from './queue-queries.ts';
+import { exceptionCountQuery } from './queue-queries.ts';
 import {
   type Age,
-  DUE_TYPES,
+  TYPES_WITH_DUE_DATE,
   type QueueSearch,
   type QueueSort,
   SEVERITIES,
-  TYPES,
+  EXCEPTION_TYPES,
   type View,
   hasFilters,
   parseNameList,
@@ -65,7 +65,7 @@ function ViewLink({ view }: { readonly view: View }) {
   const environment = useEnvironment();
   const counted = view === 'resolved' ? 'all' : view;
   const { data: count } = useQuery({
-    ...countQuery(environment, counted, user?.email ?? ''),
+    ...exceptionCountQuery(environment, counted, user?.email ?? ''),
     enabled: view !== 'resolved',
   });
   return (
@@ -103,7 +103,7 @@ const SORT_LABELS: Readonly<Record<QueueSort, string>> = {
   '-opened_at': 'Newest first',
   due: 'Due first',
 };
-const toOptions = (labels: Readonly<Record<string, string>>) =>
+const toSelectOptions = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
 
 function QueueFilters({ search }: { readonly search: QueueSearch }) {
@@ -111,14 +111,14 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
   const change = (changes: Partial<QueueSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changes, at: undefined }), replace: true });
   const sort = search.sort ?? '-severity';
-  const types: readonly string[] = sort === 'due' ? DUE_TYPES : TYPES;
+  const types: readonly string[] = sort === 'due' ? TYPES_WITH_DUE_DATE : EXCEPTION_TYPES;
   const joined = (values: readonly string[]) => (values.length === 0 ? undefined : values.join(','));
   return (
     <Group gap="xs" align="end" role="search" aria-label="Exceptions">
       <LazyMultiSelect
         label="Severity"
         placeholder={search.severity === undefined ? 'Any' : ''}
-        data={toOptions(SEVERITY_LABELS)}
+        data={toSelectOptions(SEVERITY_LABELS)}
         value={parseNameList(SEVERITIES, search.severity)}
         onChange={(values) => change({ severity: joined(values) })}
         clearable
@@ -130,7 +130,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         description={sort === 'due' ? 'Types with a due date' : undefined}
         placeholder={search.type === undefined ? 'Any' : ''}
         data={types.map((value) => ({ value, label: EXCEPTION_LABELS[value as keyof typeof EXCEPTION_LABELS] }))}
-        value={parseNameList(TYPES, search.type).filter((type) => types.includes(type))}
+        value={parseNameList(EXCEPTION_TYPES, search.type).filter((type) => types.includes(type))}
         onChange={(values) => change({ type: joined(values) })}
         clearable
         searchable
@@ -154,7 +154,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       <LazySelect
         label="Opened"
         placeholder="Any time"
-        data={toOptions(AGE_LABELS).map(({ value, label }) => ({ value, label: `${label} ago` }))}
+        data={toSelectOptions(AGE_LABELS).map(({ value, label }) => ({ value, label: `${label} ago` }))}
         value={search.age ?? null}
         onChange={(age) => change({ age: (age as Age | null) ?? undefined })}
         clearable
@@ -162,7 +162,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
       />
       <LazySelect
         label="Sort by"
-        data={toOptions(SORT_LABELS)}
+        data={toSelectOptions(SORT_LABELS)}
         value={sort}
         onChange={(value) => change({ sort: value === '-severity' ? undefined : (value as QueueSearch['sort']) })}
         allowDeselect={false}

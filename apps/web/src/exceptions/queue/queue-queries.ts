@@ -7,43 +7,43 @@ import {
 } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useEffect, useState } from 'react';
-import { useWrite } from '../../app/write.ts';
-import { useStreamStatus, useLiveEvent } from '../../live/live-events.tsx';
-import { type Environment, api } from '../../session/api.ts';
+import { useApiWrite } from '../../app/write.ts';
+import { useStreamStatus, useLiveEventListener } from '../../live/live-events.tsx';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { MANUAL_RESOLUTIONS } from '../exception-labels.ts';
 import {
   type QueueSearch,
   UNRESOLVED_STATUSES,
-  matchesSearch,
+  matchesQueueSearch,
   compareByDueDate,
-  buildFilter,
-  mayBeIncomplete,
-  openedRange,
+  buildExceptionFilter,
+  isListPossiblyIncomplete,
+  calculateOpenedRange,
 } from './queue-search.ts';
 
 const PAGE_SIZE = 100;
 /** Maximum number of exceptions that are sorted by due date in the browser, since the API cannot sort by it. */
-export const MAX_SORTED_BY_DUE = 1_000;
+export const MAX_EXCEPTIONS_SORTED_BY_DUE_DATE = 1_000;
 /** Maximum number of exceptions that are counted per view. */
-const MAX_COUNTED = 100;
+const MAX_COUNTED_EXCEPTIONS = 100;
 
-type OpenedRange = ReturnType<typeof openedRange>;
-interface PageParam {
+type OpenedRange = ReturnType<typeof calculateOpenedRange>;
+interface QueuePageParam {
   readonly cursor: string | undefined;
   /** Opening period of the first page, which the cursor depends on. */
   readonly opened: OpenedRange | undefined;
 }
-interface QueuePage {
+interface ExceptionQueuePage {
   readonly data: readonly ShipmentException[];
-  readonly next: PageParam | undefined;
+  readonly next: QueuePageParam | undefined;
 }
 
 /**
  * Disables automatic refetches, since rows would move. Events update exceptions in place, and opening the page reads
  * the list again.
  */
-const NEVER_REREAD = {
+const NO_REFETCH_OPTIONS = {
   staleTime: Infinity,
   gcTime: 0,
   refetchOnWindowFocus: false,
@@ -51,30 +51,32 @@ const NEVER_REREAD = {
 } as const;
 
 /** Query of the exceptions queue in pages. */
-export function queueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
+export function exceptionQueueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
   return infiniteQueryOptions({
-    ...NEVER_REREAD,
+    ...NO_REFETCH_OPTIONS,
     queryKey: ['exception-queue', environment, search, me],
-    queryFn: async ({ pageParam, signal }): Promise<QueuePage> => {
-      const opened = pageParam.opened ?? openedRange(search.age, Date.now());
+    queryFn: async ({ pageParam, signal }): Promise<ExceptionQueuePage> => {
+      const opened = pageParam.opened ?? calculateOpenedRange(search.age, Date.now());
       const query = buildListQuery(search, me, opened);
-      if (search.sort === 'due') return readSortedByDue(environment, query, signal);
-      const { data, next_cursor } = await api(environment).exceptions.list(query, { signal }).page(pageParam.cursor);
+      if (search.sort === 'due') return readExceptionsByDueDate(environment, query, signal);
+      const { data, next_cursor } = await getApiClient(environment)
+        .exceptions.list(query, { signal })
+        .page(pageParam.cursor);
       return { data, next: next_cursor === null ? undefined : { cursor: next_cursor, opened } };
     },
-    initialPageParam: { cursor: undefined, opened: undefined } as PageParam,
+    initialPageParam: { cursor: undefined, opened: undefined } as QueuePageParam,
     getNextPageParam: ({ next }) => next,
   });
 }
 
 /** Merges all pages without duplicates. An exception whose severity changed can be on two pages. */
-export function uniqueExceptions(list: InfiniteData<QueuePage> | undefined): readonly ShipmentException[] {
+export function mergeExceptionPages(list: InfiniteData<ExceptionQueuePage> | undefined): readonly ShipmentException[] {
   const all = list?.pages.flatMap(({ data }) => data) ?? [];
   return [...new Map(all.map((exception) => [exception.id, exception])).values()];
 }
 
 function buildListQuery(search: QueueSearch, me: string, opened: OpenedRange) {
-  const { status, type, severity, ...filter } = buildFilter(search, me);
+  const { status, type, severity, ...filter } = buildExceptionFilter(search, me);
   const { sort = '-severity' } = search;
   return {
     ...filter,
@@ -87,33 +89,33 @@ function buildListQuery(search: QueueSearch, me: string, opened: OpenedRange) {
   };
 }
 
-async function readSortedByDue(
+async function readExceptionsByDueDate(
   environment: Environment,
   query: ReturnType<typeof buildListQuery>,
   signal: AbortSignal,
-): Promise<QueuePage> {
+): Promise<ExceptionQueuePage> {
   const found = new Map<string, ShipmentException>();
-  for await (const { data } of api(environment).exceptions.list(query, { signal }).pages()) {
+  for await (const { data } of getApiClient(environment).exceptions.list(query, { signal }).pages()) {
     for (const exception of data) found.set(exception.id, exception);
-    if (found.size >= MAX_SORTED_BY_DUE) break;
+    if (found.size >= MAX_EXCEPTIONS_SORTED_BY_DUE_DATE) break;
   }
   return { data: [...found.values()].sort(compareByDueDate), next: undefined };
 }
 
-/** Query of the number of open exceptions in a view, up to `MAX_COUNTED`. The API has no count. */
-export function countQuery(environment: Environment, view: 'all' | 'mine' | 'unassigned', me: string) {
+/** Query of the number of open exceptions in a view, up to `MAX_COUNTED_EXCEPTIONS`. The API has no count. */
+export function exceptionCountQuery(environment: Environment, view: 'all' | 'mine' | 'unassigned', me: string) {
   return queryOptions({
     queryKey: ['exception-count', environment, view, me],
     queryFn: async ({ signal }) => {
-      const filter = buildFilter(view === 'all' ? {} : { view }, me);
+      const filter = buildExceptionFilter(view === 'all' ? {} : { view }, me);
       const query = {
         ...filter,
         status: [...UNRESOLVED_STATUSES],
         type: undefined,
         severity: undefined,
-        limit: MAX_COUNTED,
+        limit: MAX_COUNTED_EXCEPTIONS,
       };
-      const { data, has_more } = await api(environment).exceptions.list(query, { signal }).page();
+      const { data, has_more } = await getApiClient(environment).exceptions.list(query, { signal }).page();
       return has_more ? `${data.length}+` : String(data.length);
     },
     staleTime: 30_000,
@@ -123,7 +125,7 @@ export function countQuery(environment: Environment, view: 'all' | 'mine' | 'una
 export function exceptionQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['exception', environment, id],
-    queryFn: ({ signal }) => api(environment).exceptions.get(id, { signal }),
+    queryFn: ({ signal }) => getApiClient(environment).exceptions.get(id, { signal }),
   });
 }
 
@@ -138,7 +140,7 @@ function updateCachedExceptions(
   const now = (known: ShipmentException) => (known.status === 'resolved' ? known : (byId.get(known.id) ?? known));
   for (const { id } of latest)
     queries.setQueryData(exceptionQuery(environment, id).queryKey, (known) => known && now(known));
-  queries.setQueriesData<InfiniteData<QueuePage>>({ queryKey: ['exception-queue', environment] }, (list) => {
+  queries.setQueriesData<InfiniteData<ExceptionQueuePage>>({ queryKey: ['exception-queue', environment] }, (list) => {
     if (!list?.pages.some(({ data }) => data.some(({ id }) => byId.has(id)))) return list;
     const pages = list.pages.map((page) => ({ ...page, data: page.data.map(now) }));
     return { ...list, pages };
@@ -173,10 +175,10 @@ export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages 
   const show = () => {
     const latest = gathered.exceptions.splice(0);
     updateCachedExceptions(queries, environment, latest);
-    const added = latest.filter((one) => !shown.has(one.id) && matchesSearch(one, search, me, Date.now()));
+    const added = latest.filter((one) => !shown.has(one.id) && matchesQueueSearch(one, search, me, Date.now()));
     if (added.length > 0) setArrived((known) => new Set([...known, ...added.map(({ id }) => id)]));
   };
-  useLiveEvent(({ data }) => {
+  useLiveEventListener(({ data }) => {
     if (!('exception' in data)) return;
     gathered.exceptions.push(data.exception);
     gathered.show ??= setTimeout(() => {
@@ -197,7 +199,7 @@ export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages 
   );
   return {
     arrived: [...arrived].filter((id) => !shown.has(id)).length,
-    missed: mayBeIncomplete({ isConnected, gaps }, knownGaps, pages),
+    missed: isListPossiblyIncomplete({ isConnected, gaps }, knownGaps, pages),
     forget: () => {
       setArrived(new Set());
       setKnownGaps(gaps);
@@ -231,7 +233,7 @@ export function useExceptionActions() {
     resolve: async ({ id, ...words }: Resolution) => shown(await client.exceptions.resolve(id, words)),
   };
   const touches = [['exception-count', environment]];
-  const acknowledge = useWrite({
+  const acknowledge = useApiWrite({
     write: write.acknowledge,
     done: ({ assignee }) =>
       assignee === null ? 'Exception acknowledged.' : `Exception acknowledged and assigned to ${assignee}.`,

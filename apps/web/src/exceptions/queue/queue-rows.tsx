@@ -5,22 +5,22 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Shipment, ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useEnvironment } from '../../session/session.ts';
-import { shipmentQuery, shipmentsQuery, shipmentTitle } from '../../shipment/shipment-queries.ts';
+import { shipmentQuery, shipmentsByIdQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { Time, localizeTimes } from '../../values/time.tsx';
+import { LocalTime, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
 import { formatAge, findDueDate, isOverdue } from './queue-search.ts';
 
-const ROW_HEIGHT = 56;
+const ROW_HEIGHT_PX = 56;
 /** Number of rows before the end of the list at which the next page is loaded. */
-const PREFETCH_ROWS = 20;
+const PREFETCH_DISTANCE_ROWS = 20;
 const COLUMN_LABELS = ['Severity', 'Exception', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
 /** Number of rows whose shipments are loaded in one request. */
 const SHIPMENTS_PER_REQUEST = 50;
 const ROW_STEP_BY_KEY: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
-interface Props {
+interface QueueRowsProps {
   readonly rows: readonly ShipmentException[];
   /** Id of the opened exception. */
   readonly at: string | undefined;
@@ -34,20 +34,20 @@ interface Props {
 }
 
 /** Virtual list that renders only visible rows. */
-export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: Props) {
+export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: QueueRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => ROW_HEIGHT_PX,
     overscan: 10,
     scrollPaddingStart: 36,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
-  const shipments = useShipmentsOfRows(rows, items[0]?.index ?? 0, last);
+  const shipments = useRowShipments(rows, items[0]?.index ?? 0, last);
   useEffect(() => {
-    if (more && last >= rows.length - PREFETCH_ROWS) onEnd();
+    if (more && last >= rows.length - PREFETCH_DISTANCE_ROWS) onEnd();
   }, [more, last, rows.length, onEnd]);
   const opened = at === undefined ? -1 : rows.findIndex(({ id }) => id === at);
   useEffect(() => {
@@ -119,7 +119,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
   );
 }
 
-interface RowProps extends Pick<Props, 'onSelect'> {
+interface ExceptionRowProps extends Pick<QueueRowsProps, 'onSelect'> {
   readonly index: number;
   readonly start: number;
   readonly exception: ShipmentException;
@@ -130,7 +130,16 @@ interface RowProps extends Pick<Props, 'onSelect'> {
   readonly isSelected: boolean;
 }
 
-function ExceptionRow({ index, start, exception, shipment, isOpened, isMine, isSelected, onSelect }: RowProps) {
+function ExceptionRow({
+  index,
+  start,
+  exception,
+  shipment,
+  isOpened,
+  isMine,
+  isSelected,
+  onSelect,
+}: ExceptionRowProps) {
   const { id, title, detail, container_number, severity, status, assignee, opened_at } = exception;
   const isOver = status === 'resolved';
   return (
@@ -200,11 +209,7 @@ function ExceptionRow({ index, start, exception, shipment, isOpened, isMine, isS
 }
 
 /** Returns the loaded shipments of the rows in a range and near it. */
-function useShipmentsOfRows(
-  rows: readonly ShipmentException[],
-  from: number,
-  to: number,
-): ReadonlyMap<string, Shipment> {
+function useRowShipments(rows: readonly ShipmentException[], from: number, to: number): ReadonlyMap<string, Shipment> {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const begins: number[] = [];
   for (
@@ -216,13 +221,15 @@ function useShipmentsOfRows(
   return useQueries({
     queries: begins.map((begin) => {
       const ids = new Set(rows.slice(begin, begin + SHIPMENTS_PER_REQUEST).map(({ shipment_id }) => shipment_id));
-      return { ...shipmentsQuery(queries, environment, [...ids]), staleTime: 300_000 };
+      return { ...shipmentsByIdQuery(queries, environment, [...ids]), staleTime: 300_000 };
     }),
-    combine: indexById,
+    combine: indexShipmentsById,
   });
 }
 
-function indexById(read: readonly { readonly data: readonly Shipment[] | undefined }[]): ReadonlyMap<string, Shipment> {
+function indexShipmentsById(
+  read: readonly { readonly data: readonly Shipment[] | undefined }[],
+): ReadonlyMap<string, Shipment> {
   return new Map(read.flatMap(({ data = [] }) => data.map((shipment) => [shipment.id, shipment])));
 }
 
@@ -238,7 +245,7 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
       tabIndex={-1}
       aria-busy={data === undefined}
     >
-      {data === undefined ? '…' : shipmentTitle(data)}
+      {data === undefined ? '…' : getShipmentTitle(data)}
     </Link>
   );
 }
@@ -264,7 +271,7 @@ export function DueDate({ exception }: { readonly exception: Shown }) {
           {DATE_FORMAT.format(new Date(due.value))}
         </time>
       ) : (
-        <Time value={due.value} />
+        <LocalTime value={due.value} />
       )}{' '}
       {exception.status !== 'resolved' && isOverdue(exception, Date.now()) && (
         <Badge size="sm" color="red" variant="light" tt="none" autoContrast>

@@ -1,13 +1,13 @@
 import type { ShipmentException } from '@tracking/client';
 import {
   formatAge,
-  matchesSearch,
+  matchesQueueSearch,
   compareByDueDate,
   findDueDate,
-  buildFilter,
+  buildExceptionFilter,
   isOverdue,
-  mayBeIncomplete,
-  openedRange,
+  isListPossiblyIncomplete,
+  calculateOpenedRange,
   readQueueSearch,
 } from './queue-search.ts';
 
@@ -44,27 +44,31 @@ describe('queue search', () => {
   });
 
   it('lists open exceptions unless resolved ones are asked for', () => {
-    expect(buildFilter({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
-    expect(buildFilter({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
-    expect(buildFilter({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
+    expect(buildExceptionFilter({}, ME)).toEqual({ status: ['open', 'acknowledged'] });
+    expect(buildExceptionFilter({ view: 'resolved' }, ME)).toEqual({ status: ['resolved'] });
+    expect(buildExceptionFilter({ view: 'mine', status: 'open' }, ME)).toEqual({ status: ['open'], assignee: ME });
   });
 
   it('lists types with a due date when ordered by it', () => {
-    expect(buildFilter({ sort: 'due' }, ME).type).toEqual(['demurrage_risk', 'detention_risk', 'missed_connection']);
-    expect(buildFilter({ sort: 'due', type: 'detention_risk,lost' }, ME).type).toEqual(['detention_risk']);
+    expect(buildExceptionFilter({ sort: 'due' }, ME).type).toEqual([
+      'demurrage_risk',
+      'detention_risk',
+      'missed_connection',
+    ]);
+    expect(buildExceptionFilter({ sort: 'due', type: 'detention_risk,lost' }, ME).type).toEqual(['detention_risk']);
   });
 
   it('ignores unknown severities and types', () => {
-    expect(buildFilter({ severity: 'grave', type: 'novel,lost' }, ME)).toEqual({
-      ...buildFilter({}, ME),
+    expect(buildExceptionFilter({ severity: 'grave', type: 'novel,lost' }, ME)).toEqual({
+      ...buildExceptionFilter({}, ME),
       type: ['lost'],
     });
   });
 
   it('turns an age into a range of opening times', () => {
-    expect(openedRange('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
-    expect(openedRange('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
-    expect(openedRange(undefined, NOW)).toEqual({});
+    expect(calculateOpenedRange('<24', NOW)).toEqual({ opened_from: '2026-11-22T12:00:00.000Z' });
+    expect(calculateOpenedRange('>72', NOW)).toEqual({ opened_to: '2026-11-20T12:00:00.000Z' });
+    expect(calculateOpenedRange(undefined, NOW)).toEqual({});
   });
 
   it.each([
@@ -81,18 +85,18 @@ describe('queue search', () => {
     [{ age: '<24' }, {}, true],
     [{ age: '>24' }, {}, false],
   ] as const)('search %j, exception %j: %s', (search, fields, expected) => {
-    expect(matchesSearch(one(fields), search, ME, NOW)).toBe(expected);
+    expect(matchesQueueSearch(one(fields), search, ME, NOW)).toBe(expected);
   });
 
   it('treats a list as complete while the stream reports each change, however many pages it has', () => {
-    expect(mayBeIncomplete({ isConnected: true, gaps: 1 }, 1, 5)).toBe(false);
-    expect(mayBeIncomplete({ isConnected: undefined, gaps: 0 }, 0, 5)).toBe(false);
+    expect(isListPossiblyIncomplete({ isConnected: true, gaps: 1 }, 1, 5)).toBe(false);
+    expect(isListPossiblyIncomplete({ isConnected: undefined, gaps: 0 }, 0, 5)).toBe(false);
   });
 
   it('treats a list as incomplete after a gap, or if several pages were read without the stream', () => {
-    expect(mayBeIncomplete({ isConnected: true, gaps: 2 }, 1, 1)).toBe(true);
-    expect(mayBeIncomplete({ isConnected: false, gaps: 0 }, 0, 1)).toBe(false);
-    expect(mayBeIncomplete({ isConnected: false, gaps: 0 }, 0, 2)).toBe(true);
+    expect(isListPossiblyIncomplete({ isConnected: true, gaps: 2 }, 1, 1)).toBe(true);
+    expect(isListPossiblyIncomplete({ isConnected: false, gaps: 0 }, 0, 1)).toBe(false);
+    expect(isListPossiblyIncomplete({ isConnected: false, gaps: 0 }, 0, 2)).toBe(true);
   });
 });
 

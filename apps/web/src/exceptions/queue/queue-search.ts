@@ -11,8 +11,8 @@ import {
 export type View = 'all' | 'mine' | 'unassigned' | 'resolved';
 export type QueueSort = '-severity' | 'opened_at' | '-opened_at' | 'due';
 /** Age filters, in hours since the exception was opened. */
-const AGES = ['<24', '>24', '>72', '>168'] as const;
-export type Age = (typeof AGES)[number];
+const AGE_FILTERS = ['<24', '>24', '>72', '>168'] as const;
+export type Age = (typeof AGE_FILTERS)[number];
 
 /** State of the queue in the page URL. */
 export interface QueueSearch {
@@ -33,12 +33,12 @@ export interface QueueSearch {
 /** Parses the state of the queue from the page URL. Ignores invalid parameters. */
 export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const values = {
-    view: oneOf(['mine', 'unassigned', 'resolved'] as const, raw['view']),
+    view: findAllowedValue(['mine', 'unassigned', 'resolved'] as const, raw['view']),
     severity: readNameList(raw['severity']),
     type: readNameList(raw['type']),
-    status: oneOf(['open', 'acknowledged'] as const, raw['status']),
-    age: oneOf(AGES, raw['age']),
-    sort: oneOf(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
+    status: findAllowedValue(['open', 'acknowledged'] as const, raw['status']),
+    age: findAllowedValue(AGE_FILTERS, raw['age']),
+    sort: findAllowedValue(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
     at: typeof raw['at'] === 'string' && raw['at'].startsWith('exc_') ? raw['at'] : undefined,
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
@@ -51,44 +51,49 @@ function readNameList(value: unknown): string | undefined {
   return typeof value === 'string' && /^[a-z_]+(,[a-z_]+)*$/.test(value) ? value : undefined;
 }
 
-function oneOf<const T extends string>(all: readonly T[], value: unknown): T | undefined {
+function findAllowedValue<const T extends string>(all: readonly T[], value: unknown): T | undefined {
   return all.find((each) => each === value);
 }
 
 export const SEVERITIES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
-export const TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
+export const EXCEPTION_TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
 /** Exception types whose metrics contain a due date or time. */
-export const DUE_TYPES = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
+export const TYPES_WITH_DUE_DATE = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
 export const UNRESOLVED_STATUSES: readonly ExceptionStatus[] = ['open', 'acknowledged'];
 
 /** Builds the API filters, except for the opening period, which depends on the current time. */
-export function buildFilter({ view, severity, type, status, sort }: QueueSearch, me: string) {
-  const [types, severities] = [parseNameList(TYPES, type), parseNameList(SEVERITIES, severity)];
+export function buildExceptionFilter({ view, severity, type, status, sort }: QueueSearch, me: string) {
+  const [types, severities] = [parseNameList(EXCEPTION_TYPES, type), parseNameList(SEVERITIES, severity)];
   return {
     status: view === 'resolved' ? (['resolved'] as const) : status === undefined ? UNRESOLVED_STATUSES : [status],
     ...(view === 'mine' && { assignee: me }),
     ...(view === 'unassigned' && { unassigned: true }),
     ...(severities.length > 0 && { severity: severities }),
-    ...(sort === 'due' && { type: types.length === 0 ? DUE_TYPES : dueTypesAmong(types) }),
+    ...(sort === 'due' && { type: types.length === 0 ? TYPES_WITH_DUE_DATE : selectTypesWithDueDate(types) }),
     ...(sort !== 'due' && types.length > 0 && { type: types }),
   };
 }
 
 /** Returns the opening period of exceptions of an age. */
-export function openedRange(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
+export function calculateOpenedRange(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
   if (age === undefined) return {};
   const at = new Date(now - Number(age.slice(1)) * 3_600_000).toISOString();
   return age.startsWith('<') ? { opened_from: at } : { opened_to: at };
 }
 
 /** Checks if an exception matches the search. */
-export function matchesSearch(exception: ShipmentException, search: QueueSearch, me: string, now: number): boolean {
-  const { status, severity, type, assignee, unassigned } = { unassigned: false, ...buildFilter(search, me) };
-  const { opened_from = '', opened_to = '9' } = openedRange(search.age, now);
+export function matchesQueueSearch(
+  exception: ShipmentException,
+  search: QueueSearch,
+  me: string,
+  now: number,
+): boolean {
+  const { status, severity, type, assignee, unassigned } = { unassigned: false, ...buildExceptionFilter(search, me) };
+  const { opened_from = '', opened_to = '9' } = calculateOpenedRange(search.age, now);
   return (
-    matchesAny(status, exception.status) &&
-    matchesAny(severity, exception.severity) &&
-    matchesAny(type, exception.type) &&
+    isAllowedValue(status, exception.status) &&
+    isAllowedValue(severity, exception.severity) &&
+    isAllowedValue(type, exception.type) &&
     (assignee === undefined || exception.assignee === assignee) &&
     (!unassigned || exception.assignee === null) &&
     exception.opened_at >= opened_from &&
@@ -101,7 +106,11 @@ export function matchesSearch(exception: ShipmentException, search: QueueSearch,
  * read can move to a page that was already read. The event stream reports the change; without the stream, a list of
  * several pages may be incomplete.
  */
-export function mayBeIncomplete({ isConnected, gaps }: StreamStatus, knownGaps: number, pages: number): boolean {
+export function isListPossiblyIncomplete(
+  { isConnected, gaps }: StreamStatus,
+  knownGaps: number,
+  pages: number,
+): boolean {
   return gaps > knownGaps || (isConnected === false && pages > 1);
 }
 
@@ -115,19 +124,19 @@ export function parseNameList<T extends string>(all: readonly T[], text: string 
   return all.filter((one) => named.includes(one));
 }
 
-const dueTypesAmong = (types: readonly ExceptionType[]) => {
-  const some = DUE_TYPES.filter((type) => types.includes(type));
-  return some.length === 0 ? DUE_TYPES : some;
+const selectTypesWithDueDate = (types: readonly ExceptionType[]) => {
+  const some = TYPES_WITH_DUE_DATE.filter((type) => types.includes(type));
+  return some.length === 0 ? TYPES_WITH_DUE_DATE : some;
 };
 
-function matchesAny<T extends string>(some: readonly T[] | undefined, value: T): boolean {
+function isAllowedValue<T extends string>(some: readonly T[] | undefined, value: T): boolean {
   return some === undefined || some.includes(value);
 }
 
 type ExceptionMetrics = Pick<ShipmentException, 'type' | 'metrics'>;
 
 /** Milliseconds from the start of a day in UTC to its end in the earliest time zone. */
-const EARLIEST_DAY_END_MS = 10 * 3_600_000;
+const EARLIEST_ZONE_DAY_END_MS = 10 * 3_600_000;
 
 /** Date at the place, or instant, by which an action is required. */
 interface DueDate {
@@ -156,11 +165,11 @@ export function findDueDate({ type, metrics }: ExceptionMetrics): DueDate | unde
 
 /** Compares exceptions by due date, soonest first. Exceptions without one sort last, oldest first. */
 export function compareByDueDate(one: ShipmentException, other: ShipmentException): number {
-  return dueTimestamp(one) - dueTimestamp(other) || one.opened_at.localeCompare(other.opened_at);
+  return getDueTimestamp(one) - getDueTimestamp(other) || one.opened_at.localeCompare(other.opened_at);
 }
 
 /** Returns the due date in milliseconds. The time zone of the place is unknown, so days end in UTC. */
-function dueTimestamp(exception: ExceptionMetrics): number {
+function getDueTimestamp(exception: ExceptionMetrics): number {
   const due = findDueDate(exception);
   if (due === undefined) return Number.MAX_SAFE_INTEGER;
   return Date.parse(due.kind === 'day' ? `${due.value}T23:59:59.999Z` : due.value);
@@ -174,7 +183,7 @@ export function isOverdue(exception: ExceptionMetrics & Pick<ShipmentException, 
   const due = findDueDate(exception);
   if (due === undefined) return false;
   const at = Date.parse(due.value);
-  return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + EARLIEST_DAY_END_MS <= now;
+  return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + EARLIEST_ZONE_DAY_END_MS <= now;
 }
 
 /** Formats the time since an exception was opened, such as "3 d". */

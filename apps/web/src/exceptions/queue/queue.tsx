@@ -4,15 +4,15 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ShipmentException } from '@tracking/client';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import { onDemand } from '../../app/lazy.tsx';
+import { loadOnDemand } from '../../app/lazy.tsx';
 import { ErrorAlert, QueryView } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import type { ExceptionAction } from './act-dialog.tsx';
+import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { ExceptionPane } from './exception-pane.tsx';
 import {
-  MAX_SORTED_BY_DUE,
-  queueQuery,
-  uniqueExceptions,
+  MAX_EXCEPTIONS_SORTED_BY_DUE_DATE,
+  exceptionQueueQuery,
+  mergeExceptionPages,
   useExceptionActions,
   useQueueUpdates,
 } from './queue-queries.ts';
@@ -20,9 +20,11 @@ import { QueueRows } from './queue-rows.tsx';
 import { type QueueSearch, hasFilters } from './queue-search.ts';
 import classes from './queue.module.css';
 
-const ExceptionActionDialog = onDemand(async () => (await import('./act-dialog.tsx')).ExceptionActionDialog);
+const ExceptionActionDialog = loadOnDemand(
+  async () => (await import('./exception-action-dialog.tsx')).ExceptionActionDialog,
+);
 
-interface Props {
+interface ExceptionQueueProps {
   readonly search: QueueSearch;
   /** Email address of the user, which is their name as an assignee. */
   readonly me: string;
@@ -32,13 +34,13 @@ interface Props {
  * Exceptions queue with the opened exception next to it. The search is the React key, so that no state of another list
  * remains.
  */
-export function ExceptionQueue({ search, me }: Props) {
+export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const mayWrite = useHasPermission('exceptions:write') && search.view !== 'resolved';
   const navigate = useNavigate({ from: '/exceptions' });
-  const query = queueQuery(environment, search, me);
+  const query = exceptionQueueQuery(environment, search, me);
   const list = useInfiniteQuery(query);
-  const rows = uniqueExceptions(list.data);
+  const rows = mergeExceptionPages(list.data);
   const shown = new Set(rows.map(({ id }) => id));
   const news = useQueueUpdates(search, me, { shown, pages: list.data?.pages.length ?? 0 });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -168,13 +170,13 @@ function SplitView({ id, pane, onClose, children }: SplitViewProps) {
   );
 }
 
-interface UpdatesProps {
+interface UpdatesButtonProps {
   readonly news: ReturnType<typeof useQueueUpdates>;
   readonly isLoading: boolean;
   readonly onClick: () => void;
 }
 
-function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: UpdatesProps) {
+function UpdatesButton({ news: { arrived, missed }, isLoading, onClick }: UpdatesButtonProps) {
   return (
     <div aria-live="polite">
       {(arrived > 0 || missed) && (
@@ -215,7 +217,7 @@ function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: Select
       <Text size="sm" c="dimmed" aria-live="polite">
         {`${count.toLocaleString()}${more ? '+' : ''} ${count === 1 && !more ? 'exception' : 'exceptions'}`}
         {isDue &&
-          count >= MAX_SORTED_BY_DUE &&
+          count >= MAX_EXCEPTIONS_SORTED_BY_DUE_DATE &&
           ' · Only the most severe exceptions are sorted. Filter the list to see the others.'}
       </Text>
     );

@@ -16,16 +16,16 @@ import { useForm } from '@mantine/form';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { NotFoundError, RateLimitError } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { fieldErrors } from '../../app/failures.ts';
+import { getFieldErrors } from '../../app/failures.ts';
 import { confirmAction } from '../../app/overlays.tsx';
 import { PageHeader, FormErrorAlert, QueryView } from '../../app/page.tsx';
 import { COLOR_SCHEMES } from '../../app/shell.tsx';
-import { runConcurrently, useWrite } from '../../app/write.ts';
-import { type Environment, api } from '../../session/api.ts';
+import { writeConcurrently, useApiWrite } from '../../app/write.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { PASSWORD_HINT, passwordError, useRateLimitCountdown } from '../../session/sign-in.ts';
-import { Time } from '../../values/time.tsx';
+import { PASSWORD_HINT, validatePassword, useRateLimitCountdown } from '../../session/sign-in.ts';
+import { LocalTime } from '../../values/time.tsx';
 
 export function AccountPage() {
   const { user, workspace, role } = useSession();
@@ -33,13 +33,13 @@ export function AccountPage() {
   return (
     <Stack gap="xl">
       <PageHeader title="My account" about={user?.email} />
-      <Section title="Profile">
-        <ChangeName />
+      <AccountSection title="Profile">
+        <ChangeNameForm />
         <Text size="sm">
           {ROLE_LABELS[role]} in {workspace.name}. {ROLE_DESCRIPTIONS[role]}
         </Text>
-      </Section>
-      <Section title="Theme">
+      </AccountSection>
+      <AccountSection title="Theme">
         <SegmentedControl
           aria-label="Theme"
           value={colorScheme}
@@ -47,18 +47,18 @@ export function AccountPage() {
           data={COLOR_SCHEMES.map((each) => ({ ...each }))}
           w="fit-content"
         />
-      </Section>
-      <Section title="Password">
-        <ChangePassword />
-      </Section>
-      <Section title="Sessions">
-        <Sessions />
-      </Section>
+      </AccountSection>
+      <AccountSection title="Password">
+        <ChangePasswordForm />
+      </AccountSection>
+      <AccountSection title="Sessions">
+        <SessionList />
+      </AccountSection>
     </Stack>
   );
 }
 
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function AccountSection({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <Stack component="section" gap="sm" aria-label={title}>
       <Title order={2} size="h4">
@@ -69,20 +69,20 @@ function Section({ title, children }: { readonly title: string; readonly childre
   );
 }
 
-function ChangeName() {
+function ChangeNameForm() {
   const [client, { user }] = [useApi(), useSession()];
   const form = useForm({
     mode: 'controlled',
     initialValues: { name: user?.name ?? '' },
     validate: { name: (name) => (name.trim() === '' ? 'Enter your name' : null) },
   });
-  const change = useWrite({
+  const change = useApiWrite({
     write: (values: typeof form.values) => client.session.patch(values),
     done: 'Name saved.',
     invalidates: [['session'], ['users']],
     onDone: (_, values) => form.resetDirty(values),
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       return true;
     },
   });
@@ -99,22 +99,22 @@ function ChangeName() {
   );
 }
 
-function ChangePassword() {
+function ChangePasswordForm() {
   const [client, { user }] = [useApi(), useSession()];
   const { left: wait, waitAfter } = useRateLimitCountdown();
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { current_password: '', new_password: '' },
-    validate: { new_password: passwordError },
+    validate: { new_password: validatePassword },
   });
-  const change = useWrite({
+  const change = useApiWrite({
     // The form shows a rate limit at once instead of retrying silently.
     write: (passwords: typeof form.values) => client.session.changePassword(passwords, { retries: 0 }),
     done: 'Password changed. All your other sessions were signed out.',
     invalidates: [['sessions']],
     onDone: () => form.reset(),
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       waitAfter(error);
       return true;
     },
@@ -154,9 +154,9 @@ function ChangePassword() {
 }
 
 /** List of the user's sessions. */
-function Sessions() {
+function SessionList() {
   const [client, sessions] = [useApi(), useQuery(sessionsQuery(useEnvironment()))];
-  const end = useWrite({
+  const end = useApiWrite({
     write: async (ended: readonly OwnSession[]) => {
       const endOne = async ({ id }: OwnSession) => {
         try {
@@ -167,7 +167,7 @@ function Sessions() {
         }
       };
       const neverAborted = new AbortController().signal;
-      const { failed } = await runConcurrently(ended, {
+      const { failed } = await writeConcurrently(ended, {
         write: endOne,
         onProgress: () => undefined,
         signal: neverAborted,
@@ -217,10 +217,10 @@ function Sessions() {
                       </Table.Td>
                       <Table.Td>{session.address}</Table.Td>
                       <Table.Td>
-                        <Time value={session.last_seen_at} />
+                        <LocalTime value={session.last_seen_at} />
                       </Table.Td>
                       <Table.Td>
-                        <Time value={session.created_at} day />
+                        <LocalTime value={session.created_at} day />
                       </Table.Td>
                       <Table.Td ta="end" className="rowActions">
                         {!session.current && (
@@ -255,7 +255,9 @@ function Sessions() {
 const sessionsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['sessions', environment],
-    queryFn: ({ signal }) => api(environment).session.list({ limit: 200 }, { signal }).toArray(),
+    queryFn: ({ signal }) => getApiClient(environment).session.list({ limit: 200 }, { signal }).toArray(),
   });
 
-type OwnSession = Awaited<ReturnType<ReturnType<ReturnType<typeof api>['session']['list']>['toArray']>>[number];
+type OwnSession = Awaited<
+  ReturnType<ReturnType<ReturnType<typeof getApiClient>['session']['list']>['toArray']>
+>[number];

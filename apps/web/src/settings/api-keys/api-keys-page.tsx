@@ -18,33 +18,33 @@ import { useForm } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { failureText, fieldErrors } from '../../app/failures.ts';
+import { formatFormFailure, getFieldErrors } from '../../app/failures.ts';
 import { confirmAction } from '../../app/overlays.tsx';
 import { PageHeader, QueryView } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { SecretDialog, OneTimeSecret } from '../../app/one-time-secret.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { ENVIRONMENT_LABELS, type Environment } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission, useSession } from '../../session/session.ts';
-import { Time } from '../../values/time.tsx';
-import { RotateSecret } from '../settings-parts.tsx';
-import { memberName, usersQuery } from '../team/team.ts';
+import { LocalTime } from '../../values/time.tsx';
+import { RotateSecretForm } from '../settings-parts.tsx';
+import { getMemberName, usersQuery } from '../team/team.ts';
 import {
   type ApiKey,
   KEY_STATE_LABELS,
   type ServiceAccount,
-  keysQuery,
-  canHaveKeys,
-  canRotate,
+  apiKeysQuery,
+  canCreateKeysFor,
+  canRotateKey,
   serviceAccountsQuery,
-  keyState,
+  getKeyState,
 } from './key-queries.ts';
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
 
 export function ApiKeysPage() {
-  const keys = useQuery(keysQuery(useEnvironment()));
+  const keys = useQuery(apiKeysQuery(useEnvironment()));
   const [dialog, setDialog] = useState<Dialog>();
   const [showsEnded, setShowsEnded] = useState(false);
   const close = () => setDialog(undefined);
@@ -61,7 +61,7 @@ export function ApiKeysPage() {
       />
       <QueryView query={keys} what="the keys">
         {(all) => {
-          const shown = all.filter((key) => showsEnded || keyState(key, Date.now()) === 'active');
+          const shown = all.filter((key) => showsEnded || getKeyState(key, Date.now()) === 'active');
           return (
             <>
               <Switch
@@ -72,7 +72,7 @@ export function ApiKeysPage() {
               {shown.length === 0 ? (
                 <Alert title="No keys yet">A key lets one of your systems send shipments and milestones.</Alert>
               ) : (
-                <Keys keys={shown} onRotate={(key) => setDialog({ kind: 'rotate', key })} />
+                <ApiKeyTable keys={shown} onRotate={(key) => setDialog({ kind: 'rotate', key })} />
               )}
             </>
           );
@@ -90,15 +90,15 @@ export function ApiKeysPage() {
   );
 }
 
-interface Props {
+interface ApiKeyTableProps {
   readonly keys: readonly ApiKey[];
   readonly onRotate: (key: ApiKey) => void;
 }
 
-export function Keys({ keys, onRotate }: Props) {
+export function ApiKeyTable({ keys, onRotate }: ApiKeyTableProps) {
   const [client, { user }, ownerOf] = [useApi(), useSession(), useOwnerNames()];
   const isAdmin = useHasPermission('workspace:admin');
-  const revoke = useWrite({
+  const revoke = useApiWrite({
     write: ({ id }: ApiKey) => client.keys.revoke(id),
     done: 'Key revoked.',
     invalidates: [['api-keys']],
@@ -128,7 +128,7 @@ export function Keys({ keys, onRotate }: Props) {
         </Table.Thead>
         <Table.Tbody>
           {keys.map((key) => {
-            const state = keyState(key, Date.now());
+            const state = getKeyState(key, Date.now());
             return (
               <Table.Tr key={key.id}>
                 <Table.Td>{key.name}</Table.Td>
@@ -141,16 +141,18 @@ export function Keys({ keys, onRotate }: Props) {
                   </Code>
                 </Table.Td>
                 <Table.Td>
-                  {ownerOf(key.owner)} ({roleLabel(key)})
+                  {ownerOf(key.owner)} ({formatKeyRole(key)})
                 </Table.Td>
                 <Table.Td>
-                  <Time value={key.last_used_at} />
+                  <LocalTime value={key.last_used_at} />
                 </Table.Td>
-                <Table.Td>{state === 'active' ? <Time value={key.expires_at} /> : KEY_STATE_LABELS[state]}</Table.Td>
+                <Table.Td>
+                  {state === 'active' ? <LocalTime value={key.expires_at} /> : KEY_STATE_LABELS[state]}
+                </Table.Td>
                 <Table.Td ta="end" className="rowActions">
                   {state === 'active' && (
                     <RowMenu of={key.name}>
-                      {canRotate(key, user?.id, isAdmin) && (
+                      {canRotateKey(key, user?.id, isAdmin) && (
                         <Menu.Item onClick={() => onRotate(key)}>Rotate…</Menu.Item>
                       )}
                       <Menu.Item color="red" onClick={() => confirmRevoke(key)}>
@@ -169,7 +171,7 @@ export function Keys({ keys, onRotate }: Props) {
 }
 
 /** Returns the role of the key's owner, and the role that limits the key if it has another one. */
-function roleLabel({ role, max_role }: ApiKey): string {
+function formatKeyRole({ role, max_role }: ApiKey): string {
   if (max_role === null || max_role === role) return ROLE_LABELS[role];
   return `${ROLE_LABELS[role]}, limited to ${ROLE_LABELS[max_role]}`;
 }
@@ -183,12 +185,12 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
     if (id === user?.id) return 'Me';
     if (type === 'service_account') return accounts.data?.find((each) => each.id === id)?.name ?? 'Service account';
     const found = users.data?.find((each) => each.id === id);
-    return found === undefined ? 'Another user' : memberName(found);
+    return found === undefined ? 'Another user' : getMemberName(found);
   };
 }
 
 /** Value of the user's own account in the owner select. */
-const OWN_ACCOUNT = '';
+const OWN_ACCOUNT_OPTION = '';
 
 interface CreateKeyProps {
   readonly onClose: () => void;
@@ -203,15 +205,15 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: managesKeys && account === undefined });
   const form = useForm({
     mode: 'controlled',
-    initialValues: { name: '', environment, owner: account?.id ?? OWN_ACCOUNT },
+    initialValues: { name: '', environment, owner: account?.id ?? OWN_ACCOUNT_OPTION },
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name' : null) },
   });
-  const create = useWrite({
+  const create = useApiWrite({
     write: ({ owner, ...key }: typeof form.values) =>
-      client.keys.create({ ...key, ...(owner !== OWN_ACCOUNT && { service_account_id: owner }) }),
+      client.keys.create({ ...key, ...(owner !== OWN_ACCOUNT_OPTION && { service_account_id: owner }) }),
     invalidates: [['api-keys']],
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       return true;
     },
   });
@@ -228,7 +230,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
       <Stack>
         {create.isError && (
           <Alert color="red" role="alert" title="Key not created">
-            {failureText(create.error, ['name'])}
+            {formatFormFailure(create.error, ['name'])}
           </Alert>
         )}
         <TextInput {...form.getInputProps('name')} label="Name" placeholder="Nightly import" required data-autofocus />
@@ -257,9 +259,9 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
             }
             allowDeselect={false}
             data={[
-              { value: OWN_ACCOUNT, label: 'Me' },
+              { value: OWN_ACCOUNT_OPTION, label: 'Me' },
               ...(accounts.data ?? [])
-                .filter((each) => canHaveKeys(each, isAdmin))
+                .filter((each) => canCreateKeysFor(each, isAdmin))
                 .map(({ id, name, role }) => ({ value: id, label: `${name} (${ROLE_LABELS[role]})` })),
             ]}
           />
@@ -280,7 +282,7 @@ export function CreateKey({ onClose, account }: CreateKeyProps) {
 export function RotateKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const client = useApi();
   return (
-    <RotateSecret
+    <RotateSecretForm
       what="key"
       label="New key"
       rotate={async (seconds) => (await client.keys.rotate(apiKey.id, { grace_seconds: seconds })).key}
@@ -288,6 +290,6 @@ export function RotateKey({ apiKey, onClose }: { readonly apiKey: ApiKey; readon
       onClose={onClose}
     >
       A new key replaces “{apiKey.name}”. Both keys are valid until the old key expires.
-    </RotateSecret>
+    </RotateSecretForm>
   );
 }

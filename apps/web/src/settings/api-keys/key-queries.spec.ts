@@ -1,27 +1,27 @@
-import { type ApiKey, canHaveKeys, canRotate, keyState } from './key-queries.ts';
+import { type ApiKey, canCreateKeysFor, canRotateKey, getKeyState } from './key-queries.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const key = (times: Partial<ApiKey>) => ({ revoked_at: null, expires_at: null, ...times }) as ApiKey;
 
 it('reports if a key is valid, or why it is not', () => {
-  expect(keyState(key({}), NOW)).toBe('active');
-  expect(keyState(key({ expires_at: '2026-11-23T12:00:01Z' }), NOW)).toBe('active');
-  expect(keyState(key({ expires_at: '2026-11-23T12:00:00Z' }), NOW)).toBe('expired');
+  expect(getKeyState(key({}), NOW)).toBe('active');
+  expect(getKeyState(key({ expires_at: '2026-11-23T12:00:01Z' }), NOW)).toBe('active');
+  expect(getKeyState(key({ expires_at: '2026-11-23T12:00:00Z' }), NOW)).toBe('expired');
   const revoked = { revoked_at: '2026-11-23T11:00:00Z', expires_at: '2026-11-23T11:30:00Z' };
-  expect(keyState(key(revoked), NOW)).toBe('revoked');
+  expect(getKeyState(key(revoked), NOW)).toBe('revoked');
 });
 
 it("allows rotating one's own keys and those of service accounts, but not keys of other users", () => {
   const of = (type: 'user' | 'service_account', id: string) =>
     ({ owner: { type, id }, role: 'viewer', environment: 'live' }) as const;
-  expect(canRotate(of('user', 'usr_me'), 'usr_me', false)).toBe(true);
-  expect(canRotate(of('user', 'usr_other'), 'usr_me', true)).toBe(false);
-  expect(canRotate(of('service_account', 'sva_1'), 'usr_me', false)).toBe(true);
+  expect(canRotateKey(of('user', 'usr_me'), 'usr_me', false)).toBe(true);
+  expect(canRotateKey(of('user', 'usr_other'), 'usr_me', true)).toBe(false);
+  expect(canRotateKey(of('service_account', 'sva_1'), 'usr_me', false)).toBe(true);
 });
 
 it('allows developers to rotate keys of service accounts that may do no more than they', () => {
   const may = (role: ApiKey['role'], environment: ApiKey['environment'], isAdmin = false) =>
-    canRotate({ owner: { type: 'service_account', id: 'sva_1' }, role, environment }, 'usr_me', isAdmin);
+    canRotateKey({ owner: { type: 'service_account', id: 'sva_1' }, role, environment }, 'usr_me', isAdmin);
   expect([may('operator', 'live'), may('feed', 'live'), may('admin', 'test')]).toEqual([false, false, false]);
   expect([may('developer', 'live'), may('operator', 'test'), may('operator', 'live', true)]).toEqual([
     true,
@@ -31,8 +31,8 @@ it('allows developers to rotate keys of service accounts that may do no more tha
 });
 
 it('allows keys for active service accounts; only administrators may create keys for administrator accounts', () => {
-  expect(canHaveKeys({ status: 'active', role: 'operator' }, false)).toBe(true);
-  expect(canHaveKeys({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
-  expect(canHaveKeys({ status: 'active', role: 'admin' }, false)).toBe(false);
-  expect(canHaveKeys({ status: 'active', role: 'admin' }, true)).toBe(true);
+  expect(canCreateKeysFor({ status: 'active', role: 'operator' }, false)).toBe(true);
+  expect(canCreateKeysFor({ status: 'deactivated', role: 'operator' }, true)).toBe(false);
+  expect(canCreateKeysFor({ status: 'active', role: 'admin' }, false)).toBe(false);
+  expect(canCreateKeysFor({ status: 'active', role: 'admin' }, true)).toBe(true);
 });

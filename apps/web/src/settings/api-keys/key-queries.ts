@@ -1,22 +1,22 @@
 import { queryOptions } from '@tanstack/react-query';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 
 /** The keys of the workspace, the same in both environments. */
-export const keysQuery = (environment: Environment) =>
+export const apiKeysQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['api-keys', environment],
-    queryFn: ({ signal }) => api(environment).keys.list({ limit: 200 }, { signal }).toArray(),
+    queryFn: ({ signal }) => getApiClient(environment).keys.list({ limit: 200 }, { signal }).toArray(),
   });
 
 export const serviceAccountsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['service-accounts', environment],
-    queryFn: ({ signal }) => api(environment).serviceAccounts.list({ limit: 200 }, { signal }).toArray(),
+    queryFn: ({ signal }) => getApiClient(environment).serviceAccounts.list({ limit: 200 }, { signal }).toArray(),
   });
 
-export type ServiceAccount = Awaited<ReturnType<ReturnType<typeof api>['serviceAccounts']['get']>>;
+export type ServiceAccount = Awaited<ReturnType<ReturnType<typeof getApiClient>['serviceAccounts']['get']>>;
 
-export type ApiKey = Awaited<ReturnType<ReturnType<typeof api>['keys']['get']>>;
+export type ApiKey = Awaited<ReturnType<ReturnType<typeof getApiClient>['keys']['get']>>;
 
 type KeyState = 'active' | 'revoked' | 'expired';
 export const KEY_STATE_LABELS: Readonly<Record<KeyState, string>> = {
@@ -25,7 +25,7 @@ export const KEY_STATE_LABELS: Readonly<Record<KeyState, string>> = {
   expired: 'Expired',
 };
 
-export function keyState({ revoked_at, expires_at }: ApiKey, now: number): KeyState {
+export function getKeyState({ revoked_at, expires_at }: ApiKey, now: number): KeyState {
   if (revoked_at !== null) return 'revoked';
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'active';
 }
@@ -34,7 +34,7 @@ export function keyState({ revoked_at, expires_at }: ApiKey, now: number): KeySt
  * A user can revoke another user's key but not rotate it: only the owner may have the new key. Only administrators can
  * rotate keys of service accounts that may do more than a developer.
  */
-export function canRotate(
+export function canRotateKey(
   { owner, role, environment }: Pick<ApiKey, 'owner' | 'role' | 'environment'>,
   userId: string | undefined,
   isAdmin: boolean,
@@ -44,7 +44,7 @@ export function canRotate(
 }
 
 /** Checks if a user who manages keys can create keys for the account, in the test environment at least. */
-export function canHaveKeys({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
+export function canCreateKeysFor({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
 

@@ -20,18 +20,18 @@ import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import { DATE_LIMITS } from '../../values/zones.ts';
-import { keysQuery, serviceAccountsQuery } from '../api-keys/key-queries.ts';
-import { memberName, usersQuery } from '../team/team.ts';
+import { apiKeysQuery, serviceAccountsQuery } from '../api-keys/key-queries.ts';
+import { getMemberName, usersQuery } from '../team/team.ts';
 import {
   COMMAND_LINE_ACTOR,
   type NameLookup,
-  actorName,
+  getActorName,
   auditLogQuery,
-  changedFields,
+  listChangedFields,
   endpointNamesQuery,
-  describeEntry,
+  describeAuditEntry,
 } from './audit-log.ts';
 import { AUDIT_TYPE_LABELS, type AuditEntry, type AuditSearch, type AuditType } from './audit-search.ts';
 
@@ -68,7 +68,7 @@ function AuditLog() {
             : 'Changes to users, keys, endpoints and settings appear here.'}
         </Alert>
       )}
-      {entries.length > 0 && <Entries entries={entries} />}
+      {entries.length > 0 && <AuditEntryTable entries={entries} />}
       {log.hasNextPage && (
         <Button variant="default" mx="auto" onClick={() => void log.fetchNextPage()} loading={log.isFetchingNextPage}>
           Show older entries
@@ -89,7 +89,7 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
       <SearchSelect
         label="Actor"
         placeholder="Anyone"
-        data={useActors(search.actor)}
+        data={useActorOptions(search.actor)}
         value={search.actor ?? null}
         onChange={(actor) => change({ actor: actor ?? undefined })}
         clearable
@@ -128,11 +128,11 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
 }
 
 /** Options for the actor filter: all users and accounts, and the selected actor even if it is unknown. */
-function useActors(chosen: string | undefined) {
+function useActorOptions(chosen: string | undefined) {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
   const accounts = useQuery(serviceAccountsQuery(environment));
-  const people = (users.data ?? []).map((user) => ({ value: user.id, label: memberName(user) }));
+  const people = (users.data ?? []).map((user) => ({ value: user.id, label: getMemberName(user) }));
   const systems = [
     ...(accounts.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
     { value: COMMAND_LINE_ACTOR, label: 'Command line' },
@@ -145,7 +145,7 @@ function useActors(chosen: string | undefined) {
   ];
 }
 
-function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
+function AuditEntryTable({ entries }: { readonly entries: readonly AuditEntry[] }) {
   const nameOf = useTargetNames();
   const [openId, setOpenId] = useState<string>();
   return (
@@ -164,19 +164,19 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
         <Table.Tbody>
           {entries.map((entry) => {
             const isOpen = entry.id === openId;
-            const action = describeEntry(entry, nameOf);
+            const action = describeAuditEntry(entry, nameOf);
             return (
               <Fragment key={entry.id}>
                 <Table.Tr>
                   <Table.Td className="oneLine">
-                    <Time value={entry.at} />
+                    <LocalTime value={entry.at} />
                   </Table.Td>
                   <Table.Td>
                     <Text span fw={600} inherit>
-                      {actorName(entry, nameOf)}
+                      {getActorName(entry, nameOf)}
                     </Text>{' '}
-                    {action} {entry.outcome === 'unknown' && <UnknownOutcome />}
-                    <Summary entry={entry} />
+                    {action} {entry.outcome === 'unknown' && <UnknownOutcomeBadge />}
+                    <AuditEntrySummary entry={entry} />
                   </Table.Td>
                   <Table.Td>{entry.address ?? '—'}</Table.Td>
                   <Table.Td ta="end" className="rowActions">
@@ -194,7 +194,7 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
                 {isOpen && (
                   <Table.Tr>
                     <Table.Td colSpan={4}>
-                      <Details entry={entry} />
+                      <AuditEntryDetails entry={entry} />
                     </Table.Td>
                   </Table.Tr>
                 )}
@@ -208,8 +208,8 @@ function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
 }
 
 /** Changes to an existing resource in one line. */
-function Summary({ entry }: { readonly entry: AuditEntry }) {
-  const changed = changedFields(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
+function AuditEntrySummary({ entry }: { readonly entry: AuditEntry }) {
+  const changed = listChangedFields(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
   if (changed.length === 0) return null;
   return (
     <Text size="xs" c="dimmed" lineClamp={1}>
@@ -218,7 +218,7 @@ function Summary({ entry }: { readonly entry: AuditEntry }) {
   );
 }
 
-function UnknownOutcome() {
+function UnknownOutcomeBadge() {
   return (
     <Tooltip label="The server stopped before it could confirm the change." multiline maw={280}>
       <Badge color="yellow" variant="light" tt="none" tabIndex={0}>
@@ -228,8 +228,8 @@ function UnknownOutcome() {
   );
 }
 
-function Details({ entry }: { readonly entry: AuditEntry }) {
-  const changes = changedFields(entry);
+function AuditEntryDetails({ entry }: { readonly entry: AuditEntry }) {
+  const changes = listChangedFields(entry);
   return (
     <Stack gap="sm" py="xs">
       {changes.length > 0 && (
@@ -272,10 +272,10 @@ function useTargetNames(): NameLookup {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
   const accounts = useQuery(serviceAccountsQuery(environment));
-  const keys = useQuery(keysQuery(environment));
+  const keys = useQuery(apiKeysQuery(environment));
   const endpoints = useQuery(endpointNamesQuery);
   const names = new Map([
-    ...(users.data ?? []).map((user) => [user.id, memberName(user)] as const),
+    ...(users.data ?? []).map((user) => [user.id, getMemberName(user)] as const),
     ...[...(accounts.data ?? []), ...(keys.data ?? [])].map(({ id, name }) => [id, name] as const),
     ...(endpoints.data ?? []),
   ]);

@@ -1,4 +1,4 @@
-import { AUDIT_SENTENCE_TEMPLATES, actorName, changedFields, describeEntry } from './audit-log.ts';
+import { AUDIT_SENTENCE_TEMPLATES, getActorName, listChangedFields, describeAuditEntry } from './audit-log.ts';
 import { AUDIT_TYPE_LABELS, type AuditEntry, toAuditQuery, readAuditSearch } from './audit-search.ts';
 
 const entry = (fields: Partial<AuditEntry>): AuditEntry => ({
@@ -17,32 +17,32 @@ const nameOf = (id: string) => ({ key_1: 'Nightly import', usr_bob: 'Bob' })[id]
 
 describe('describing an entry', () => {
   it('names actor and target by their current names', () => {
-    expect(actorName(entry({}), nameOf)).toBe('Ann Visser');
-    expect(describeEntry(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
+    expect(getActorName(entry({}), nameOf)).toBe('Ann Visser');
+    expect(describeAuditEntry(entry({}), nameOf)).toBe('revoked the key “Nightly import”');
   });
 
   it('takes the name of a deleted target from the change, otherwise its id', () => {
     const changes = { url: { from: 'https://tms.example.com/hooks', to: null } };
     const target = { type: 'webhook_endpoint', id: 'whe_9' };
     const deleted = entry({ type: 'webhook_endpoint.deleted', target, changes });
-    expect(describeEntry(deleted, nameOf)).toBe('deleted the endpoint “https://tms.example.com/hooks”');
-    expect(describeEntry({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
+    expect(describeAuditEntry(deleted, nameOf)).toBe('deleted the endpoint “https://tms.example.com/hooks”');
+    expect(describeAuditEntry({ ...deleted, changes: {} }, nameOf)).toBe('deleted the endpoint whe_9');
   });
 
   it('keeps replacement patterns such as $& in names', () => {
-    expect(describeEntry(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
+    expect(describeAuditEntry(entry({}), () => "$& and $'")).toBe("revoked the key “$& and $'”");
   });
 
   it('names the command line, and unnamed actors by id', () => {
-    expect(actorName(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
+    expect(getActorName(entry({ actor: { type: 'system', id: 'administration', name: null } }), nameOf)).toBe(
       'Command line',
     );
-    expect(actorName(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
+    expect(getActorName(entry({ actor: { type: 'user', id: 'usr_x', name: null } }), nameOf)).toBe('usr_x');
   });
 
   it('lists changes by field, with labels of roles', () => {
     const changes = { role: { from: 'viewer', to: 'admin' }, event_types: { from: null, to: ['*'] } };
-    expect(changedFields(entry({ changes }))).toEqual([
+    expect(listChangedFields(entry({ changes }))).toEqual([
       { field: 'Role', from: 'Viewer', to: 'Administrator' },
       { field: 'Event types', from: undefined, to: '["*"]' },
     ]);

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { type AuditEntry, type AuditSearch, type AuditType, toAuditQuery } from './audit-search.ts';
 
@@ -10,7 +10,7 @@ export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
   infiniteQueryOptions({
     queryKey: ['audit-log', environment, search],
     queryFn: ({ pageParam, signal }) =>
-      api(environment)
+      getApiClient(environment)
         .auditLog.list({ ...toAuditQuery(search), limit: PAGE_SIZE }, { signal })
         .page(pageParam),
     initialPageParam: undefined as string | undefined,
@@ -22,7 +22,9 @@ export const endpointNamesQuery = queryOptions({
   queryKey: ['endpoint-names'],
   queryFn: async ({ signal }) => {
     const endpoints = await Promise.all(
-      (['live', 'test'] as const).map((each) => api(each).webhookEndpoints.list({ limit: 200 }, { signal }).toArray()),
+      (['live', 'test'] as const).map((each) =>
+        getApiClient(each).webhookEndpoints.list({ limit: 200 }, { signal }).toArray(),
+      ),
     );
     return new Map(endpoints.flat().map(({ id, url }) => [id, url]));
   },
@@ -32,7 +34,7 @@ export const endpointNamesQuery = queryOptions({
 export type NameLookup = (id: string) => string | undefined;
 
 /** Fields of a change that contain the name of the target. */
-const NAMING_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
+const TARGET_NAME_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
 export const COMMAND_LINE_ACTOR = 'administration';
 const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
   [COMMAND_LINE_ACTOR]: 'Command line',
@@ -40,23 +42,23 @@ const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the current name of the actor. */
-export function actorName({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameLookup): string {
+export function getActorName({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameLookup): string {
   if (actor.type === 'system') return SYSTEM_ACTOR_LABELS[actor.id] ?? 'System';
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
 /** Describes what the actor did, such as "revoked the key “Nightly import”". */
-export function describeEntry(
+export function describeAuditEntry(
   entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>,
   nameOf: NameLookup,
 ): string {
   const { type, target, actor } = entry;
   if (type === 'user.changed' && target.id === actor.id) return 'changed their own name';
-  return AUDIT_SENTENCE_TEMPLATES[type].replace('…', () => targetName(entry, nameOf));
+  return AUDIT_SENTENCE_TEMPLATES[type].replace('…', () => getTargetName(entry, nameOf));
 }
 
-function targetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameLookup): string {
-  const named = NAMING_FIELDS.map((field) => changes[field]?.to ?? changes[field]?.from).find(
+function getTargetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes'>, nameOf: NameLookup): string {
+  const named = TARGET_NAME_FIELDS.map((field) => changes[field]?.to ?? changes[field]?.from).find(
     (name) => typeof name === 'string',
   );
   const name = (target.id === null ? undefined : nameOf(target.id)) ?? named;
@@ -71,15 +73,15 @@ interface FieldChange {
 }
 
 /** Returns the changed fields with their previous and new values as text. */
-export function changedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
+export function listChangedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({
-    field: fieldLabel(field),
+    field: getFieldLabel(field),
     from: formatValue(field, from),
     to: formatValue(field, to),
   }));
 }
 
-function fieldLabel(field: string): string {
+function getFieldLabel(field: string): string {
   const words = field.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

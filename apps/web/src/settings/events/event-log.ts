@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import type { TrackingEvent } from '@tracking/client';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { SHIPMENT_EVENT_TYPES } from '../../values/event-types.ts';
 
 export interface EventSearch {
@@ -30,7 +30,7 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
         ...(types.length > 0 && { type: types }),
         ...(search.shipment_id !== undefined && { shipment_id: search.shipment_id }),
       };
-      return api(environment).events.list(query, { signal }).page(pageParam);
+      return getApiClient(environment).events.list(query, { signal }).page(pageParam);
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,

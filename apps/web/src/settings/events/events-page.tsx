@@ -5,12 +5,12 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { TrackingEvent } from '@tracking/client';
 import { useEffect, useState } from 'react';
 import { PageHeader, QueryView } from '../../app/page.tsx';
-import { ConnectionBadge, useLiveEvent } from '../../live/live-events.tsx';
+import { ConnectionBadge, useLiveEventListener } from '../../live/live-events.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { CurlCommand, Snippet } from '../../shipment/calls/snippet.tsx';
-import { EVENT_TYPE_OPTIONS, eventLabel } from '../../values/event-types.ts';
+import { CurlCommand, CodeSnippet } from '../../shipment/calls/snippet.tsx';
+import { EVENT_TYPE_OPTIONS, getEventLabel } from '../../values/event-types.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import {
   type EventSearch,
   MAX_LIVE_EVENTS,
@@ -75,7 +75,7 @@ function EventFilters({ search }: { readonly search: EventSearch }) {
 function EventLog({ search }: { readonly search: EventSearch }) {
   const [isPaused, setIsPaused] = useState(false);
   const log = useInfiniteQuery(eventsQuery(useEnvironment(), search));
-  const live = useLiveLog(search, isPaused);
+  const live = useLiveEventLog(search, isPaused);
   const query = new URLSearchParams({
     ...(search.type !== undefined && { type: search.type }),
     ...(search.shipment_id !== undefined && { shipment_id: search.shipment_id }),
@@ -133,14 +133,14 @@ function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
           <Accordion.Control>
             <Group gap="xs">
               <Text size="sm" fw={600}>
-                {eventLabel(event.type)}
+                {getEventLabel(event.type)}
               </Text>
               <Text size="sm">{event.data.external_id ?? ''}</Text>
               <Text size="sm" c="dimmed" flex={1} miw={0} truncate>
                 {summarizeEvent(event)}
               </Text>
               <Text size="xs" c="dimmed" component="span" mr="xs">
-                <Time value={event.created_at} />
+                <LocalTime value={event.created_at} />
               </Text>
             </Group>
           </Accordion.Control>
@@ -162,32 +162,32 @@ function EventDetails({ event }: { readonly event: TrackingEvent }) {
         <Code>{event.type}</Code>
         <Code>{event.id}</Code>
       </Group>
-      <Snippet text={JSON.stringify(event, null, 2)} what="the event" />
+      <CodeSnippet text={JSON.stringify(event, null, 2)} what="the event" />
       <CurlCommand method="GET" path={`/v1/events/${event.id}`} />
     </Stack>
   );
 }
 
 /** Interval at which new events are shown. */
-const SHOW_INTERVAL_MS = 200;
+const EVENT_DISPLAY_INTERVAL_MS = 200;
 
 /**
  * Returns the events that arrive while the page is open, oldest first. Events are held back while the page is paused.
  */
-function useLiveLog(search: EventSearch, isPaused: boolean) {
+function useLiveEventLog(search: EventSearch, isPaused: boolean) {
   const [state, setState] = useState<{
     readonly shown: readonly TrackingEvent[];
     readonly waiting: readonly TrackingEvent[];
   }>({ shown: [], waiting: [] });
   const [gathered] = useState<{ events: TrackingEvent[]; timer?: ReturnType<typeof setTimeout> }>({ events: [] });
-  useLiveEvent((event) => {
+  useLiveEventListener((event) => {
     if (!matchesSearch(event, search)) return;
     gathered.events.push(event);
     gathered.timer ??= setTimeout(() => {
       delete gathered.timer;
       const latest = gathered.events.splice(0);
       setState(({ shown, waiting }) => ({ shown, waiting: [...waiting, ...latest].slice(-MAX_LIVE_EVENTS) }));
-    }, SHOW_INTERVAL_MS);
+    }, EVENT_DISPLAY_INTERVAL_MS);
   });
   useEffect(() => () => clearTimeout(gathered.timer), [gathered]);
   if (!isPaused && state.waiting.length > 0)

@@ -8,9 +8,9 @@ import { RequirePermission } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
-import { RULE_TEXTS, type Rule, type RuleType, differences } from './rule-changes.ts';
+import { RULE_TEXTS, type Rule, type RuleType, listRuleDifferences } from './rule-changes.ts';
 import { RuleForm } from './rule-form.tsx';
-import { LastChange, settingsQuery } from './settings-change.tsx';
+import { LastSettingsChange, settingsQuery } from './settings-change.tsx';
 
 /** The rules that open exceptions automatically, with their severities. */
 export function ExceptionRulesPage() {
@@ -33,8 +33,8 @@ function ExceptionRules() {
       <QueryView query={settings} what="the settings">
         {(known) => (
           <>
-            <LastChange settings={known} />
-            <Rules settings={known} onEdit={(type) => setEdited({ type, settings: known })} />
+            <LastSettingsChange settings={known} />
+            <RuleTable settings={known} onEdit={(type) => setEdited({ type, settings: known })} />
           </>
         )}
       </QueryView>
@@ -51,12 +51,12 @@ function ExceptionRules() {
   );
 }
 
-interface RulesProps {
+interface RuleTableProps {
   readonly settings: WorkspaceSettings;
   readonly onEdit: (type: RuleType) => void;
 }
 
-function Rules({ settings, onEdit }: RulesProps) {
+function RuleTable({ settings, onEdit }: RuleTableProps) {
   const rules = Object.entries(settings.exceptions) as [RuleType, Rule][];
   return (
     <Table.ScrollContainer minWidth={720}>
@@ -71,7 +71,7 @@ function Rules({ settings, onEdit }: RulesProps) {
         </Table.Thead>
         <Table.Tbody>
           {rules.map(([type, rule]) => {
-            const isDefault = differences(rule, settings.defaults.exceptions[type]).length === 0;
+            const isDefault = listRuleDifferences(rule, settings.defaults.exceptions[type]).length === 0;
             return (
               <Table.Tr key={type}>
                 <Table.Td>
@@ -91,7 +91,7 @@ function Rules({ settings, onEdit }: RulesProps) {
                     </Text>
                   )}
                 </Table.Td>
-                <Table.Td>{rule.enabled && <Times type={type} rule={rule} />}</Table.Td>
+                <Table.Td>{rule.enabled && <RuleTimes type={type} rule={rule} />}</Table.Td>
                 <Table.Td>
                   <Button
                     size="xs"
@@ -118,7 +118,7 @@ function Rules({ settings, onEdit }: RulesProps) {
   );
 }
 
-function Times({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
+function RuleTimes({ type, rule }: { readonly type: RuleType; readonly rule: Rule }) {
   const { before, after } = RULE_TEXTS[type];
   const isAtOnce = rule.before_hours === null && rule.after_hours === null;
   const modes = Object.entries(rule.by_mode).map(([mode, hours]) => `${MODE_LABELS[mode as Mode]} ${hours} h`);

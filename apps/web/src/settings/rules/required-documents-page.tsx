@@ -8,8 +8,14 @@ import { useEnvironment } from '../../session/session.ts';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../../shipment/labels.ts';
 import { MODE_LABELS, type Mode } from '../../values/codes.ts';
 import { SearchMultiSelect } from '../../values/search-select.tsx';
-import { type RequiredTypes, changedModes, requiredPatch } from './rule-changes.ts';
-import { LastChange, SaveError, SettingsConflict, settingsQuery, useSettingsWrite } from './settings-change.tsx';
+import { type RequiredTypes, listChangedModes, buildRequiredDocumentsPatch } from './rule-changes.ts';
+import {
+  LastSettingsChange,
+  SaveErrorAlert,
+  SettingsConflict,
+  settingsQuery,
+  useSettingsWrite,
+} from './settings-change.tsx';
 
 /** The required documents of a shipment, by mode. */
 export function RequiredDocumentsPage() {
@@ -31,8 +37,8 @@ function RequiredDocuments() {
       <QueryView query={settings} what="the settings">
         {(known) => (
           <>
-            <LastChange settings={known} />
-            <RequiredForm settings={known} />
+            <LastSettingsChange settings={known} />
+            <RequiredDocumentsForm settings={known} />
           </>
         )}
       </QueryView>
@@ -40,10 +46,10 @@ function RequiredDocuments() {
   );
 }
 
-const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
-const OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+const TRANSPORT_MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
-function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
+function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSettings }) {
   /** The settings when the user began to edit. */
   const [known, setKnown] = useState(settings);
   const [required, setRequired] = useState<RequiredTypes>(settings.required_documents);
@@ -52,12 +58,12 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
     setRequired(now.required_documents);
   };
   const write = useSettingsWrite(known, 'Required documents saved.', begin);
-  const isChanged = changedModes(known.required_documents, required).length > 0;
+  const isChanged = listChangedModes(known.required_documents, required).length > 0;
   // Applies other users' changes while the form is unchanged.
   if (!isChanged && settings.version > known.version) begin(settings);
 
   const save = (over: WorkspaceSettings) => {
-    const patch = requiredPatch(over.required_documents, required, over.defaults.required_documents);
+    const patch = buildRequiredDocumentsPatch(over.required_documents, required, over.defaults.required_documents);
     if (patch === undefined) begin(over);
     else write.save({ required_documents: patch }, over);
   };
@@ -71,10 +77,10 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
       <SettingsConflict
         concurrentSettings={concurrentSettings}
         of="Mode"
-        differences={changedModes(known.required_documents, concurrentSettings.required_documents).map((mode) => ({
+        differences={listChangedModes(known.required_documents, concurrentSettings.required_documents).map((mode) => ({
           name: MODE_LABELS[mode],
-          theirs: names(concurrentSettings.required_documents[mode]),
-          mine: names(required[mode]),
+          theirs: joinDocumentNames(concurrentSettings.required_documents[mode]),
+          mine: joinDocumentNames(required[mode]),
         }))}
         unrelatedNote="Required documents are unchanged. Only exception rules were changed."
         isPending={write.isPending}
@@ -89,14 +95,14 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <SaveError error={write.error} />
-        {MODES.map((mode) => (
+        <SaveErrorAlert error={write.error} />
+        {TRANSPORT_MODES.map((mode) => (
           <SearchMultiSelect
             key={mode}
             label={MODE_LABELS[mode]}
-            description={`Default: ${names(known.defaults.required_documents[mode])}`}
+            description={`Default: ${joinDocumentNames(known.defaults.required_documents[mode])}`}
             placeholder={(required[mode] ?? []).length === 0 ? 'None' : ''}
-            data={OPTIONS}
+            data={DOCUMENT_TYPE_OPTIONS}
             value={[...(required[mode] ?? [])]}
             onChange={(types) => setRequired({ ...required, [mode]: types as RequiredTypes[Mode] })}
             clearable
@@ -106,7 +112,7 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
           <Button
             variant="subtle"
             color="red"
-            disabled={changedModes(required, known.defaults.required_documents).length === 0}
+            disabled={listChangedModes(required, known.defaults.required_documents).length === 0}
             onClick={() => setRequired(known.defaults.required_documents)}
           >
             Reset to default
@@ -125,6 +131,6 @@ function RequiredForm({ settings }: { readonly settings: WorkspaceSettings }) {
   );
 }
 
-function names(types: RequiredTypes[string] | undefined): string {
+function joinDocumentNames(types: RequiredTypes[string] | undefined): string {
   return types === undefined || types.length === 0 ? 'none' : types.map((type) => DOCUMENT_LABELS[type]).join(', ');
 }

@@ -1,11 +1,11 @@
 import {
   type RequiredTypes,
   type Rule,
-  changedModes,
-  differences,
-  hoursError,
+  listChangedModes,
+  listRuleDifferences,
+  validateHours,
   toRulePatch,
-  requiredPatch,
+  buildRequiredDocumentsPatch,
   toFormValues,
 } from './rule-changes.ts';
 
@@ -36,8 +36,8 @@ describe('rule changes', () => {
 
   it('lists the name of each difference', () => {
     const other: Rule = { ...RULE, after_hours: 12, by_mode: { rail: 12 } };
-    expect(differences(RULE, other)).toEqual(['after_hours', 'by_mode.air', 'by_mode.rail']);
-    expect(differences(RULE, { ...RULE })).toEqual([]);
+    expect(listRuleDifferences(RULE, other)).toEqual(['after_hours', 'by_mode.air', 'by_mode.rail']);
+    expect(listRuleDifferences(RULE, { ...RULE })).toEqual([]);
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe('rule changes', () => {
     [8_761, false],
     ['-', false],
   ] as const)('%j hours are valid: %s', (hours, isFine) => {
-    expect(hoursError(hours) === null).toBe(isFine);
+    expect(validateHours(hours) === null).toBe(isFine);
   });
 });
 
@@ -58,16 +58,16 @@ describe('changes to required documents', () => {
 
   it('ignores the order of documents', () => {
     const turned = { ocean: ['packing_list', 'bill_of_lading'], air: [] } as unknown as RequiredTypes;
-    expect(changedModes(SOME, turned)).toEqual([]);
-    expect(requiredPatch(SOME, turned, NONE)).toBeUndefined();
+    expect(listChangedModes(SOME, turned)).toEqual([]);
+    expect(buildRequiredDocumentsPatch(SOME, turned, NONE)).toBeUndefined();
   });
 
   it('writes only changed modes', () => {
     const air = { ...SOME, air: ['air_waybill'] } as unknown as RequiredTypes;
-    expect(requiredPatch(SOME, air, NONE)).toEqual({ air: ['air_waybill'] });
+    expect(buildRequiredDocumentsPatch(SOME, air, NONE)).toEqual({ air: ['air_waybill'] });
   });
 
   it('restores the default of a mode', () => {
-    expect(requiredPatch(SOME, NONE, NONE)).toEqual({ ocean: null });
+    expect(buildRequiredDocumentsPatch(SOME, NONE, NONE)).toEqual({ ocean: null });
   });
 });

@@ -35,24 +35,24 @@ export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefin
   if (values.enabled !== rule.enabled) patch.enabled = values.enabled;
   if (values.severity !== rule.severity) patch.severity = values.severity;
   for (const name of ['after_hours', 'before_hours'] as const) {
-    if (rule[name] !== null && values[name] !== rule[name]) patch[name] = nullIfEmpty(values[name]);
+    if (rule[name] !== null && values[name] !== rule[name]) patch[name] = toNullIfEmpty(values[name]);
   }
   const before = rule.by_mode as RuleValues['by_mode'];
   const modes = new Set([...Object.keys(before), ...Object.keys(values.by_mode)] as Mode[]);
   const changed = [...modes].filter((mode) => (before[mode] ?? '') !== (values.by_mode[mode] ?? ''));
   if (changed.length > 0)
-    patch.by_mode = Object.fromEntries(changed.map((mode) => [mode, nullIfEmpty(values.by_mode[mode] ?? '')]));
+    patch.by_mode = Object.fromEntries(changed.map((mode) => [mode, toNullIfEmpty(values.by_mode[mode] ?? '')]));
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
 /** Returns the error for a number of hours. Null if it is valid. */
-export function hoursError(hours: number | string): string | null {
+export function validateHours(hours: number | string): string | null {
   if (hours === '') return null;
   return typeof hours === 'number' && hours > 0 && hours <= MAX_HOURS ? null : `More than 0, at most ${MAX_HOURS}`;
 }
 
 /** Returns the names of settings that differ. Each mode counts separately, such as `by_mode.air`. */
-export function differences(one: Rule, other: Rule): readonly string[] {
+export function listRuleDifferences(one: Rule, other: Rule): readonly string[] {
   const [flat, otherFlat] = [flattenRule(one), flattenRule(other)];
   return [...new Set([...Object.keys(flat), ...Object.keys(otherFlat)])].filter(
     (name) => flat[name] !== otherFlat[name],
@@ -64,9 +64,9 @@ export function flattenRule({ by_mode, ...plain }: Rule): Readonly<Record<string
   return { ...plain, ...Object.fromEntries(modes) };
 }
 
-const nullIfEmpty = (hours: number | '') => (hours === '' ? null : hours);
+const toNullIfEmpty = (hours: number | '') => (hours === '' ? null : hours);
 
-interface RuleText {
+interface RuleTexts {
   /** Describes when the exception opens. */
   readonly description: string;
   /** Completes "24 h …" and "Hours …" for `after_hours`. Undefined if the rule has no such hours. */
@@ -74,7 +74,7 @@ interface RuleText {
   readonly before?: string;
 }
 
-export const RULE_TEXTS: Readonly<Record<RuleType, RuleText>> = {
+export const RULE_TEXTS: Readonly<Record<RuleType, RuleTexts>> = {
   eta_slip: {
     description: 'The ETA is later than the original ETA, and the shipment has not arrived.',
     after: 'after the original ETA',
@@ -109,7 +109,7 @@ export const RULE_TEXTS: Readonly<Record<RuleType, RuleText>> = {
 };
 
 /** Returns the label of a rule's setting. */
-export function settingLabel(name: string): string {
+export function getSettingLabel(name: string): string {
   const labels: Readonly<Record<string, string>> = {
     enabled: 'Opens automatically',
     severity: 'Severity',
@@ -119,7 +119,7 @@ export function settingLabel(name: string): string {
   return labels[name] ?? `Hours for ${name.slice('by_mode.'.length)}`;
 }
 
-export function settingValue(value: unknown): string {
+export function formatSettingValue(value: unknown): string {
   if (value === undefined) return 'same as other modes';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'number' ? `${value} h` : String(value);
@@ -129,25 +129,28 @@ export type RequiredTypes = WorkspaceSettings['required_documents'];
 type Types = readonly string[];
 
 /** Returns the modes whose required documents differ. */
-export function changedModes(before: RequiredTypes, after: RequiredTypes): readonly Mode[] {
+export function listChangedModes(before: RequiredTypes, after: RequiredTypes): readonly Mode[] {
   const modes = [...new Set([...Object.keys(before), ...Object.keys(after)])] as Mode[];
-  return modes.filter((mode) => !hasSameTypes(before[mode] ?? [], after[mode] ?? []));
+  return modes.filter((mode) => !haveSameDocumentTypes(before[mode] ?? [], after[mode] ?? []));
 }
 
 /** Returns the merge patch: null for a mode that is back at its default. Undefined if nothing differs. */
-export function requiredPatch(
+export function buildRequiredDocumentsPatch(
   before: RequiredTypes,
   after: RequiredTypes,
   defaults: RequiredTypes,
 ): Record<string, RequiredTypes[string] | null> | undefined {
-  const changed = changedModes(before, after);
+  const changed = listChangedModes(before, after);
   if (changed.length === 0) return undefined;
   return Object.fromEntries(
-    changed.map((mode) => [mode, hasSameTypes(after[mode] ?? [], defaults[mode] ?? []) ? null : (after[mode] ?? [])]),
+    changed.map((mode) => [
+      mode,
+      haveSameDocumentTypes(after[mode] ?? [], defaults[mode] ?? []) ? null : (after[mode] ?? []),
+    ]),
   );
 }
 
 /** Compares document types, ignoring their order. */
-function hasSameTypes(one: Types, other: Types): boolean {
+function haveSameDocumentTypes(one: Types, other: Types): boolean {
   return one.length === other.length && one.every((type) => other.includes(type));
 }

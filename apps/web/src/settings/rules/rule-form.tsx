@@ -9,17 +9,17 @@ import {
   type Rule,
   type RuleType,
   type RuleValues,
-  differences,
-  hoursError,
+  listRuleDifferences,
+  validateHours,
   flattenRule,
   toRulePatch,
-  settingLabel,
-  settingValue,
+  getSettingLabel,
+  formatSettingValue,
   toFormValues,
 } from './rule-changes.ts';
-import { SaveError, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
+import { SaveErrorAlert, SettingsConflict, useSettingsWrite } from './settings-change.tsx';
 
-interface Props {
+interface RuleFormProps {
   readonly type: RuleType;
   /** The settings when the form was opened. */
   readonly settings: WorkspaceSettings;
@@ -29,17 +29,17 @@ interface Props {
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
 /** The form of one rule. Empty fields mean the default. */
-export function RuleForm({ type, settings, onClose }: Props) {
+export function RuleForm({ type, settings, onClose }: RuleFormProps) {
   const [rule, defaultRule] = [settings.exceptions[type], settings.defaults.exceptions[type]];
   const write = useSettingsWrite(settings, `Rule “${EXCEPTION_LABELS[type]}” saved.`, onClose);
   const form = useForm<RuleValues>({
     initialValues: toFormValues(rule),
     validate: {
-      after_hours: hoursError,
-      before_hours: hoursError,
+      after_hours: validateHours,
+      before_hours: validateHours,
       by_mode: (modes) =>
         Object.values(modes)
-          .map(hoursError)
+          .map(validateHours)
           .find((message) => message !== null) ?? null,
     },
   });
@@ -69,12 +69,12 @@ export function RuleForm({ type, settings, onClose }: Props) {
       />
     );
   }
-  const isDefault = differences(rule, defaultRule).length === 0;
+  const isDefault = listRuleDifferences(rule, defaultRule).length === 0;
   return (
     <form onSubmit={form.onSubmit(save)}>
       <Stack>
         <Text size="sm">{words.description}</Text>
-        <SaveError error={write.error} />
+        <SaveErrorAlert error={write.error} />
         <Switch {...form.getInputProps('enabled', { type: 'checkbox' })} label="Opens automatically" />
         <Select
           {...form.getInputProps('severity')}
@@ -84,11 +84,19 @@ export function RuleForm({ type, settings, onClose }: Props) {
           allowDeselect={false}
         />
         {defaultRule.before_hours !== null && (
-          <Hours form={form.getInputProps('before_hours')} label={words.before} standard={defaultRule.before_hours} />
+          <HoursField
+            form={form.getInputProps('before_hours')}
+            label={words.before}
+            standard={defaultRule.before_hours}
+          />
         )}
         {defaultRule.after_hours !== null && (
           <>
-            <Hours form={form.getInputProps('after_hours')} label={words.after} standard={defaultRule.after_hours} />
+            <HoursField
+              form={form.getInputProps('after_hours')}
+              label={words.after}
+              standard={defaultRule.after_hours}
+            />
             <Fieldset legend="Different hours by mode" variant="unstyled">
               <Text size="xs" c="dimmed" mb="xs">
                 Empty fields use the default.
@@ -107,7 +115,7 @@ export function RuleForm({ type, settings, onClose }: Props) {
                     onChange={(hours) =>
                       form.setFieldValue('by_mode', { ...form.values.by_mode, [mode]: hours as number | '' })
                     }
-                    placeholder={modeDefault(defaultRule.by_mode, mode)}
+                    placeholder={formatModeDefault(defaultRule.by_mode, mode)}
                     suffix=" h"
                     min={0}
                     w={110}
@@ -143,13 +151,13 @@ export function RuleForm({ type, settings, onClose }: Props) {
   );
 }
 
-interface HoursProps {
+interface HoursFieldProps {
   readonly form: object;
   readonly label: string | undefined;
   readonly standard: number;
 }
 
-function Hours({ form, label = '', standard }: HoursProps) {
+function HoursField({ form, label = '', standard }: HoursFieldProps) {
   return (
     <NumberInput
       {...form}
@@ -162,7 +170,7 @@ function Hours({ form, label = '', standard }: HoursProps) {
   );
 }
 
-function modeDefault(byMode: Readonly<Record<string, number>>, mode: Mode): string {
+function formatModeDefault(byMode: Readonly<Record<string, number>>, mode: Mode): string {
   return byMode[mode] === undefined ? '' : `${byMode[mode]} h`;
 }
 
@@ -181,10 +189,10 @@ interface RuleConflictProps {
 function RuleConflict({ type, known, concurrentSettings, mine, ...rest }: RuleConflictProps) {
   const theirs = concurrentSettings.exceptions[type];
   const [now, wanted] = [flattenRule(theirs), flattenRule(toRule(mine))];
-  const differing = differences(known, theirs).map((name) => ({
-    name: settingLabel(name),
-    theirs: settingValue(now[name]),
-    mine: settingValue(wanted[name]),
+  const differing = listRuleDifferences(known, theirs).map((name) => ({
+    name: getSettingLabel(name),
+    theirs: formatSettingValue(now[name]),
+    mine: formatSettingValue(wanted[name]),
   }));
   return (
     <SettingsConflict

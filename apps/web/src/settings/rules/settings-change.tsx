@@ -2,12 +2,12 @@ import { Alert, Button, Group, Loader, Stack, Table, Text } from '@mantine/core'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { WorkspaceSettings } from '@tracking/client';
 import { useState } from 'react';
-import { describeFailure, isOutdated } from '../../app/failures.ts';
-import { useWrite } from '../../app/write.ts';
-import { type Environment, api } from '../../session/api.ts';
+import { describeFailure, isOutdatedVersionError } from '../../app/failures.ts';
+import { useApiWrite } from '../../app/write.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { Time } from '../../values/time.tsx';
-import { memberName, usersQuery } from '../team/team.ts';
+import { LocalTime } from '../../values/time.tsx';
+import { getMemberName, usersQuery } from '../team/team.ts';
 
 const RECHECK_POLL_MS = 2_000;
 
@@ -18,11 +18,11 @@ const RECHECK_POLL_MS = 2_000;
 export const settingsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['settings', environment],
-    queryFn: ({ signal }) => api(environment).settings.get({ signal }),
-    refetchInterval: ({ state }) => (isChecking(state.data?.recheck) ? RECHECK_POLL_MS : false),
+    queryFn: ({ signal }) => getApiClient(environment).settings.get({ signal }),
+    refetchInterval: ({ state }) => (isRecheckRunning(state.data?.recheck) ? RECHECK_POLL_MS : false),
   });
 
-function isChecking(recheck: WorkspaceSettings['recheck'] | undefined): boolean {
+function isRecheckRunning(recheck: WorkspaceSettings['recheck'] | undefined): boolean {
   return recheck != null && recheck.state !== 'done';
 }
 
@@ -39,12 +39,13 @@ export function useSettingsWrite(
 ) {
   const [client, queries, query] = [useApi(), useQueryClient(), settingsQuery(useEnvironment())];
   const [concurrentSettings, setConcurrentSettings] = useState<WorkspaceSettings>();
-  const write = useWrite({
+  const write = useApiWrite({
     write: async ({ patch, version }: { readonly patch: SettingsPatch; readonly version: number }) => {
       try {
         return await client.settings.patch(patch, { ifMatch: `"${version}"` });
       } catch (refused) {
-        if (isOutdated(refused)) setConcurrentSettings(await queries.fetchQuery({ ...query, staleTime: 0 }));
+        if (isOutdatedVersionError(refused))
+          setConcurrentSettings(await queries.fetchQuery({ ...query, staleTime: 0 }));
         throw refused;
       }
     },
@@ -56,7 +57,7 @@ export function useSettingsWrite(
   return {
     concurrentSettings,
     /** The failure, unless it is a conflict. */
-    error: isOutdated(write.error) ? null : write.error,
+    error: isOutdatedVersionError(write.error) ? null : write.error,
     isPending: write.isPending,
     forgetError: write.reset,
     /** @param over the version to replace: the one in the form or the current one */
@@ -64,16 +65,16 @@ export function useSettingsWrite(
   };
 }
 
-interface Difference {
+interface SettingDifference {
   readonly name: string;
   readonly theirs: string;
   readonly mine: string;
 }
-interface Props {
+interface SettingsConflictProps {
   readonly concurrentSettings: WorkspaceSettings;
   /** Header of the first column, such as "Mode". */
   readonly of: string;
-  readonly differences: readonly Difference[];
+  readonly differences: readonly SettingDifference[];
   /** Text shown if other users changed only other settings. */
   readonly unrelatedNote: string;
   readonly isPending: boolean;
@@ -93,13 +94,13 @@ export function SettingsConflict({
   error,
   onKeepMine,
   onKeepTheirs,
-}: Props) {
+}: SettingsConflictProps) {
   const by = useLastEditor(concurrentSettings);
   return (
     <Stack>
       <Alert color="orange" role="alert" title="The settings have changed">
         <Text size="sm">
-          Changed by {by}, <Time value={concurrentSettings.updated_at} />. Your changes are not saved yet.
+          Changed by {by}, <LocalTime value={concurrentSettings.updated_at} />. Your changes are not saved yet.
         </Text>
       </Alert>
       {differences.length === 0 ? (
@@ -124,7 +125,7 @@ export function SettingsConflict({
           </Table.Tbody>
         </Table>
       )}
-      <SaveError error={error} />
+      <SaveErrorAlert error={error} />
       <Group justify="end">
         <Button variant="default" onClick={onKeepTheirs}>
           Keep current values
@@ -138,7 +139,7 @@ export function SettingsConflict({
 }
 
 /** Shows why the settings were not saved. Renders nothing without an error. */
-export function SaveError({ error }: { readonly error: Error | null }) {
+export function SaveErrorAlert({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
     <Alert color="red" role="alert" title="Not saved">
@@ -148,7 +149,7 @@ export function SaveError({ error }: { readonly error: Error | null }) {
 }
 
 /** Shows the time and author of the last change, and the progress of checking open shipments. */
-export function LastChange({ settings }: { readonly settings: WorkspaceSettings }) {
+export function LastSettingsChange({ settings }: { readonly settings: WorkspaceSettings }) {
   const by = useLastEditor(settings);
   const { updated_at, recheck } = settings;
   if (updated_at === null)
@@ -160,7 +161,7 @@ export function LastChange({ settings }: { readonly settings: WorkspaceSettings 
   return (
     <Group gap="xs" role="status">
       <Text size="sm" c="dimmed" component="span">
-        Changed <Time value={updated_at} /> by {by}.
+        Changed <LocalTime value={updated_at} /> by {by}.
       </Text>
       {recheck !== null && recheck.state !== 'done' && (
         <>
@@ -187,6 +188,6 @@ function useLastEditor({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): s
   const users = useQuery(usersQuery(useEnvironment()));
   if (updated_by?.id === user?.id) return 'you';
   const found = users.data?.find(({ id }) => id === updated_by?.id);
-  if (found !== undefined) return memberName(found);
+  if (found !== undefined) return getMemberName(found);
   return updated_by?.type === 'user' ? 'another user' : 'a system';
 }

@@ -5,10 +5,16 @@ import { QueryView } from '../../app/page.tsx';
 import { SecretDialog } from '../../app/one-time-secret.tsx';
 import { ROLE_DESCRIPTIONS, ROLE_LABELS } from '../../session/roles.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import { CreateKey, Keys, RotateKey } from '../api-keys/api-keys-page.tsx';
-import { type ApiKey, type ServiceAccount, keysQuery, canHaveKeys, keyState } from '../api-keys/key-queries.ts';
+import { CreateKey, ApiKeyTable, RotateKey } from '../api-keys/api-keys-page.tsx';
+import {
+  type ApiKey,
+  type ServiceAccount,
+  apiKeysQuery,
+  canCreateKeysFor,
+  getKeyState,
+} from '../api-keys/key-queries.ts';
 
-interface Props {
+interface AccountKeysProps {
   /** The account whose keys are shown. The dialog is closed without one. */
   readonly account: ServiceAccount | undefined;
   readonly onClose: () => void;
@@ -16,7 +22,7 @@ interface Props {
 
 type Dialog = { readonly kind: 'create' } | { readonly kind: 'rotate'; readonly key: ApiKey };
 
-export function AccountKeys({ account, onClose }: Props) {
+export function AccountKeys({ account, onClose }: AccountKeysProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
   return (
@@ -50,7 +56,7 @@ function KeyList({
   readonly account: ServiceAccount;
   readonly onOpenDialog: (dialog: Dialog) => void;
 }) {
-  const [keys, isAdmin] = [useQuery(keysQuery(useEnvironment())), useHasPermission('workspace:admin')];
+  const [keys, isAdmin] = [useQuery(apiKeysQuery(useEnvironment())), useHasPermission('workspace:admin')];
   if (account.role === 'admin' && !isAdmin) {
     return <Alert title="Permission required">Only administrators can manage keys of administrator accounts.</Alert>;
   }
@@ -60,7 +66,9 @@ function KeyList({
         <Text size="sm" c="dimmed">
           {ROLE_LABELS[account.role]}. {ROLE_DESCRIPTIONS[account.role]}
         </Text>
-        {canHaveKeys(account, isAdmin) && <Button onClick={() => onOpenDialog({ kind: 'create' })}>Create key</Button>}
+        {canCreateKeysFor(account, isAdmin) && (
+          <Button onClick={() => onOpenDialog({ kind: 'create' })}>Create key</Button>
+        )}
       </Group>
       {account.status === 'deactivated' && (
         <Alert color="yellow" title="Disabled">
@@ -69,14 +77,14 @@ function KeyList({
       )}
       <QueryView query={keys} what="its keys">
         {(all) => {
-          const active = all.filter((key) => key.owner.id === account.id && keyState(key, Date.now()) === 'active');
+          const active = all.filter((key) => key.owner.id === account.id && getKeyState(key, Date.now()) === 'active');
           if (active.length === 0)
             return (
               <Alert title="No keys yet">
                 Create a key so that the system can authenticate. The key is shown once.
               </Alert>
             );
-          return <Keys keys={active} onRotate={(key) => onOpenDialog({ kind: 'rotate', key })} />;
+          return <ApiKeyTable keys={active} onRotate={(key) => onOpenDialog({ kind: 'rotate', key })} />;
         }}
       </QueryView>
     </Stack>

@@ -17,17 +17,17 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { fieldErrors, isOutdated } from '../../app/failures.ts';
+import { getFieldErrors, isOutdatedVersionError } from '../../app/failures.ts';
 import { confirmAction } from '../../app/overlays.tsx';
 import { PageHeader, FormErrorAlert, QueryView } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { PermissionGate, RequirePermission } from '../../session/permissions.tsx';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi, useEnvironment, useHasPermission } from '../../session/session.ts';
-import { Time } from '../../values/time.tsx';
-import { type ServiceAccount, keysQuery, serviceAccountsQuery, keyState } from '../api-keys/key-queries.ts';
-import { RoleChoice } from '../settings-parts.tsx';
+import { LocalTime } from '../../values/time.tsx';
+import { type ServiceAccount, apiKeysQuery, serviceAccountsQuery, getKeyState } from '../api-keys/key-queries.ts';
+import { RoleField } from '../settings-parts.tsx';
 import { AccountKeys } from './account-keys.tsx';
 
 export function ServiceAccountsPage() {
@@ -68,7 +68,11 @@ function ServiceAccounts() {
                 or a carrier feed.
               </Alert>
             ) : (
-              <Accounts accounts={all} onKeys={({ id }) => show(id)} onChange={(account) => setForm({ account })} />
+              <ServiceAccountTable
+                accounts={all}
+                onKeys={({ id }) => show(id)}
+                onChange={(account) => setForm({ account })}
+              />
             )}
             <AccountKeys account={all.find(({ id }) => id === shownId)} onClose={() => show()} />
           </>
@@ -99,19 +103,19 @@ const ACCOUNT_STATUS_LABELS: Readonly<Record<ServiceAccount['status'], string>> 
   deactivated: 'Disabled',
 };
 
-interface Props {
+interface ServiceAccountTableProps {
   readonly accounts: readonly ServiceAccount[];
   readonly onKeys: (account: ServiceAccount) => void;
   readonly onChange: (account: ServiceAccount) => void;
 }
 
-function Accounts({ accounts, onKeys, onChange }: Props) {
-  const keys = useQuery(keysQuery(useEnvironment()));
+function ServiceAccountTable({ accounts, onKeys, onChange }: ServiceAccountTableProps) {
+  const keys = useQuery(apiKeysQuery(useEnvironment()));
   const mayChange = useHasPermission('workspace:admin');
   const keysOf = (account: ServiceAccount) => {
     // Only users who may change administrators see the keys of administrators.
     if (keys.data === undefined || (account.role === 'admin' && !mayChange)) return '—';
-    return keys.data.filter((key) => key.owner.id === account.id && keyState(key, Date.now()) === 'active').length;
+    return keys.data.filter((key) => key.owner.id === account.id && getKeyState(key, Date.now()) === 'active').length;
   };
   return (
     <Table.ScrollContainer minWidth={640}>
@@ -149,10 +153,10 @@ function Accounts({ accounts, onKeys, onChange }: Props) {
               </Table.Td>
               <Table.Td ta="end">{keysOf(account)}</Table.Td>
               <Table.Td>
-                <Time value={account.created_at} day />
+                <LocalTime value={account.created_at} day />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
-                {mayChange && <Actions account={account} onChange={onChange} />}
+                {mayChange && <AccountActions account={account} onChange={onChange} />}
               </Table.Td>
             </Table.Tr>
           ))}
@@ -162,21 +166,21 @@ function Accounts({ accounts, onKeys, onChange }: Props) {
   );
 }
 
-interface ActionsProps {
+interface AccountActionsProps {
   readonly account: ServiceAccount;
-  readonly onChange: Props['onChange'];
+  readonly onChange: ServiceAccountTableProps['onChange'];
 }
 
-function Actions({ account, onChange }: ActionsProps) {
+function AccountActions({ account, onChange }: AccountActionsProps) {
   const client = useApi();
   const { id, name, status } = account;
   const touches = [['service-accounts'], ['api-keys']];
-  const disable = useWrite({
+  const disable = useApiWrite({
     write: () => client.serviceAccounts.deactivate(id),
     done: `${name} is disabled.`,
     invalidates: touches,
   });
-  const enable = useWrite({
+  const enable = useApiWrite({
     write: () => client.serviceAccounts.reactivate(id),
     done: `${name} is enabled.`,
     invalidates: touches,
@@ -222,7 +226,7 @@ function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
     initialValues: { name: account?.name ?? '', role: account?.role ?? ('operator' as Role) },
     validate: { name: (name) => (name.trim() === '' ? 'Enter the name of the system' : null) },
   });
-  const save = useWrite<typeof form.values, ServiceAccount>({
+  const save = useApiWrite<typeof form.values, ServiceAccount>({
     write: (fields) =>
       account === undefined
         ? client.serviceAccounts.create(fields)
@@ -231,14 +235,14 @@ function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
     invalidates: [['service-accounts'], ['api-keys']],
     onDone: (saved) => (account === undefined ? onCreated(saved) : onClose()),
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       return true;
     },
   });
   return (
     <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
       <Stack>
-        {isOutdated(save.error) ? (
+        {isOutdatedVersionError(save.error) ? (
           <Alert color="red" role="alert" title="Not saved">
             Another user changed this account after you opened it. Close this dialog and open it again to see the
             current values.
@@ -247,7 +251,7 @@ function AccountForm({ account, onClose, onCreated }: AccountFormProps) {
           <FormErrorAlert error={save.error} fields={['name']} title="Not saved" />
         )}
         <TextInput {...form.getInputProps('name')} label="Name" placeholder="TMS" required data-autofocus />
-        <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
+        <RoleField value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             Cancel

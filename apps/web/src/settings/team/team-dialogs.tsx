@@ -1,28 +1,28 @@
 import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
-import { describeFailure, fieldErrors, isOutdated } from '../../app/failures.ts';
+import { describeFailure, getFieldErrors, isOutdatedVersionError } from '../../app/failures.ts';
 import { FormErrorAlert } from '../../app/page.tsx';
 import { OneTimeSecret } from '../../app/one-time-secret.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { ROLE_LABELS, type Role } from '../../session/roles.ts';
 import { useApi } from '../../session/session.ts';
-import { Time } from '../../values/time.tsx';
-import { RoleChoice } from '../settings-parts.tsx';
-import { type Member, memberName } from './team.ts';
+import { LocalTime } from '../../values/time.tsx';
+import { RoleField } from '../settings-parts.tsx';
+import { type Member, getMemberName } from './team.ts';
 
-export function Invite({ onClose }: { readonly onClose: () => void }) {
+export function InviteMemberForm({ onClose }: { readonly onClose: () => void }) {
   const client = useApi();
   const form = useForm({
     mode: 'controlled',
     initialValues: { email: '', role: 'operator' as Role },
     validate: { email: (email) => (email.includes('@') ? null : 'Enter an e-mail address such as jo@example.com') },
   });
-  const invite = useWrite({
+  const invite = useApiWrite({
     write: (user: typeof form.values) => client.users.invite(user),
     invalidates: [['users']],
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       return true;
     },
   });
@@ -35,7 +35,7 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
       <Stack>
         <FormErrorAlert error={invite.error} fields={['email']} title="Invitation not created" />
         <TextInput {...form.getInputProps('email')} label="E-mail" type="email" required data-autofocus />
-        <RoleChoice value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
+        <RoleField value={form.values.role} onChange={(role) => form.setFieldValue('role', role)} />
         <Group justify="end">
           <Button variant="default" onClick={onClose} disabled={invite.isPending}>
             Cancel
@@ -49,41 +49,41 @@ export function Invite({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-export function ChangeRole({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+export function ChangeRoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const [role, setRole] = useState(member.role);
   // The member as last read. A concurrent change by another administrator is shown before it is overwritten.
   const [known, setKnown] = useState(member);
-  const change = useWrite({
+  const change = useApiWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
-    done: ({ role: now }) => `${memberName(member)} is ${ROLE_LABELS[now]} now.`,
+    done: ({ role: now }) => `${getMemberName(member)} is ${ROLE_LABELS[now]} now.`,
     invalidates: [['users'], ['api-keys']],
     onDone: onClose,
     showsError: (error) => {
-      if (isOutdated(error)) refresh.mutate();
+      if (isOutdatedVersionError(error)) refresh.mutate();
       return true;
     },
   });
-  const refresh = useWrite({
+  const refresh = useApiWrite({
     write: () => client.users.get(member.id),
     invalidates: [['users']],
     onDone: setKnown,
   });
   return (
     <Stack>
-      {isOutdated(change.error) && known.version !== member.version && (
+      {isOutdatedVersionError(change.error) && known.version !== member.version && (
         <Alert color="yellow" role="alert" title="Member changed">
-          Another administrator changed {memberName(known)}. The current role is {ROLE_LABELS[known.role]}. Save again
-          to overwrite it.
+          Another administrator changed {getMemberName(known)}. The current role is {ROLE_LABELS[known.role]}. Save
+          again to overwrite it.
         </Alert>
       )}
-      {change.isError && !isOutdated(change.error) && (
+      {change.isError && !isOutdatedVersionError(change.error) && (
         <Alert color="red" role="alert" title="Not saved">
           {describeFailure(change.error).message}
         </Alert>
       )}
-      <Text size="sm">The role applies to all sessions and keys of {memberName(member)} within five seconds.</Text>
-      <RoleChoice value={role} onChange={setRole} />
+      <Text size="sm">The role applies to all sessions and keys of {getMemberName(member)} within five seconds.</Text>
+      <RoleField value={role} onChange={setRole} />
       <Group justify="end">
         <Button variant="default" onClick={onClose}>
           Cancel
@@ -97,10 +97,10 @@ export function ChangeRole({ member, onClose }: { readonly member: Member; reado
 }
 
 /** Creates a new invitation for a member who has not joined, or a password reset link for any other member. */
-export function NewLink({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+export function CreateLinkForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const [revokesKeys, setRevokesKeys] = useState(false);
-  const createLink = useWrite({
+  const createLink = useApiWrite({
     write: () => client.users.resetPassword(member.id, { revoke_api_keys: revokesKeys }),
     invalidates: [['users'], ['api-keys']],
   });
@@ -118,8 +118,8 @@ export function NewLink({ member, onClose }: { readonly member: Member; readonly
     <Stack>
       <Text size="sm">
         {member.status === 'invited'
-          ? `A new link replaces the current invitation link of ${memberName(member)}.`
-          : `${memberName(member)} can set a new password with the link. Their sessions end within five seconds. The current password works until they set a new one.`}
+          ? `A new link replaces the current invitation link of ${getMemberName(member)}.`
+          : `${getMemberName(member)} can set a new password with the link. Their sessions end within five seconds. The current password works until they set a new one.`}
       </Text>
       {member.status === 'active' && (
         <Checkbox
@@ -141,7 +141,7 @@ export function NewLink({ member, onClose }: { readonly member: Member; readonly
   );
 }
 
-interface Props {
+interface OneTimeLinkProps {
   readonly email: string;
   readonly url: string;
   /** Expiry time of the link. */
@@ -150,7 +150,7 @@ interface Props {
 }
 
 /** Shows a one-time link to be sent to the member. */
-export function OneTimeLink({ email, url, until, onClose }: Props) {
+export function OneTimeLink({ email, url, until, onClose }: OneTimeLinkProps) {
   return (
     <Stack>
       <OneTimeSecret
@@ -159,7 +159,7 @@ export function OneTimeLink({ email, url, until, onClose }: Props) {
         about={
           <>
             Send the link to {email} over a channel you trust: anyone who has it can set the password. It works once,
-            until <Time value={until} />.
+            until <LocalTime value={until} />.
           </>
         }
       />

@@ -21,13 +21,13 @@ import { confirmAction } from '../../app/overlays.tsx';
 import { PageHeader, QueryView } from '../../app/page.tsx';
 import { RowMenu } from '../../app/row-menu.tsx';
 import { SecretDialog } from '../../app/one-time-secret.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { RequirePermission } from '../../session/permissions.tsx';
 import { ROLE_LABELS } from '../../session/roles.ts';
 import { useApi, useEnvironment, useSession } from '../../session/session.ts';
-import { Time } from '../../values/time.tsx';
-import { ChangeRole, Invite, OneTimeLink, NewLink } from './team-dialogs.tsx';
-import { MEMBER_STATUS_LABELS, type Member, type TeamSearch, memberName, findMembers, usersQuery } from './team.ts';
+import { LocalTime } from '../../values/time.tsx';
+import { ChangeRoleForm, InviteMemberForm, OneTimeLink, CreateLinkForm } from './team-dialogs.tsx';
+import { MEMBER_STATUS_LABELS, type Member, type TeamSearch, getMemberName, findMembers, usersQuery } from './team.ts';
 
 type TeamDialog =
   | { readonly kind: 'invite' }
@@ -45,12 +45,12 @@ const TITLES: Readonly<Record<TeamDialog['kind'], string>> = {
 export function TeamPage() {
   return (
     <RequirePermission permission="workspace:admin">
-      <Team />
+      <TeamMembers />
     </RequirePermission>
   );
 }
 
-function Team() {
+function TeamMembers() {
   const users = useQuery(usersQuery(useEnvironment()));
   const { q, removed } = useSearch({ from: '/signed-in/settings/team' });
   const navigate = useNavigate({ from: '/settings/team' });
@@ -87,13 +87,13 @@ function Team() {
         {(all) => {
           const found = findMembers(all, { q, removed });
           if (found.length === 0) return <Alert title="No members found">Try another name or e-mail.</Alert>;
-          return <Members members={found} onOpenDialog={setDialog} />;
+          return <MemberTable members={found} onOpenDialog={setDialog} />;
         }}
       </QueryView>
       <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog.kind]}>
-        {dialog?.kind === 'invite' && <Invite onClose={close} />}
-        {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
-        {dialog?.kind === 'link' && <NewLink member={dialog.member} onClose={close} />}
+        {dialog?.kind === 'invite' && <InviteMemberForm onClose={close} />}
+        {dialog?.kind === 'role' && <ChangeRoleForm member={dialog.member} onClose={close} />}
+        {dialog?.kind === 'link' && <CreateLinkForm member={dialog.member} onClose={close} />}
         {dialog?.kind === 'invited' && (
           <OneTimeLink email={dialog.member.email} url={dialog.url} until={dialog.until} onClose={close} />
         )}
@@ -102,18 +102,18 @@ function Team() {
   );
 }
 
-const STATUS_COLORS: Readonly<Record<Member['status'], string>> = {
+const MEMBER_STATUS_COLORS: Readonly<Record<Member['status'], string>> = {
   active: 'green',
   invited: 'blue',
   deactivated: 'gray',
 };
 
-interface Props {
+interface MemberTableProps {
   readonly members: readonly Member[];
   readonly onOpenDialog: (dialog: TeamDialog) => void;
 }
 
-function Members({ members, onOpenDialog }: Props) {
+function MemberTable({ members, onOpenDialog }: MemberTableProps) {
   const { user } = useSession();
   return (
     <Table.ScrollContainer minWidth={700}>
@@ -135,7 +135,7 @@ function Members({ members, onOpenDialog }: Props) {
               <Table.Td>
                 <Stack gap={0}>
                   <Text size="sm" fw={500}>
-                    {memberName(member)}
+                    {getMemberName(member)}
                   </Text>
                   {member.name !== null && (
                     <Text size="xs" c="dimmed">
@@ -146,15 +146,19 @@ function Members({ members, onOpenDialog }: Props) {
               </Table.Td>
               <Table.Td>{ROLE_LABELS[member.role]}</Table.Td>
               <Table.Td>
-                <Badge color={STATUS_COLORS[member.status]} variant="light" tt="none" miw="max-content">
+                <Badge color={MEMBER_STATUS_COLORS[member.status]} variant="light" tt="none" miw="max-content">
                   {MEMBER_STATUS_LABELS[member.status]}
                 </Badge>
               </Table.Td>
               <Table.Td>
-                <Time value={member.last_seen_at} />
+                <LocalTime value={member.last_seen_at} />
               </Table.Td>
               <Table.Td ta="end" className="rowActions">
-                {member.id === user?.id ? <OwnRowActions /> : <Actions member={member} onOpenDialog={onOpenDialog} />}
+                {member.id === user?.id ? (
+                  <DisabledOwnRowMenu />
+                ) : (
+                  <Actions member={member} onOpenDialog={onOpenDialog} />
+                )}
               </Table.Td>
             </Table.Tr>
           ))}
@@ -165,7 +169,7 @@ function Members({ members, onOpenDialog }: Props) {
 }
 
 /** Administrators cannot change or remove themselves. */
-function OwnRowActions() {
+function DisabledOwnRowMenu() {
   const why = 'You cannot change or remove yourself. Ask another administrator.';
   return (
     <Tooltip label={why} events={{ hover: true, focus: true, touch: true }}>
@@ -176,17 +180,23 @@ function OwnRowActions() {
   );
 }
 
-function Actions({ member, onOpenDialog }: { readonly member: Member; readonly onOpenDialog: Props['onOpenDialog'] }) {
+function Actions({
+  member,
+  onOpenDialog,
+}: {
+  readonly member: Member;
+  readonly onOpenDialog: MemberTableProps['onOpenDialog'];
+}) {
   const client = useApi();
   const touches = [['users'], ['api-keys']];
   const isInvited = member.status === 'invited';
-  const name = memberName(member);
-  const remove = useWrite({
+  const name = getMemberName(member);
+  const remove = useApiWrite({
     write: () => client.users.deactivate(member.id),
     done: isInvited ? 'Invitation revoked.' : `${name} is removed.`,
     invalidates: touches,
   });
-  const restore = useWrite({
+  const restore = useApiWrite({
     write: () => client.users.reactivate(member.id),
     done: ({ status }) => (status === 'invited' ? `${name} is invited again.` : `${name} is restored.`),
     invalidates: touches,

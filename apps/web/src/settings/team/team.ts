@@ -1,14 +1,14 @@
 import { queryOptions } from '@tanstack/react-query';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 
 /** The users of the workspace, the same in both environments. */
 export const usersQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['users', environment],
-    queryFn: ({ signal }) => api(environment).users.list({ limit: 200 }, { signal }).toArray(),
+    queryFn: ({ signal }) => getApiClient(environment).users.list({ limit: 200 }, { signal }).toArray(),
   });
 
-export type Member = Awaited<ReturnType<ReturnType<typeof api>['users']['get']>>;
+export type Member = Awaited<ReturnType<ReturnType<typeof getApiClient>['users']['get']>>;
 
 export interface TeamSearch {
   /** Part of a name or e-mail address. */
@@ -37,10 +37,10 @@ export function findMembers(members: readonly Member[], { q = '', removed = fals
   return members
     .filter(({ status }) => removed || status !== 'deactivated')
     .filter(({ name, email }) => `${name ?? ''} ${email}`.toLowerCase().includes(part))
-    .toSorted((one, other) => memberName(one).localeCompare(memberName(other)));
+    .toSorted((one, other) => getMemberName(one).localeCompare(getMemberName(other)));
 }
 
 /** Returns the member's name, or the e-mail address of a member who has not joined. */
-export function memberName({ name, email }: Pick<Member, 'name' | 'email'>): string {
+export function getMemberName({ name, email }: Pick<Member, 'name' | 'email'>): string {
   return name ?? email;
 }

@@ -1,5 +1,10 @@
 import type { WebhookReplay } from '@tracking/client';
-import { DEFAULT_REPLAY, progressPercentages, describeReplay, replayBody } from './webhook-labels.ts';
+import {
+  DEFAULT_REPLAY_VALUES,
+  calculateProgressPercentages,
+  describeReplay,
+  buildReplayBody,
+} from './webhook-labels.ts';
 
 const REPLAY: WebhookReplay = {
   id: 'rpl_1',
@@ -22,12 +27,12 @@ const REPLAY: WebhookReplay = {
 
 describe('a replay', () => {
   it('covers dead letters and missed events of all types and times by default', () =>
-    expect(replayBody(DEFAULT_REPLAY)).toEqual({ statuses: ['dead_lettered', 'missed'] }));
+    expect(buildReplayBody(DEFAULT_REPLAY_VALUES)).toEqual({ statuses: ['dead_lettered', 'missed'] }));
 
   it('covers the selection of the user', () => {
     const since = '2026-11-22T00:00:00.000Z';
     expect(
-      replayBody({ ...DEFAULT_REPLAY, since, event_types: ['shipment.created'], statuses: ['succeeded'] }),
+      buildReplayBody({ ...DEFAULT_REPLAY_VALUES, since, event_types: ['shipment.created'], statuses: ['succeeded'] }),
     ).toEqual({
       ...{ since, event_types: ['shipment.created'], statuses: ['succeeded'] },
     });
@@ -41,7 +46,7 @@ describe('a replay', () => {
       { done: 50, failed: 25 },
     ],
   ] as const)('computes the progress of %j', (so, far) =>
-    expect(progressPercentages({ ...REPLAY, ...so })).toEqual(far),
+    expect(calculateProgressPercentages({ ...REPLAY, ...so })).toEqual(far),
   );
 
   it('is described by statuses, times and event types', () => {

@@ -1,5 +1,5 @@
 import type { BodyOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
-import { type EventType, eventLabel } from '../../values/event-types.ts';
+import { type EventType, getEventLabel } from '../../values/event-types.ts';
 import type { DeliveryStatus, FailureReason } from './webhook-search.ts';
 
 interface StatusLabel {
@@ -7,19 +7,19 @@ interface StatusLabel {
   readonly color: string;
 }
 
-export const ENDPOINT_STATUSES: Readonly<Record<WebhookEndpoint['status'], StatusLabel>> = {
+export const ENDPOINT_STATUS_LABELS: Readonly<Record<WebhookEndpoint['status'], StatusLabel>> = {
   pending_verification: { label: 'Pending verification', color: 'yellow' },
   verified: { label: 'Verified, not enabled', color: 'blue' },
   enabled: { label: 'Enabled', color: 'green' },
   disabled: { label: 'Disabled', color: 'gray' },
 };
 
-export const DISABLED_REASONS: Readonly<Record<NonNullable<WebhookEndpoint['disabled_reason']>, string>> = {
+export const DISABLED_REASON_LABELS: Readonly<Record<NonNullable<WebhookEndpoint['disabled_reason']>, string>> = {
   manual: 'Disabled by a user.',
   gone: 'The endpoint responded with 410 Gone: it accepts no more events.',
 };
 
-export const DELIVERY_STATUSES: Readonly<Record<DeliveryStatus, StatusLabel>> = {
+export const DELIVERY_STATUS_LABELS: Readonly<Record<DeliveryStatus, StatusLabel>> = {
   pending: { label: 'Pending', color: 'gray' },
   retrying: { label: 'Retrying', color: 'yellow' },
   succeeded: { label: 'Succeeded', color: 'green' },
@@ -27,7 +27,7 @@ export const DELIVERY_STATUSES: Readonly<Record<DeliveryStatus, StatusLabel>> = 
   discarded: { label: 'Discarded', color: 'gray' },
 };
 
-export const FAILURE_REASONS: Readonly<Record<FailureReason, string>> = {
+export const FAILURE_REASON_LABELS: Readonly<Record<FailureReason, string>> = {
   unexpected_status: 'Non-2xx response',
   redirect_not_followed: 'Redirect response',
   timeout: 'Timed out',
@@ -42,22 +42,22 @@ export const FAILURE_REASONS: Readonly<Record<FailureReason, string>> = {
 };
 
 /** Labels of verification failures, and of dead letters without a known reason. */
-const OTHER_REASONS: Readonly<Record<string, string>> = {
+const OTHER_REASON_LABELS: Readonly<Record<string, string>> = {
   challenge_mismatch: 'Response without the token',
   unknown: 'Unknown reason',
 };
 
-export function reasonLabel(code: string): string {
-  return FAILURE_REASONS[code as FailureReason] ?? OTHER_REASONS[code] ?? code;
+export function getReasonLabel(code: string): string {
+  return FAILURE_REASON_LABELS[code as FailureReason] ?? OTHER_REASON_LABELS[code] ?? code;
 }
 
-export const REPLAY_STATUSES: Readonly<Record<WebhookReplay['status'], StatusLabel>> = {
+export const REPLAY_STATUS_LABELS: Readonly<Record<WebhookReplay['status'], StatusLabel>> = {
   running: { label: 'Running', color: 'blue' },
   completed: { label: 'Completed', color: 'green' },
   canceled: { label: 'Canceled', color: 'gray' },
 };
 
-export const REPLAYED_STATUSES: Readonly<Record<WebhookReplay['statuses'][number], string>> = {
+export const REPLAYED_STATUS_OPTIONS: Readonly<Record<WebhookReplay['statuses'][number], string>> = {
   dead_lettered: 'Dead letters',
   missed: 'Missed: never sent to this endpoint, including events from before it was created',
   discarded: 'Discarded',
@@ -81,14 +81,14 @@ export interface ReplayValues {
   statuses: ReplayedStatus[];
 }
 
-export const DEFAULT_REPLAY: ReplayValues = {
+export const DEFAULT_REPLAY_VALUES: ReplayValues = {
   since: undefined,
   until: undefined,
   event_types: [],
   statuses: ['dead_lettered', 'missed'],
 };
 
-export function replayBody({ since, until, event_types, statuses }: ReplayValues): BodyOf<'createWebhookReplay'> {
+export function buildReplayBody({ since, until, event_types, statuses }: ReplayValues): BodyOf<'createWebhookReplay'> {
   return {
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
@@ -98,7 +98,7 @@ export function replayBody({ since, until, event_types, statuses }: ReplayValues
 }
 
 /** Returns the percentages for a progress bar. A completed replay without deliveries counts as 100 %. */
-export function progressPercentages({ status, matched, done, failed }: WebhookReplay): {
+export function calculateProgressPercentages({ status, matched, done, failed }: WebhookReplay): {
   done: number;
   failed: number;
 } {
@@ -122,8 +122,8 @@ export function describeReplay(replay: WebhookReplay): string {
     statuses.map((status) => SELECTED_STATUS_LABELS[status]).join(', '),
     since === null ? undefined : `from ${DAY.format(new Date(since))}`,
     `to ${DAY.format(new Date(until))}`,
-    event_types?.map(eventLabel).join(', '),
-    reasons?.map(reasonLabel).join(', '),
+    event_types?.map(getEventLabel).join(', '),
+    reasons?.map(getReasonLabel).join(', '),
   ];
   return parts.filter((part) => part !== undefined).join('; ');
 }

@@ -3,11 +3,11 @@ import { IconRefresh } from '@tabler/icons-react';
 import type { WebhookDelivery, WebhookEndpoint } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { LinkAnchor } from '../../app/page.tsx';
-import { eventLabel } from '../../values/event-types.ts';
-import { Time } from '../../values/time.tsx';
+import { getEventLabel } from '../../values/event-types.ts';
+import { LocalTime } from '../../values/time.tsx';
 import classes from './webhook-parts.module.css';
 import type { DeliveryStatus } from './webhook-search.ts';
-import { DELIVERY_STATUSES, ENDPOINT_STATUSES, reasonLabel } from './webhook-labels.ts';
+import { DELIVERY_STATUS_LABELS, ENDPOINT_STATUS_LABELS, getReasonLabel } from './webhook-labels.ts';
 
 interface StatusLabel {
   readonly label: string;
@@ -22,21 +22,21 @@ export function StatusBadge({ words: { label, color } }: { readonly words: Statu
   );
 }
 
-export function DeliveryBadge({ status }: { readonly status: DeliveryStatus }) {
-  return <StatusBadge words={DELIVERY_STATUSES[status]} />;
+export function DeliveryStatusBadge({ status }: { readonly status: DeliveryStatus }) {
+  return <StatusBadge words={DELIVERY_STATUS_LABELS[status]} />;
 }
 
-export function EndpointBadge({ status }: Pick<WebhookEndpoint, 'status'>) {
-  return <StatusBadge words={ENDPOINT_STATUSES[status]} />;
+export function EndpointStatusBadge({ status }: Pick<WebhookEndpoint, 'status'>) {
+  return <StatusBadge words={ENDPOINT_STATUS_LABELS[status]} />;
 }
 
 /** A grid of labeled values. */
-export function Facts({ children }: { readonly children: ReactNode }) {
+export function LabeledValueGrid({ children }: { readonly children: ReactNode }) {
   return <div className={classes['facts']}>{children}</div>;
 }
 
 /** A value with its label above. */
-export function Fact({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+export function LabeledValue({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className={classes['fact']}>
       <Text size="xs" c="dimmed">
@@ -49,9 +49,9 @@ export function Fact({ label, children }: { readonly label: string; readonly chi
   );
 }
 
-const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const TIME_OF_DAY_FORMAT = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-interface Props {
+interface LastUpdatedProps {
   /** Time of the last update, in epoch milliseconds. */
   readonly at: number;
   readonly isFetching: boolean;
@@ -60,12 +60,12 @@ interface Props {
 }
 
 /** The time of the last update of polled data, with a refresh button. */
-export function LastUpdated({ at, isFetching, everyMs, refetch }: Props) {
+export function LastUpdated({ at, isFetching, everyMs, refetch }: LastUpdatedProps) {
   if (at === 0) return null;
   return (
     <Group gap={4} wrap="nowrap">
       <Text size="xs" c="dimmed">
-        Updated {TIME.format(at)}, refreshed every {everyMs / 1_000} s
+        Updated {TIME_OF_DAY_FORMAT.format(at)}, refreshed every {everyMs / 1_000} s
       </Text>
       <Tooltip label="Refresh">
         <ActionIcon
@@ -86,13 +86,13 @@ export function LastUpdated({ at, isFetching, everyMs, refetch }: Props) {
 export function DeliveryLink({ delivery }: { readonly delivery: Pick<WebhookDelivery, 'id' | 'event_type'> }) {
   return (
     <LinkAnchor to="/settings/webhooks/deliveries/$deliveryId" params={{ deliveryId: delivery.id }} size="sm" fw={600}>
-      {eventLabel(delivery.event_type)}
+      {getEventLabel(delivery.event_type)}
     </LinkAnchor>
   );
 }
 
 /** The result of the last verification, with the endpoint's response if it failed. */
-export function ChallengeOutcome({ verification }: { readonly verification: WebhookEndpoint['last_verification'] }) {
+export function VerificationOutcome({ verification }: { readonly verification: WebhookEndpoint['last_verification'] }) {
   if (verification === null) return null;
   const { at, ok, error } = verification;
   return (
@@ -101,9 +101,9 @@ export function ChallengeOutcome({ verification }: { readonly verification: Webh
       color={ok ? 'green' : 'red'}
       title={
         <Group gap="xs">
-          {ok ? 'The endpoint responded with the token' : reasonLabel(error?.code ?? '')}
+          {ok ? 'The endpoint responded with the token' : getReasonLabel(error?.code ?? '')}
           <Text span size="xs">
-            <Time value={at} />
+            <LocalTime value={at} />
           </Text>
         </Group>
       }
@@ -114,4 +114,4 @@ export function ChallengeOutcome({ verification }: { readonly verification: Webh
 }
 
 /** Makes a table without focusable content scrollable by keyboard. */
-export const KEYBOARD_SCROLLABLE = { viewportProps: { tabIndex: 0 } };
+export const KEYBOARD_SCROLLABLE_PROPS = { viewportProps: { tabIndex: 0 } };

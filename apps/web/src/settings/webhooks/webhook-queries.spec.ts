@@ -1,5 +1,5 @@
 import type { WebhookDelivery } from '@tracking/client';
-import { mergeNewest } from './webhook-queries.ts';
+import { mergeNewestDeliveries } from './webhook-queries.ts';
 
 const delivery = (id: string, version: number, status: WebhookDelivery['status'] = 'pending') =>
   ({ id, version, status }) as WebhookDelivery;
@@ -8,14 +8,17 @@ describe('polled deliveries', () => {
   it('update in place, and new ones are counted', () => {
     const read = [delivery('b', 1), delivery('a', 1)];
     const newest = [delivery('c', 1), delivery('b', 2, 'succeeded'), delivery('a', 1)];
-    expect(mergeNewest(read, newest)).toEqual({ rows: [delivery('b', 2, 'succeeded'), delivery('a', 1)], newer: 1 });
+    expect(mergeNewestDeliveries(read, newest)).toEqual({
+      rows: [delivery('b', 2, 'succeeded'), delivery('a', 1)],
+      newer: 1,
+    });
   });
 
   it('never revert to an older state', () => {
     const read = [delivery('a', 3, 'succeeded')];
-    expect(mergeNewest(read, [delivery('a', 2)])).toEqual({ rows: read, newer: 0 });
+    expect(mergeNewestDeliveries(read, [delivery('a', 2)])).toEqual({ rows: read, newer: 0 });
   });
 
   it('stay if they are not among the newest', () =>
-    expect(mergeNewest([delivery('a', 1)], [])).toEqual({ rows: [delivery('a', 1)], newer: 0 }));
+    expect(mergeNewestDeliveries([delivery('a', 1)], [])).toEqual({ rows: [delivery('a', 1)], newer: 0 }));
 });

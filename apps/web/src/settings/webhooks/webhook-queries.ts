@@ -1,8 +1,8 @@
 import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
 import type { QueryOf, WebhookDelivery } from '@tracking/client';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { statsSince } from './endpoints/stats-series.ts';
+import { getStatsStart } from './endpoints/stats-series.ts';
 import { type DeliverySearch, type StatsWindow, parseStatuses } from './webhook-search.ts';
 
 /** Polling interval of deliveries and endpoints, which have no events. Polling stops while the tab is hidden. */
@@ -23,7 +23,7 @@ export const DELIVERY_QUERY_KEYS = [
 export const endpointsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['webhook-endpoints', environment],
-    queryFn: ({ signal }) => api(environment).webhookEndpoints.list({ limit: 200 }, { signal }).toArray(),
+    queryFn: ({ signal }) => getApiClient(environment).webhookEndpoints.list({ limit: 200 }, { signal }).toArray(),
     refetchInterval: STATS_POLL_MS,
   });
 
@@ -42,19 +42,19 @@ export function useEndpointNames(isEnabled = true): (id: string) => string | und
 export const endpointQuery = (environment: Environment, id: string) =>
   queryOptions({
     queryKey: ['webhook-endpoint', environment, id],
-    queryFn: ({ signal }) => api(environment).webhookEndpoints.get(id, { signal }),
+    queryFn: ({ signal }) => getApiClient(environment).webhookEndpoints.get(id, { signal }),
     refetchInterval: POLL_MS,
   });
 
-export const statsQuery = (environment: Environment, id: string, window: StatsWindow) =>
+export const endpointStatsQuery = (environment: Environment, id: string, window: StatsWindow) =>
   queryOptions({
     queryKey: ['webhook-stats', environment, id, window],
     queryFn: ({ signal }) =>
-      api(environment).webhookEndpoints.stats(id, { since: statsSince(window, Date.now()) }, { signal }),
+      getApiClient(environment).webhookEndpoints.stats(id, { since: getStatsStart(window, Date.now()) }, { signal }),
     refetchInterval: window === 'day' ? POLL_MS * 2 : STATS_POLL_MS,
   });
 
-const deliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listWebhookDeliveries'> => ({
+const toDeliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listWebhookDeliveries'> => ({
   ...search,
   limit: PAGE_SIZE,
   ...(status !== undefined && { status: parseStatuses(status) }),
@@ -65,7 +65,7 @@ export function deliveriesQuery(environment: Environment, search: DeliverySearch
   return infiniteQueryOptions({
     queryKey: ['webhook-deliveries', environment, search],
     queryFn: ({ pageParam, signal }) =>
-      api(environment).webhookDeliveries.list(deliveryFilter(search), { signal }).page(pageParam),
+      getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     // Rows never appear automatically under the pointer.
@@ -78,21 +78,21 @@ export const newestDeliveriesQuery = (environment: Environment, search: Delivery
   queryOptions({
     queryKey: ['webhook-deliveries-newest', environment, search],
     queryFn: async ({ signal }) =>
-      (await api(environment).webhookDeliveries.list(deliveryFilter(search), { signal }).page()).data,
+      (await getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).page()).data,
     refetchInterval: POLL_MS,
   });
 
 export const deliveryQuery = (environment: Environment, id: string) =>
   queryOptions({
     queryKey: ['webhook-delivery', environment, id],
-    queryFn: ({ signal }) => api(environment).webhookDeliveries.get(id, { signal }),
+    queryFn: ({ signal }) => getApiClient(environment).webhookDeliveries.get(id, { signal }),
     refetchInterval: ({ state: { data } }) => (data?.completed_at == null ? POLL_MS / 2 : POLL_MS),
   });
 
 export const deadLettersQuery = (environment: Environment, search: QueryOf<'summarizeWebhookDeadLetters'>) =>
   queryOptions({
     queryKey: ['webhook-dead-letters', environment, search],
-    queryFn: ({ signal }) => api(environment).webhookDeadLetters.summary(search, { signal }),
+    queryFn: ({ signal }) => getApiClient(environment).webhookDeadLetters.summary(search, { signal }),
     refetchInterval: POLL_MS,
   });
 
@@ -102,20 +102,23 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
     queryKey: ['webhook-replays', environment, endpointId ?? 'all'],
     queryFn: async ({ signal }) => {
       const query = { limit: PAGE_SIZE, ...(endpointId !== undefined && { endpoint_id: endpointId }) };
-      return (await api(environment).webhookReplays.list(query, { signal }).page()).data;
+      return (await getApiClient(environment).webhookReplays.list(query, { signal }).page()).data;
     },
     refetchInterval: ({ state: { data } }) =>
       data?.some(({ status }) => status === 'running') ? POLL_MS / 5 : POLL_MS * 2,
   });
 
-interface MergedDeliveries {
+interface MergedDeliveryList {
   readonly rows: readonly WebhookDelivery[];
   /** Number of new deliveries that the rows do not include. */
   readonly newer: number;
 }
 
 /** Updates the rows in place with the newest deliveries. No row moves under the pointer. */
-export function mergeNewest(read: readonly WebhookDelivery[], newest: readonly WebhookDelivery[]): MergedDeliveries {
+export function mergeNewestDeliveries(
+  read: readonly WebhookDelivery[],
+  newest: readonly WebhookDelivery[],
+): MergedDeliveryList {
   const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
   const known = new Set(read.map(({ id }) => id));
   const rows = read.map((delivery) => {

@@ -3,9 +3,9 @@ import {
   FAILURE_REASON_NAMES,
   readDeadLetterSearch,
   readDeliverySearch,
-  toSelection,
+  toDeadLetterSelection,
 } from './webhook-search.ts';
-import { DELIVERY_STATUSES, FAILURE_REASONS } from './webhook-labels.ts';
+import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS } from './webhook-labels.ts';
 
 describe('delivery search', () => {
   describe('delivery filters in the URL', () => {
@@ -21,8 +21,8 @@ describe('delivery search', () => {
     });
 
     it('accepts each known status and reason', () => {
-      expect(DELIVERY_STATUS_NAMES).toEqual(Object.keys(DELIVERY_STATUSES));
-      expect(FAILURE_REASON_NAMES).toEqual(Object.keys(FAILURE_REASONS));
+      expect(DELIVERY_STATUS_NAMES).toEqual(Object.keys(DELIVERY_STATUS_LABELS));
+      expect(FAILURE_REASON_NAMES).toEqual(Object.keys(FAILURE_REASON_LABELS));
     });
 
     it.each([
@@ -48,14 +48,14 @@ describe('dead letter search', () => {
       expect(readDeadLetterSearch({ ...SEARCH, status: 'succeeded', event_id: 'evt_1' })).toEqual(SEARCH));
 
     it('covers all matching dead letters without a selection', () => {
-      expect(toSelection({}, new Set())).toEqual({});
-      expect(toSelection({ ...SEARCH, since: '2026-11-23T09:30:00.000Z' }, new Set())).toEqual({
+      expect(toDeadLetterSelection({}, new Set())).toEqual({});
+      expect(toDeadLetterSelection({ ...SEARCH, since: '2026-11-23T09:30:00.000Z' }, new Set())).toEqual({
         ...{ endpoint_id: 'whe_1', event_types: ['shipment.created'], reasons: ['timeout'] },
         since: '2026-11-23T09:30:00.000Z',
       });
     });
 
     it('covers only the selected dead letters', () =>
-      expect(toSelection(SEARCH, new Set(['dlv_1', 'dlv_2']))).toEqual({ delivery_ids: ['dlv_1', 'dlv_2'] }));
+      expect(toDeadLetterSelection(SEARCH, new Set(['dlv_1', 'dlv_2']))).toEqual({ delivery_ids: ['dlv_1', 'dlv_2'] }));
   });
 });

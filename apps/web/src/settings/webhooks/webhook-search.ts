@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf, WebhookDelivery } from '@tracking/client';
 import { EVENT_TYPES, type EventType } from '../../values/event-types.ts';
-import { readTime } from '../../values/zones.ts';
+import { parseUrlTime } from '../../values/zones.ts';
 
 /** Filters of the list of deliveries in the URL. */
 export interface DeliverySearch {
@@ -17,7 +17,7 @@ export interface DeliverySearch {
 
 const parseId = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
-const findValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
+const findAllowedValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
 /** Returns the known statuses in a comma-separated list. */
 export function parseStatuses(named: unknown): readonly DeliveryStatus[] {
@@ -31,11 +31,11 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
   const values: DeliverySearch = {
     endpoint_id: parseId('whe', raw['endpoint_id']),
     event_id: parseId('evt', raw['event_id']),
-    event_type: findValue(EVENT_TYPES, raw['event_type']),
+    event_type: findAllowedValue(EVENT_TYPES, raw['event_type']),
     status: status.length > 0 ? status.join(',') : undefined,
-    reason: findValue(FAILURE_REASON_NAMES, raw['reason']),
-    since: readTime(raw['since']),
-    until: readTime(raw['until']),
+    reason: findAllowedValue(FAILURE_REASON_NAMES, raw['reason']),
+    since: parseUrlTime(raw['since']),
+    until: parseUrlTime(raw['until']),
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
@@ -49,10 +49,13 @@ export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSe
 }
 
 /** Converts the filters to the query of the summary. */
-export const summaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
+export const toSummaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
 
 /** Returns the selected deliveries, or filters for all that match. */
-export function toSelection(search: DeadLetterSearch, chosen: ReadonlySet<string>): BodyOf<'replayWebhookDeadLetters'> {
+export function toDeadLetterSelection(
+  search: DeadLetterSearch,
+  chosen: ReadonlySet<string>,
+): BodyOf<'replayWebhookDeadLetters'> {
   if (chosen.size > 0) return { delivery_ids: [...chosen] };
   const { event_type, reason, ...same } = search;
   return {
@@ -76,20 +79,20 @@ export interface EndpointSearch extends Omit<DeliverySearch, 'endpoint_id'> {
 export function readEndpointSearch(raw: Record<string, unknown>): EndpointSearch {
   const { endpoint_id: _path, ...deliveries } = readDeliverySearch(raw);
   const tab = ENDPOINT_TABS.find((known) => known === raw['tab']);
-  const window = STATS_WINDOWS.find(({ value }) => value === raw['window'])?.value;
+  const window = STATS_WINDOW_OPTIONS.find(({ value }) => value === raw['window'])?.value;
   return { ...deliveries, ...(tab && { tab }), ...(window && { window }) };
 }
 
 /** Length of each time window and of its columns, in hours. */
-export const WINDOWS = {
+export const STATS_WINDOW_LENGTHS = {
   day: { label: '24 hours', hours: 24, hoursPerColumn: 1 },
   week: { label: '7 days', hours: 168, hoursPerColumn: 6 },
   month: { label: '30 days', hours: 720, hoursPerColumn: 24 },
 } as const;
-export type StatsWindow = keyof typeof WINDOWS;
-export const STATS_WINDOWS = (Object.keys(WINDOWS) as StatsWindow[]).map((value) => ({
+export type StatsWindow = keyof typeof STATS_WINDOW_LENGTHS;
+export const STATS_WINDOW_OPTIONS = (Object.keys(STATS_WINDOW_LENGTHS) as StatsWindow[]).map((value) => ({
   value,
-  label: WINDOWS[value].label,
+  label: STATS_WINDOW_LENGTHS[value].label,
 }));
 
 export type DeliveryStatus = WebhookDelivery['status'];

@@ -3,20 +3,20 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { QueryView } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { Card } from '../parts.tsx';
+import { TitledCard } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
-import { type NamedCall, listCalls } from './calls-of.ts';
-import { CurlCommand, Snippet } from './snippet.tsx';
+import { type ExampleCall, listExampleCalls } from './example-calls.ts';
+import { CurlCommand, CodeSnippet } from './snippet.tsx';
 
 /** Section with the shipment as JSON and the API requests as curl commands. */
 export function CallsSection() {
   const shipment = useShipment();
   return (
     <Stack gap="sm">
-      <Card title="Shipment as JSON">
-        <Snippet text={JSON.stringify(shipment, null, 2)} what="the JSON" />
-      </Card>
-      <Card title="API requests of this page">
+      <TitledCard title="Shipment as JSON">
+        <CodeSnippet text={JSON.stringify(shipment, null, 2)} what="the JSON" />
+      </TitledCard>
+      <TitledCard title="API requests of this page">
         <Text size="sm" mb="xs">
           Replace <Code>$API_KEY</Code> with an API key of this environment. For details of each request, see the{' '}
           <Anchor href="/docs" target="_blank" rel="noreferrer" inherit underline="always">
@@ -25,7 +25,7 @@ export function CallsSection() {
           .
         </Text>
         <Accordion variant="separated">
-          {listCalls(shipment).map((call) => (
+          {listExampleCalls(shipment).map((call) => (
             <Accordion.Item value={call.label} key={call.label}>
               <Accordion.Control>
                 <Group gap="xs">
@@ -39,14 +39,14 @@ export function CallsSection() {
             </Accordion.Item>
           ))}
         </Accordion>
-      </Card>
+      </TitledCard>
     </Stack>
   );
 }
 
 interface CallResponseProps {
   readonly path: string;
-  readonly read: NonNullable<NamedCall['read']>;
+  readonly read: NonNullable<ExampleCall['read']>;
 }
 
 /** Sends the request and shows the response. */
@@ -67,7 +67,7 @@ function CallResponse({ path, read }: CallResponseProps) {
   }
   return (
     <QueryView query={answer} what="the response">
-      {(body) => <Snippet text={JSON.stringify(body, null, 2)} what="the response" />}
+      {(body) => <CodeSnippet text={JSON.stringify(body, null, 2)} what="the response" />}
     </QueryView>
   );
 }

@@ -1,24 +1,24 @@
 import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { Copy } from '../../app/copy.tsx';
-import { type HttpCall, formatCurl } from './calls-of.ts';
+import { CopyText } from '../../app/copy.tsx';
+import { type HttpCall, formatCurl } from './example-calls.ts';
 import classes from './snippet.module.css';
 
-interface Props {
+interface CodeSnippetProps {
   readonly text: string;
   /** Name of the content for labels, such as "the command". */
   readonly what: string;
 }
 
 /** Code block with a copy button. */
-export function Snippet({ text, what }: Props) {
+export function CodeSnippet({ text, what }: CodeSnippetProps) {
   return (
     <div className={classes['snippet']}>
       {/* Scrollable by keys. */}
       <pre tabIndex={0} role="region" aria-label={what}>
         {text}
       </pre>
-      <Copy value={text}>
+      <CopyText value={text}>
         {({ copied, copy }) => (
           <ActionIcon
             className={classes['copy']}
@@ -30,12 +30,12 @@ export function Snippet({ text, what }: Props) {
             {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
           </ActionIcon>
         )}
-      </Copy>
+      </CopyText>
     </div>
   );
 }
 
 /** API request as a curl command, with a placeholder for the key. */
 export function CurlCommand(call: HttpCall) {
-  return <Snippet text={formatCurl(call, globalThis.location.origin)} what="the command" />;
+  return <CodeSnippet text={formatCurl(call, globalThis.location.origin)} what="the command" />;
 }

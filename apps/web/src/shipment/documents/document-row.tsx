@@ -3,15 +3,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
 import { RowMenu } from '../../app/row-menu.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { formatFileSize, downloadBlob } from '../../values/files.ts';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import { useActorName } from '../history/history-sentences.ts';
-import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
+import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_COLORS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
-import { type DocumentVersions, contentQuery, hasNoContent } from './documents.ts';
+import { type DocumentVersions, documentContentQuery, isContentDeletedOrMissing } from './documents.ts';
 
 export interface DocumentActions {
   readonly onOpen: (document: ShipmentDocument) => void;
@@ -89,13 +89,13 @@ function DocumentFacts({ document, actions, children }: DocumentFactsProps) {
           <Text size="sm">{file_name}</Text>
         )}
         <Text size="xs" c="dimmed">
-          {`${CONTENT_LABELS[content_type]}, ${formatFileSize(size_bytes)}. Uploaded by ${nameOf(uploaded_by)}, `}
-          <Time value={document.uploaded_at ?? document.created_at} />.
+          {`${CONTENT_TYPE_LABELS[content_type]}, ${formatFileSize(size_bytes)}. Uploaded by ${nameOf(uploaded_by)}, `}
+          <LocalTime value={document.uploaded_at ?? document.created_at} />.
           {reviewed_by !== null && reviewed_at !== null && (
             <>
               {' '}
               {`${document.rejection_reason === null ? 'Approved' : 'Rejected'} by ${nameOf(reviewed_by)}, `}
-              <Time value={reviewed_at} />.
+              <LocalTime value={reviewed_at} />.
             </>
           )}
         </Text>
@@ -103,7 +103,7 @@ function DocumentFacts({ document, actions, children }: DocumentFactsProps) {
       </Stack>
       <Group gap="xs" wrap="nowrap">
         {children}
-        <MoreActions document={document} actions={actions} />
+        <DocumentMenu document={document} actions={actions} />
       </Group>
     </div>
   );
@@ -139,7 +139,7 @@ export function ReviewButtons({ document, actions }: ReviewButtonsProps) {
 }
 
 /** Menu with less frequent actions. Actions without permission are hidden. */
-function MoreActions({
+function DocumentMenu({
   document,
   actions,
 }: {
@@ -149,11 +149,11 @@ function MoreActions({
   const [queries, environment] = [useQueryClient(), useEnvironment()];
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const { id, status, file_name, download_url, replaced_by_document_id } = document;
-  const download = useWrite({
-    write: async () => downloadBlob(await queries.fetchQuery(contentQuery(environment, id)), file_name),
+  const download = useApiWrite({
+    write: async () => downloadBlob(await queries.fetchQuery(documentContentQuery(environment, id)), file_name),
   });
   const canReplace =
-    mayWrite && !hasNoContent(document) && status !== 'pending_upload' && replaced_by_document_id === null;
+    mayWrite && !isContentDeletedOrMissing(document) && status !== 'pending_upload' && replaced_by_document_id === null;
   const canDelete = mayApprove && status !== 'deleted';
   if (download_url === null && !canReplace && !canDelete) return null;
   return (

@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { DocumentType, ShipmentDocument } from '@tracking/client';
 import { useState } from 'react';
-import { onDemand } from '../../app/lazy.tsx';
+import { loadOnDemand } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
-import { humanize } from '../history/value-words.ts';
+import { toReadableLabel } from '../history/value-labels.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
-import type { Versioned } from '../meanwhile/guarded-write.ts';
+import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { type DocumentActions, DocumentRow, ReviewButtons } from './document-row.tsx';
 import classes from './documents-section.module.css';
@@ -19,27 +19,27 @@ import {
   type Fulfilment,
   checkRequirements,
   documentsQuery,
-  hasNoContent,
-  requiredQuery,
-  useReview,
-  groupVersions,
+  isContentDeletedOrMissing,
+  requiredDocumentsQuery,
+  useDocumentReview,
+  groupDocumentVersions,
 } from './documents.ts';
 import type { DropZoneHandle } from './drop-zone.tsx';
 
-const DropZone = onDemand(async () => (await import('./drop-zone.tsx')).DropZone);
+const LazyDropZone = loadOnDemand(async () => (await import('./drop-zone.tsx')).DropZone);
 
-const RejectDialog = onDemand(
+const LazyRejectDialog = loadOnDemand(
   async () => (await import('./reject-dialog.tsx')).RejectDialog,
   ({ document }) => document !== undefined,
 );
 
-const PreviewDialog = onDemand(
+const LazyPreviewDialog = loadOnDemand(
   async () => (await import('./preview-dialog.tsx')).PreviewDialog,
   ({ document }) => document !== undefined,
 );
 
-const ConflictDialog = onDemand(
-  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<ShipmentDocument>,
+const LazyConflictDialog = loadOnDemand(
+  async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<ShipmentDocument>,
   ({ conflict }) => conflict !== undefined,
 );
 
@@ -59,14 +59,14 @@ export function DocumentsSection() {
   );
 }
 
-function DocumentList({ seen }: { readonly seen: Versioned<readonly ShipmentDocument[]> }) {
+function DocumentList({ seen }: { readonly seen: VersionedResource<readonly ShipmentDocument[]> }) {
   const { thing: all, version } = seen;
   const [mayWrite, mayApprove] = [useHasPermission('documents:write'), useHasPermission('documents:approve')];
   const [zone, setZone] = useState<DropZoneHandle | null>(null);
   const [showsGone, setShowsGone] = useState(false);
-  const [rejected, setRejected] = useState<Versioned<ShipmentDocument>>();
+  const [rejected, setRejected] = useState<VersionedResource<ShipmentDocument>>();
   const [opened, open] = useOpenedDocument(all);
-  const review = useReview(() => setRejected(undefined));
+  const review = useDocumentReview(() => setRejected(undefined));
   const askDelete = (document: ShipmentDocument) =>
     confirmAction({
       title: `Delete “${document.file_name}”?`,
@@ -86,8 +86,10 @@ function DocumentList({ seen }: { readonly seen: Versioned<readonly ShipmentDocu
     onReplace: ({ id, type }) => zone?.choose({ replaces: id, type }),
     onDelete: askDelete,
   };
-  const versions = groupVersions(all);
-  const shown = versions.filter(({ current, earlier }) => showsGone || ![current, ...earlier].every(hasNoContent));
+  const versions = groupDocumentVersions(all);
+  const shown = versions.filter(
+    ({ current, earlier }) => showsGone || ![current, ...earlier].every(isContentDeletedOrMissing),
+  );
   return (
     <Stack>
       <RequiredDocuments
@@ -97,7 +99,7 @@ function DocumentList({ seen }: { readonly seen: Versioned<readonly ShipmentDocu
       />
       {mayWrite ? (
         <div className={classes['zone']}>
-          <DropZone ref={setZone} />
+          <LazyDropZone ref={setZone} />
         </div>
       ) : (
         <ReadOnlyNotice />
@@ -116,25 +118,25 @@ function DocumentList({ seen }: { readonly seen: Versioned<readonly ShipmentDocu
           ))}
         </ul>
       )}
-      {all.some(hasNoContent) && (
+      {all.some(isContentDeletedOrMissing) && (
         <Switch
           label="Show deleted and expired documents"
           checked={showsGone}
           onChange={(event) => setShowsGone(event.currentTarget.checked)}
         />
       )}
-      <PreviewDialog
+      <LazyPreviewDialog
         document={opened}
         onClose={() => open(undefined)}
         actions={opened !== undefined && <ReviewButtons document={opened} actions={actions} />}
       />
-      <RejectDialog
+      <LazyRejectDialog
         document={rejected?.thing}
         isPending={review.isPending}
         onReject={(reason) => rejected !== undefined && review.run(rejected, { kind: 'reject', reason })}
         onClose={() => setRejected(undefined)}
       />
-      <ConflictDialog conflict={review.conflict} what="the document" fields={DECISION_FIELDS} />
+      <LazyConflictDialog conflict={review.conflict} what="the document" fields={DECISION_FIELDS} />
     </Stack>
   );
 }
@@ -164,7 +166,7 @@ const REQUIREMENT_STATES = {
   missing: { label: 'Missing', color: 'orange', icon: IconAlertTriangle },
 } as const satisfies Record<Fulfilment, object>;
 
-interface Props {
+interface RequiredDocumentsProps {
   readonly documents: readonly ShipmentDocument[];
   readonly onOpen: (id: string) => void;
   /** Opens the file chooser for a document type. Undefined without permission to upload. */
@@ -172,9 +174,9 @@ interface Props {
 }
 
 /** Documents that the workspace requires for this mode, with their review status. */
-function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
+function RequiredDocuments({ documents, onOpen, onChoose }: RequiredDocumentsProps) {
   const { mode } = useShipment();
-  const required = useQuery(requiredQuery(useEnvironment()));
+  const required = useQuery(requiredDocumentsQuery(useEnvironment()));
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="required-documents">
       <Title order={2} size="h5" id="required-documents" mb="xs">
@@ -188,12 +190,12 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
         <QueryView query={required} what="the required documents">
           {(byMode) => {
             const items = checkRequirements(byMode[mode] ?? [], documents);
-            if (items.length === 0) return <NoRequirements mode={mode} />;
+            if (items.length === 0) return <NoRequiredDocuments mode={mode} />;
             const present = items.filter(({ state }) => state !== 'missing').length;
             return (
               <Stack gap="xs">
                 <Text size="sm" c="dimmed">
-                  {`${humanize(mode)} shipments require these documents. ${present} of ${items.length} are uploaded.`}
+                  {`${toReadableLabel(mode)} shipments require these documents. ${present} of ${items.length} are uploaded.`}
                 </Text>
                 <ul className={classes['checklist']}>
                   {items.map(({ type, state, document }) => {
@@ -237,7 +239,7 @@ function RequiredDocuments({ documents, onOpen, onChoose }: Props) {
   );
 }
 
-function NoRequirements({ mode }: { readonly mode: string }) {
+function NoRequiredDocuments({ mode }: { readonly mode: string }) {
   return (
     <Text size="sm" c="dimmed">
       {`No documents are required for ${mode} shipments. Administrators can change this in the settings.`}

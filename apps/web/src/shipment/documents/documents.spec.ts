@@ -1,14 +1,14 @@
 import type { ShipmentDocument } from '@tracking/client';
 import { formatFileSize } from '../../values/files.ts';
-import { checkRequirements, groupVersions } from './documents.ts';
+import { checkRequirements, groupDocumentVersions } from './documents.ts';
 import {
   MAX_UPLOAD_BYTES,
   type TransferOptions,
-  type Upload,
+  type QueuedUpload,
   UploadQueue,
-  contentTypeOf,
+  getContentType,
   findFileError,
-  guessType,
+  guessDocumentType,
 } from './upload-queue.ts';
 
 const document = (id: string, fields: Partial<ShipmentDocument> = {}) =>
@@ -29,7 +29,7 @@ describe('versions', () => {
       document('b', { replaces_document_id: 'a', replaced_by_document_id: 'c' }),
       document('a', { replaced_by_document_id: 'b' }),
     ];
-    const ids = groupVersions(all).map(({ current, earlier }) => [current.id, ...earlier.map(({ id }) => id)]);
+    const ids = groupDocumentVersions(all).map(({ current, earlier }) => [current.id, ...earlier.map(({ id }) => id)]);
     expect(ids).toEqual([['c', 'b', 'a'], ['other']]);
   });
 
@@ -39,7 +39,7 @@ describe('versions', () => {
       document('first', { replaces_document_id: 'a' }),
       document('a', { replaced_by_document_id: 'first' }),
     ];
-    expect(groupVersions(all).map(({ current, earlier }) => [current.id, earlier.length])).toEqual([
+    expect(groupDocumentVersions(all).map(({ current, earlier }) => [current.id, earlier.length])).toEqual([
       ['late', 0],
       ['first', 1],
     ]);
@@ -73,16 +73,13 @@ describe('a chosen file', () => {
     ['notes.txt', 'other'],
     ['pod signed.png', 'proof_of_delivery'],
   ])('guesses that %s is %s', (name, type) => {
-    expect(guessType(name)).toBe(type);
+    expect(guessDocumentType(name)).toBe(type);
   });
 
   it('takes the content type from the extension', () => {
-    expect([contentTypeOf('a.PDF'), contentTypeOf('a.jpeg'), contentTypeOf('a.exe'), contentTypeOf('pdf')]).toEqual([
-      'application/pdf',
-      'image/jpeg',
-      undefined,
-      undefined,
-    ]);
+    expect([getContentType('a.PDF'), getContentType('a.jpeg'), getContentType('a.exe'), getContentType('pdf')]).toEqual(
+      ['application/pdf', 'image/jpeg', undefined, undefined],
+    );
   });
 
   it('refuses files that the service would refuse', () => {
@@ -106,13 +103,13 @@ describe('an upload queue', () => {
   const queueOf = () => {
     const sent: string[] = [];
     const during: Record<string, (options: TransferOptions) => unknown> = {};
-    const transfer = async ({ file: { name }, type }: Upload, options: TransferOptions) => {
+    const transfer = async ({ file: { name }, type }: QueuedUpload, options: TransferOptions) => {
       sent.push(`${name} as ${type}`);
       await during[name]?.(options);
       options.signal.throwIfAborted();
     };
     const queue = new UploadQueue({ transfer, describe: (error) => (error as Error).message });
-    queue.choose(['a.pdf', 'b.pdf', 'c.pdf'].map((name) => ({ file: file(name), type: 'other' as const })));
+    queue.addFiles(['a.pdf', 'b.pdf', 'c.pdf'].map((name) => ({ file: file(name), type: 'other' as const })));
     const keys = queue.state().map(({ key }) => key) as [number, number, number];
     const states = () => queue.state().map((upload) => [upload.file.name, upload.state, upload.loaded, upload.error]);
     return { queue, keys, sent, during, states };
@@ -120,17 +117,17 @@ describe('an upload queue', () => {
 
   it('keeps a file that cannot be sent as failed', () => {
     const { queue, states } = queueOf();
-    queue.choose([{ file: file('d.exe'), type: 'other', error: 'No.' }]);
+    queue.addFiles([{ file: file('d.exe'), type: 'other', error: 'No.' }]);
     expect(states().at(-1)).toEqual(['d.exe', 'failed', 0, 'No.']);
   });
 
   it('sends each file as it is when its turn comes, and none that was removed before', async () => {
     const { queue, keys, sent, during } = queueOf();
     during['a.pdf'] = () => {
-      queue.remove(keys[1]);
-      queue.setType(keys[2], 'photo');
+      queue.removeUpload(keys[1]);
+      queue.setDocumentType(keys[2], 'photo');
     };
-    await queue.send(keys);
+    await queue.uploadFiles(keys);
     expect(sent).toEqual(['a.pdf as other', 'c.pdf as photo']);
     expect(queue.state()).toEqual([]);
   });
@@ -143,20 +140,20 @@ describe('an upload queue', () => {
       seen.push(states()[0]);
       if (sent.length === 1) throw new Error('Broke.');
     };
-    await queue.send(keys.slice(0, 2));
+    await queue.uploadFiles(keys.slice(0, 2));
     expect(states()).toEqual([
       ['a.pdf', 'failed', 5, 'Broke.'],
       ['c.pdf', 'chosen', 0, undefined],
     ]);
-    await queue.send([keys[0]]);
+    await queue.uploadFiles([keys[0]]);
     expect(states()).toEqual([['c.pdf', 'chosen', 0, undefined]]);
     expect(seen).toEqual(Array(2).fill(['a.pdf', 'sending', 5, undefined]));
   });
 
   it('stops the transfer of a removed file and continues with the next', async () => {
     const { queue, keys, sent, during, states } = queueOf();
-    during['a.pdf'] = () => queue.remove(keys[0]);
-    await queue.send(keys.slice(0, 2));
+    during['a.pdf'] = () => queue.removeUpload(keys[0]);
+    await queue.uploadFiles(keys.slice(0, 2));
     expect(sent).toEqual(['a.pdf as other', 'b.pdf as other']);
     expect(states()).toEqual([['c.pdf', 'chosen', 0, undefined]]);
   });
@@ -164,7 +161,7 @@ describe('an upload queue', () => {
   it('sends nothing more once it is stopped', async () => {
     const { queue, keys, sent, during, states } = queueOf();
     during['a.pdf'] = () => queue.stop();
-    await queue.send(keys);
+    await queue.uploadFiles(keys);
     expect(sent).toEqual(['a.pdf as other']);
     expect(states().map(([, state]) => state)).toEqual(['chosen', 'chosen', 'chosen']);
   });

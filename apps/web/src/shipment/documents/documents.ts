@@ -1,32 +1,35 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { DocumentType, ShipmentDocument } from '@tracking/client';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { type Versioned, useGuardedWrite } from '../meanwhile/guarded-write.ts';
-import { shipmentQuery, parseVersion } from '../shipment-queries.ts';
+import { type VersionedResource, useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
+import { shipmentQuery, parseVersionFromETag } from '../shipment-queries.ts';
 
 /** Query of all documents of a shipment, with a shipment version that is not newer than the documents. */
 export function documentsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['documents', environment, id],
-    queryFn: async ({ client, signal }): Promise<Versioned<readonly ShipmentDocument[]>> => {
+    queryFn: async ({ client, signal }): Promise<VersionedResource<readonly ShipmentDocument[]>> => {
       const version = client.getQueryData(shipmentQuery(environment, id).queryKey)?.version ?? 0;
-      return { version, thing: await api(environment).documents.list(id, { limit: 200 }, { signal }).toArray() };
+      return {
+        version,
+        thing: await getApiClient(environment).documents.list(id, { limit: 200 }, { signal }).toArray(),
+      };
     },
   });
 }
 
-async function readDocument(environment: Environment, id: string): Promise<Versioned<ShipmentDocument>> {
-  const { data: thing, etag } = await api(environment).documents.get(id).withResponse();
-  return { thing, version: parseVersion(etag) };
+async function readDocument(environment: Environment, id: string): Promise<VersionedResource<ShipmentDocument>> {
+  const { data: thing, etag } = await getApiClient(environment).documents.get(id).withResponse();
+  return { thing, version: parseVersionFromETag(etag) };
 }
 
 /** Query of the required document types by mode. */
-export function requiredQuery(environment: Environment) {
+export function requiredDocumentsQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['required-documents', environment],
     queryFn: async ({ signal }): Promise<Readonly<Partial<Record<string, readonly DocumentType[]>>>> =>
-      (await api(environment).documents.required({ signal })).required_documents,
+      (await getApiClient(environment).documents.required({ signal })).required_documents,
     staleTime: 60_000,
   });
 }
@@ -43,7 +46,7 @@ const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], P
 };
 
 /** Returns the preview type of a document, or undefined if browsers cannot display its format. */
-export function previewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
+export function getPreviewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
   return PREVIEW_KINDS[content_type];
 }
 
@@ -51,10 +54,10 @@ export function previewKind({ content_type }: Pick<ShipmentDocument, 'content_ty
  * Query of a document's content, cached only while it is displayed. The client downloads the content, since a URL in
  * the page could not select the environment.
  */
-export function contentQuery(environment: Environment, id: string) {
+export function documentContentQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['document-content', environment, id],
-    queryFn: async ({ signal }) => (await api(environment).documents.download(id, { signal })).blob(),
+    queryFn: async ({ signal }) => (await getApiClient(environment).documents.download(id, { signal })).blob(),
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -64,7 +67,7 @@ export function contentQuery(environment: Environment, id: string) {
 type Decision =
   { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
 
-const DONE_MESSAGES = {
+const DECISION_MESSAGES = {
   approve: 'Document approved.',
   reject: 'Document rejected.',
   delete: 'Document deleted.',
@@ -73,7 +76,7 @@ const DONE_MESSAGES = {
 export const DECISION_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 
 /** Approves, rejects and deletes documents, unless another user changed the document meanwhile. */
-export function useReview(onEnd: () => void) {
+export function useDocumentReview(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentDocument, Decision, Decision>({
     kind: 'document',
@@ -86,7 +89,7 @@ export function useReview(onEnd: () => void) {
     read: ({ id }) => readDocument(environment, id),
     isSame: (seen, now) => DECISION_FIELDS.every((field) => seen[field] === now[field]),
     canStill: ({ status }, { kind }) => (kind === 'delete' ? status !== 'deleted' : status === 'uploaded'),
-    done: ({ kind }) => DONE_MESSAGES[kind],
+    done: ({ kind }) => DECISION_MESSAGES[kind],
     onDone: onEnd,
     onLeft: onEnd,
   });
@@ -99,12 +102,12 @@ export interface DocumentVersions {
 }
 
 /** Checks if the document was deleted or its upload expired. */
-export function hasNoContent({ status }: ShipmentDocument): boolean {
+export function isContentDeletedOrMissing({ status }: ShipmentDocument): boolean {
   return status === 'deleted' || status === 'expired';
 }
 
 /** Groups documents into versions, in the order of the list. */
-export function groupVersions(all: readonly ShipmentDocument[]): readonly DocumentVersions[] {
+export function groupDocumentVersions(all: readonly ShipmentDocument[]): readonly DocumentVersions[] {
   const byId = new Map(all.map((document) => [document.id, document]));
   const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
     const before = byId.get(document.replaces_document_id ?? '');
@@ -117,7 +120,7 @@ export function groupVersions(all: readonly ShipmentDocument[]): readonly Docume
 }
 
 export type Fulfilment = 'missing' | 'rejected' | 'uploaded' | 'approved';
-interface Requirement {
+interface DocumentRequirement {
   readonly type: DocumentType;
   readonly state: Fulfilment;
   /** Document with the best review status for the requirement. */
@@ -125,19 +128,23 @@ interface Requirement {
 }
 
 /** Review statuses, the best last. */
-const STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 'approved'];
+const REVIEW_STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 'approved'];
 
 /** Finds the state of each required document type. Replaced documents and those without content do not count. */
 export function checkRequirements(
   required: readonly DocumentType[],
   all: readonly ShipmentDocument[],
-): readonly Requirement[] {
+): readonly DocumentRequirement[] {
   return required.map((type) => {
     const [document] = all
       .filter(
-        (one) => one.type === type && one.replaced_by_document_id === null && STATUSES_WORST_FIRST.includes(one.status),
+        (one) =>
+          one.type === type && one.replaced_by_document_id === null && REVIEW_STATUSES_WORST_FIRST.includes(one.status),
       )
-      .sort((one, other) => STATUSES_WORST_FIRST.indexOf(other.status) - STATUSES_WORST_FIRST.indexOf(one.status));
+      .sort(
+        (one, other) =>
+          REVIEW_STATUSES_WORST_FIRST.indexOf(other.status) - REVIEW_STATUSES_WORST_FIRST.indexOf(one.status),
+      );
     return document === undefined
       ? { type, state: 'missing' }
       : { type, state: document.status as Fulfilment, document };

@@ -11,16 +11,16 @@ import { useApi } from '../../session/session.ts';
 import { formatFileSize } from '../../values/files.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { DOCUMENT_LABELS, DOCUMENT_TYPES } from '../labels.ts';
-import { useShipmentQueryKeys } from '../meanwhile/guarded-write.ts';
+import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './documents-section.module.css';
 import {
   type TransferOptions,
-  type Upload,
+  type QueuedUpload,
   UploadQueue,
-  contentTypeOf,
+  getContentType,
   findFileError,
-  guessType,
+  guessDocumentType,
 } from './upload-queue.ts';
 
 interface UploadDefaults {
@@ -35,7 +35,7 @@ export interface DropZoneHandle {
 
 /** Accepts dropped or chosen files and shows their upload progress. */
 export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
-  const uploads = useUploads();
+  const uploads = useUploadQueue();
   const openFiles = useRef<() => void>(null);
   const about = useRef<UploadDefaults>({});
   useImperativeHandle(
@@ -87,7 +87,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   );
 }
 
-const TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
+const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
 /** List of chosen files with type, progress and errors. */
 function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
@@ -101,11 +101,11 @@ function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads
           <li key={upload.key}>
             <UploadRow
               upload={upload}
-              onType={(type) => queue.setType(upload.key, type)}
-              onRemove={() => queue.remove(upload.key)}
+              onType={(type) => queue.setDocumentType(upload.key, type)}
+              onRemove={() => queue.removeUpload(upload.key)}
             >
               {upload.state === 'failed' && !isSending && (
-                <Button size="xs" variant="default" onClick={() => void queue.send([upload.key])}>
+                <Button size="xs" variant="default" onClick={() => void queue.uploadFiles([upload.key])}>
                   Try again
                 </Button>
               )}
@@ -114,7 +114,11 @@ function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads
         ))}
       </ul>
       {waiting.length > 0 && (
-        <Button w="fit-content" loading={isSending} onClick={() => void queue.send(waiting.map(({ key }) => key))}>
+        <Button
+          w="fit-content"
+          loading={isSending}
+          onClick={() => void queue.uploadFiles(waiting.map(({ key }) => key))}
+        >
           {waiting.length === 1 ? 'Upload file' : `Upload ${waiting.length} files`}
         </Button>
       )}
@@ -123,7 +127,7 @@ function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads
 }
 
 interface UploadRowProps {
-  readonly upload: Upload;
+  readonly upload: QueuedUpload;
   readonly onType: (type: DocumentType) => void;
   readonly onRemove: () => void;
   readonly children: React.ReactNode;
@@ -150,7 +154,7 @@ function UploadRow({
           <SearchSelect
             size="xs"
             aria-label={`Document type of ${file.name}`}
-            data={TYPE_OPTIONS}
+            data={DOCUMENT_TYPE_OPTIONS}
             value={type}
             onChange={(value) => value !== null && onType(value as DocumentType)}
             allowDeselect={false}
@@ -181,11 +185,11 @@ function UploadRow({
 }
 
 /** The upload queue of the shipment shown when the section is opened. Leaving the section stops it. */
-function useUploads() {
+function useUploadQueue() {
   const [client, { id }, touches, queries] = [useApi(), useShipment(), useShipmentQueryKeys(), useQueryClient()];
   const [queue] = useState(() => {
-    const transfer = async ({ file, type, replaces }: Upload, { onProgress, signal }: TransferOptions) => {
-      const content_type = contentTypeOf(file.name);
+    const transfer = async ({ file, type, replaces }: QueuedUpload, { onProgress, signal }: TransferOptions) => {
+      const content_type = getContentType(file.name);
       const upload = {
         type,
         file,
@@ -202,10 +206,15 @@ function useUploads() {
     queue,
     uploads: useSyncExternalStore(queue.subscribe, queue.state),
     choose: (files: readonly File[], { type, replaces }: UploadDefaults = {}) =>
-      queue.choose(
-        files.map((file) => ({ file, type: type ?? guessType(file.name), replaces, error: findFileError(file) })),
+      queue.addFiles(
+        files.map((file) => ({
+          file,
+          type: type ?? guessDocumentType(file.name),
+          replaces,
+          error: findFileError(file),
+        })),
       ),
   };
 }
 
-type Uploads = ReturnType<typeof useUploads>;
+type Uploads = ReturnType<typeof useUploadQueue>;

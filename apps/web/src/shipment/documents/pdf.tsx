@@ -5,13 +5,13 @@ import PdfWorker from 'pdfjs-dist/build/pdf.worker.min.mjs?worker';
 import { useEffect, useRef, useState } from 'react';
 import classes from './preview.module.css';
 
-interface Props {
+interface PdfPreviewProps {
   readonly blob: Blob;
   readonly name: string;
 }
 
 /** PDF preview, one page at a time. Each page is drawn on a canvas, with its text for screen readers. */
-export function PdfPreview({ blob, name }: Props) {
+export function PdfPreview({ blob, name }: PdfPreviewProps) {
   const [pdf, setPdf] = useState<PDFDocumentProxy>();
   const [isBroken, setIsBroken] = useState(false);
   useEffect(() => {
@@ -33,10 +33,10 @@ export function PdfPreview({ blob, name }: Props) {
       </Alert>
     );
   }
-  return pdf === undefined ? <PdfLoading /> : <PdfPages pdf={pdf} name={name} />;
+  return pdf === undefined ? <PdfLoadingIndicator /> : <PdfPages pdf={pdf} name={name} />;
 }
 
-function PdfLoading() {
+function PdfLoadingIndicator() {
   return (
     <Center p="xl">
       <Loader aria-label="Loading the preview" />

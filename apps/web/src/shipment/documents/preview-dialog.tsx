@@ -6,27 +6,27 @@ import type { ShipmentDocument } from '@tracking/client';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import { lazyWithRetry } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { formatFileSize, downloadBlob } from '../../values/files.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
-import { contentQuery, previewKind } from './documents.ts';
+import { documentContentQuery, getPreviewKind } from './documents.ts';
 import classes from './preview.module.css';
 
 /** The PDF viewer is large and rarely needed, so it is loaded on demand. */
-const Pdf = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
+const LazyPdfPreview = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
 
 /** Maximum size of a preview in bytes. Larger files would slow down the page. */
 const MAX_PREVIEW_BYTES = 50 * 2 ** 20;
 
-interface Props {
+interface PreviewDialogProps {
   readonly document: ShipmentDocument | undefined;
   readonly onClose: () => void;
   /** Buttons next to the Download button. */
   readonly actions?: React.ReactNode;
 }
 
-export function PreviewDialog({ document, onClose, actions }: Props) {
+export function PreviewDialog({ document, onClose, actions }: PreviewDialogProps) {
   const isNarrow = useMediaQuery('(max-width: 800px)');
   return (
     <Modal
@@ -36,18 +36,24 @@ export function PreviewDialog({ document, onClose, actions }: Props) {
       fullScreen={isNarrow}
       title={document === undefined ? '' : `${DOCUMENT_LABELS[document.type]}: ${document.file_name}`}
     >
-      {document !== undefined && <Preview document={document} actions={actions} />}
+      {document !== undefined && <DocumentPreview document={document} actions={actions} />}
     </Modal>
   );
 }
 
-function Preview({ document, actions }: { readonly document: ShipmentDocument; readonly actions: React.ReactNode }) {
-  const kind = previewKind(document);
+function DocumentPreview({
+  document,
+  actions,
+}: {
+  readonly document: ShipmentDocument;
+  readonly actions: React.ReactNode;
+}) {
+  const kind = getPreviewKind(document);
   const isShown = kind !== undefined && document.size_bytes <= MAX_PREVIEW_BYTES;
-  const [queries, query] = [useQueryClient(), contentQuery(useEnvironment(), document.id)];
+  const [queries, query] = [useQueryClient(), documentContentQuery(useEnvironment(), document.id)];
   const content = useQuery({ ...query, enabled: isShown });
   const name = document.file_name;
-  const download = useWrite({
+  const download = useApiWrite({
     write: async () => downloadBlob(content.data ?? (await queries.fetchQuery(query)), name),
   });
   return (
@@ -66,7 +72,7 @@ function Preview({ document, actions }: { readonly document: ShipmentDocument; r
             <Suspense>
               {kind === 'picture' && <ImagePreview blob={blob} name={name} />}
               {kind === 'text' && <TextPreview blob={blob} name={name} />}
-              {kind === 'pdf' && <Pdf blob={blob} name={name} />}
+              {kind === 'pdf' && <LazyPdfPreview blob={blob} name={name} />}
             </Suspense>
           )}
         </QueryView>
@@ -101,14 +107,14 @@ function ImagePreview({ blob, name }: { readonly blob: Blob; readonly name: stri
 }
 
 /** Maximum number of bytes in a text preview. Longer texts would freeze the page. */
-const MAX_TEXT_BYTES = 200_000;
+const MAX_TEXT_PREVIEW_BYTES = 200_000;
 
 function TextPreview({ blob, name }: { readonly blob: Blob; readonly name: string }) {
   const [text, setText] = useState('');
   useEffect(() => {
     let isShown = true;
     void blob
-      .slice(0, MAX_TEXT_BYTES)
+      .slice(0, MAX_TEXT_PREVIEW_BYTES)
       .text()
       .then((read) => isShown && setText(read));
     return () => {
@@ -120,7 +126,7 @@ function TextPreview({ blob, name }: { readonly blob: Blob; readonly name: strin
       <Code block className={classes['text']} tabIndex={0} aria-label={name}>
         {text}
       </Code>
-      {blob.size > MAX_TEXT_BYTES && (
+      {blob.size > MAX_TEXT_PREVIEW_BYTES && (
         <Text size="sm" c="dimmed">
           Only the beginning of the file is shown. Download it to read the rest.
         </Text>

@@ -2,14 +2,14 @@ import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { ShipmentDocument } from '@tracking/client';
 
-interface Props {
+interface RejectDialogProps {
   readonly document: ShipmentDocument | undefined;
   readonly isPending: boolean;
   readonly onReject: (reason: string) => void;
   readonly onClose: () => void;
 }
 
-export function RejectDialog({ document, ...rest }: Props) {
+export function RejectDialog({ document, ...rest }: RejectDialogProps) {
   return (
     <Modal opened={document !== undefined} onClose={rest.onClose} title="Reject document">
       {document !== undefined && <RejectForm key={document.id} name={document.file_name} {...rest} />}
@@ -17,7 +17,12 @@ export function RejectDialog({ document, ...rest }: Props) {
   );
 }
 
-function RejectForm({ name, isPending, onReject, onClose }: Omit<Props, 'document'> & { readonly name: string }) {
+function RejectForm({
+  name,
+  isPending,
+  onReject,
+  onClose,
+}: Omit<RejectDialogProps, 'document'> & { readonly name: string }) {
   const form = useForm({
     initialValues: { reason: '' },
     validate: { reason: (reason) => (reason.trim() === '' ? 'Enter a reason' : null) },

@@ -11,7 +11,7 @@ interface ChosenFile {
 }
 
 /** A chosen file in the queue. A stored file leaves the queue. */
-export interface Upload extends ChosenFile {
+export interface QueuedUpload extends ChosenFile {
   readonly key: number;
   readonly state: 'chosen' | 'sending' | 'failed';
   /** Number of bytes sent so far. */
@@ -24,7 +24,7 @@ export interface TransferOptions {
 }
 
 interface UploadQueueOptions {
-  readonly transfer: (upload: Upload, options: TransferOptions) => Promise<void>;
+  readonly transfer: (upload: QueuedUpload, options: TransferOptions) => Promise<void>;
   readonly describe: (error: unknown) => string;
 }
 
@@ -33,48 +33,48 @@ interface UploadQueueOptions {
  * upload starts.
  */
 export class UploadQueue {
-  private uploads: readonly Upload[] = [];
+  private uploads: readonly QueuedUpload[] = [];
   private lastKey = 0;
   private readonly listeners = new Set<() => void>();
-  /** Aborts the current call of `send`. */
+  /** Aborts the current call of `uploadFiles`. */
   private run: AbortController | undefined;
   private transferring: { readonly key: number; readonly abort: AbortController } | undefined;
 
   constructor(private readonly parts: UploadQueueOptions) {}
 
-  readonly state = (): readonly Upload[] => this.uploads;
+  readonly state = (): readonly QueuedUpload[] => this.uploads;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   };
 
-  choose(files: readonly ChosenFile[]): void {
-    const chosen = files.map((file): Upload => {
+  addFiles(files: readonly ChosenFile[]): void {
+    const chosen = files.map((file): QueuedUpload => {
       this.lastKey += 1;
       return { ...file, key: this.lastKey, state: file.error === undefined ? 'chosen' : 'failed', loaded: 0 };
     });
-    this.publish([...this.uploads, ...chosen]);
+    this.publishUploads([...this.uploads, ...chosen]);
   }
 
-  setType(key: number, type: DocumentType): void {
-    this.update(key, { type });
+  setDocumentType(key: number, type: DocumentType): void {
+    this.updateUpload(key, { type });
   }
 
   /** Uploads the files in the given order. Skips files that were removed from the queue. Never rejects. */
-  async send(keys: readonly number[]): Promise<void> {
+  async uploadFiles(keys: readonly number[]): Promise<void> {
     const run = (this.run = new AbortController());
     for (const key of keys) {
       if (run.signal.aborted) return;
       const upload = this.uploads.find((one) => one.key === key);
-      if (upload !== undefined) await this.sendOne(upload);
+      if (upload !== undefined) await this.uploadFile(upload);
     }
   }
 
   /** Removes a file from the queue, and stops its upload if it is in progress. */
-  remove(key: number): void {
+  removeUpload(key: number): void {
     if (this.transferring?.key === key) this.transferring.abort.abort();
-    this.discard(key);
+    this.discardUpload(key);
   }
 
   /** Stops the current upload. The file and all later ones stay in the queue. */
@@ -83,32 +83,32 @@ export class UploadQueue {
     this.transferring?.abort.abort();
   }
 
-  private async sendOne(upload: Upload): Promise<void> {
+  private async uploadFile(upload: QueuedUpload): Promise<void> {
     const { key } = upload;
     const abort = new AbortController();
     this.transferring = { key, abort };
-    this.update(key, { state: 'sending', loaded: 0, error: undefined });
+    this.updateUpload(key, { state: 'sending', loaded: 0, error: undefined });
     try {
-      const onProgress = (loaded: number) => this.update(key, { loaded });
+      const onProgress = (loaded: number) => this.updateUpload(key, { loaded });
       await this.parts.transfer(upload, { onProgress, signal: abort.signal });
-      this.discard(key);
+      this.discardUpload(key);
     } catch (error) {
-      if (abort.signal.aborted) this.update(key, { state: 'chosen', loaded: 0 });
-      else this.update(key, { state: 'failed', error: this.parts.describe(error) });
+      if (abort.signal.aborted) this.updateUpload(key, { state: 'chosen', loaded: 0 });
+      else this.updateUpload(key, { state: 'failed', error: this.parts.describe(error) });
     } finally {
       this.transferring = undefined;
     }
   }
 
-  private discard(key: number): void {
-    this.publish(this.uploads.filter((upload) => upload.key !== key));
+  private discardUpload(key: number): void {
+    this.publishUploads(this.uploads.filter((upload) => upload.key !== key));
   }
 
-  private update(key: number, changes: Partial<Upload>): void {
-    this.publish(this.uploads.map((upload) => (upload.key === key ? { ...upload, ...changes } : upload)));
+  private updateUpload(key: number, changes: Partial<QueuedUpload>): void {
+    this.publishUploads(this.uploads.map((upload) => (upload.key === key ? { ...upload, ...changes } : upload)));
   }
 
-  private publish(uploads: readonly Upload[]): void {
+  private publishUploads(uploads: readonly QueuedUpload[]): void {
     this.uploads = uploads;
     for (const listener of this.listeners) listener();
   }
@@ -132,13 +132,13 @@ const ACCEPTED_EXTENSIONS = Object.keys(CONTENT_TYPES).map((ending) => `.${endin
 
 export const MAX_UPLOAD_BYTES = 250 * 2 ** 20;
 
-export function contentTypeOf(name: string): DocumentContentType | undefined {
+export function getContentType(name: string): DocumentContentType | undefined {
   return CONTENT_TYPES[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }
 
 /** Returns the reason why the API would reject a file, or undefined. */
 export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
-  if (contentTypeOf(name) === undefined)
+  if (getContentType(name) === undefined)
     return `File type not supported. Use one of: ${ACCEPTED_EXTENSIONS.join(', ')}.`;
   if (size === 0) return 'The file is empty.';
   if (size > MAX_UPLOAD_BYTES) return 'The file is larger than 250 MiB.';
@@ -146,7 +146,7 @@ export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): stri
 }
 
 /** Patterns of file names by document type, the most specific first. */
-const TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
+const DOCUMENT_TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
   [/house.?(bill|b.?l)|\bhbl\b/, 'house_bill'],
   [/sea.?way.?bill|\bswb\b/, 'sea_waybill'],
   [/air.?way.?bill|\bm?awb\b/, 'air_waybill'],
@@ -169,9 +169,9 @@ const TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
 ];
 
 /** Guesses the document type from the file name. The user can change the type before the upload. */
-export function guessType(name: string): DocumentType {
+export function guessDocumentType(name: string): DocumentType {
   const plain = name.toLowerCase().replaceAll(/[_\s]+/g, ' ');
-  const [, type] = TYPE_PATTERNS.find(([hint]) => hint.test(plain)) ?? [];
+  const [, type] = DOCUMENT_TYPE_PATTERNS.find(([hint]) => hint.test(plain)) ?? [];
   if (type !== undefined) return type;
-  return contentTypeOf(name)?.startsWith('image/') ? 'photo' : 'other';
+  return getContentType(name)?.startsWith('image/') ? 'photo' : 'other';
 }

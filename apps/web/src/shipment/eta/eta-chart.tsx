@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { OWN_ZONE, formatInstantIn } from '../../values/zones.ts';
-import { type EtaChange, etaPoints, useShipment } from '../shipment-queries.ts';
+import { USER_TIME_ZONE, formatInstantInZone } from '../../values/zones.ts';
+import { type EtaChange, buildEtaPoints, useShipment } from '../shipment-queries.ts';
 import classes from './eta-chart.module.css';
 
 const DAY_MS = 86_400_000;
@@ -9,18 +9,18 @@ const DAY_FORMAT_OPTIONS = { day: 'numeric', month: 'short' } as const;
 const dayFormat = new Intl.DateTimeFormat(undefined, DAY_FORMAT_OPTIONS);
 const hourFormat = new Intl.DateTimeFormat(undefined, { ...DAY_FORMAT_OPTIONS, hour: '2-digit', minute: '2-digit' });
 /** Axis labels show only the date if the times are more than six days apart, otherwise date and hour. */
-const tickFormatter = (times: readonly number[]) => {
+const createTickFormatter = (times: readonly number[]) => {
   const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? dayFormat : hourFormat;
   return (time: number) => format(time);
 };
-const formatMoment = (time: unknown) =>
-  typeof time === 'number' ? formatInstantIn(new Date(time).toISOString(), OWN_ZONE) : '—';
+const formatChartTime = (time: unknown) =>
+  typeof time === 'number' ? formatInstantInZone(new Date(time).toISOString(), USER_TIME_ZONE) : '—';
 
 /** Step chart of the ETA changes. The table below the chart contains the same values. */
 export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {
   const [now] = useState(() => Date.now());
   const { original_eta } = useShipment();
-  const points = etaPoints(changes, now);
+  const points = buildEtaPoints(changes, now);
   const etas = points.flatMap(({ eta }) => eta ?? []);
   const axis = { type: 'number', stroke: 'var(--mantine-color-dimmed)', fontSize: 12 } as const;
   return (
@@ -36,7 +36,7 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
             tickCount={4}
             tickMargin={8}
             height={36}
-            tickFormatter={tickFormatter(points.map(({ reported }) => reported))}
+            tickFormatter={createTickFormatter(points.map(({ reported }) => reported))}
           />
           <YAxis
             {...axis}
@@ -45,11 +45,11 @@ export default function EtaChart({ changes }: { readonly changes: readonly EtaCh
             scale="time"
             width={108}
             tickCount={5}
-            tickFormatter={tickFormatter(etas)}
+            tickFormatter={createTickFormatter(etas)}
           />
           <Tooltip
-            formatter={(eta) => [formatMoment(eta), 'Estimated arrival']}
-            labelFormatter={(reported) => `Reported ${formatMoment(reported)}`}
+            formatter={(eta) => [formatChartTime(eta), 'Estimated arrival']}
+            labelFormatter={(reported) => `Reported ${formatChartTime(reported)}`}
             wrapperClassName={classes['tooltip'] ?? ''}
             isAnimationActive={false}
           />

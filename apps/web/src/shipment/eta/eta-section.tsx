@@ -7,9 +7,9 @@ import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
 import { PlaceTime, usePlaces } from '../../values/place.tsx';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
-import { Card } from '../parts.tsx';
+import { TitledCard } from '../parts.tsx';
 import { type EtaChange, etaHistoryQuery, useShipment } from '../shipment-queries.ts';
 
 /** Loads the chart library only when a chart is shown. */
@@ -26,11 +26,11 @@ export function EtaSection() {
         ) : (
           <Stack gap="sm">
             {changes.length > 1 && (
-              <Card title="Estimated arrival over time">
+              <TitledCard title="Estimated arrival over time">
                 <Suspense fallback={<Skeleton height={260} />}>
                   <EtaChart changes={changes} />
                 </Suspense>
-              </Card>
+              </TitledCard>
             )}
             <EtaChangesTable changes={changes} />
           </Stack>
@@ -59,13 +59,13 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
           {changes.map(({ reported_at, eta, slip_hours, source, milestone_id, reason_code }, index) => (
             <Table.Tr key={`${reported_at} ${index}`}>
               <Table.Td>
-                <Time value={reported_at} />
+                <LocalTime value={reported_at} />
               </Table.Td>
               <Table.Td>
                 <PlaceTime value={eta} zone={zone} />
               </Table.Td>
               <Table.Td>
-                <Slip hours={slip_hours} />
+                <EtaSlip hours={slip_hours} />
               </Table.Td>
               <Table.Td>
                 {milestone_id === null ? (
@@ -90,7 +90,7 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
   );
 }
 
-function Slip({ hours }: { readonly hours: number | null }) {
+function EtaSlip({ hours }: { readonly hours: number | null }) {
   if (hours === null) return <>—</>;
   return (
     <Text span inherit fw={600} className={hours > 0 ? 'late' : 'early'}>

@@ -1,8 +1,8 @@
 import { Alert, Autocomplete, Button, Group, Modal, Select, Stack, Text, TextInput, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { ShipmentException } from '@tracking/client';
-import { failureText, fieldErrors } from '../../app/failures.ts';
-import { useWrite } from '../../app/write.ts';
+import { formatFormFailure, getFieldErrors } from '../../app/failures.ts';
+import { useApiWrite } from '../../app/write.ts';
 import {
   EXCEPTION_LABELS,
   type ExceptionType,
@@ -14,7 +14,7 @@ import {
 import { useApi, useSession } from '../../session/session.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
 import { localizeTimes } from '../../values/time.tsx';
-import { useShipmentQueryKeys } from '../meanwhile/guarded-write.ts';
+import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import type { ExceptionAction } from './exception-queries.ts';
 
@@ -25,7 +25,7 @@ const ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
   resolve: 'Resolve',
 };
 
-interface Props {
+interface ExceptionActionDialogProps {
   readonly exception: ShipmentException;
   readonly kind: ExceptionAction['kind'];
   /** Assignees of other exceptions of the shipment, as suggestions. */
@@ -35,7 +35,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-export function ExceptionActionDialog(props: Props) {
+export function ExceptionActionDialog(props: ExceptionActionDialogProps) {
   return (
     <Modal opened onClose={props.onClose} title={`${ACTION_LABELS[props.kind]}: ${props.exception.title}`}>
       <ExceptionActionForm {...props} />
@@ -43,7 +43,7 @@ export function ExceptionActionDialog(props: Props) {
   );
 }
 
-function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClose }: Props) {
+function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClose }: ExceptionActionDialogProps) {
   const me = useSession().user?.email ?? '';
   const form = useForm({
     initialValues: {
@@ -110,14 +110,14 @@ function ExceptionActionForm({ exception, kind, known, isPending, onDeal, onClos
 
 const TYPE_OPTIONS = Object.entries(EXCEPTION_LABELS).map(([value, label]) => ({ value, label }));
 const SEVERITY_OPTIONS = Object.entries(SEVERITY_LABELS).map(([value, label]) => ({ value, label }));
-const WHOLE_SHIPMENT = '';
+const WHOLE_SHIPMENT_OPTION = '';
 
-interface OpenExceptionProps {
+interface OpenExceptionDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
 }
 
-export function OpenExceptionDialog({ opened, onClose }: OpenExceptionProps) {
+export function OpenExceptionDialog({ opened, onClose }: OpenExceptionDialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title="Open exception">
       <OpenExceptionForm onClose={onClose} />
@@ -125,21 +125,21 @@ export function OpenExceptionDialog({ opened, onClose }: OpenExceptionProps) {
   );
 }
 
-function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
+function OpenExceptionForm({ onClose }: Pick<OpenExceptionDialogProps, 'onClose'>) {
   const [client, { id, container_numbers }, touches] = [useApi(), useShipment(), useShipmentQueryKeys()];
   const me = useSession().user?.email ?? '';
   const form = useForm({
     initialValues: {
       type: null as ExceptionType | null,
       severity: 'medium' as Severity,
-      container_number: WHOLE_SHIPMENT,
+      container_number: WHOLE_SHIPMENT_OPTION,
       title: '',
       detail: '',
       assignee: '',
     },
     validate: { type: (type) => (type === null ? 'Choose a type' : null) },
   });
-  const open = useWrite({
+  const open = useApiWrite({
     write: ({ type, severity, ...words }: typeof form.values) => {
       const texts = Object.fromEntries(Object.entries(words).filter(([, word]) => word.trim() !== ''));
       return client.exceptions.open(id, { type: type ?? 'other', severity, ...texts }).withResponse();
@@ -149,7 +149,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
       status === 201 ? 'Exception opened.' : 'An exception of this type is already open. Nothing was changed.',
     onDone: onClose,
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       return true;
     },
   });
@@ -158,7 +158,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
       <Stack>
         {open.isError && (
           <Alert color="red" role="alert" title="Exception not opened">
-            {failureText(open.error, Object.keys(form.values))}
+            {formatFormFailure(open.error, Object.keys(form.values))}
           </Alert>
         )}
         <SearchSelect
@@ -176,7 +176,7 @@ function OpenExceptionForm({ onClose }: Pick<OpenExceptionProps, 'onClose'>) {
             value={form.values.container_number}
             label="Applies to"
             data={[
-              { value: WHOLE_SHIPMENT, label: 'Whole shipment' },
+              { value: WHOLE_SHIPMENT_OPTION, label: 'Whole shipment' },
               ...container_numbers.map((number) => ({ value: number, label: number })),
             ]}
             allowDeselect={false}

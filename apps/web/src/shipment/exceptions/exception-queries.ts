@@ -1,26 +1,29 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import type { MANUAL_RESOLUTIONS } from '../../exceptions/exception-labels.ts';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import type { HistoryEntry } from '../history/history-sentences.ts';
-import { type Versioned, useGuardedWrite } from '../meanwhile/guarded-write.ts';
-import { shipmentQuery, parseVersion } from '../shipment-queries.ts';
+import { type VersionedResource, useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
+import { shipmentQuery, parseVersionFromETag } from '../shipment-queries.ts';
 
 /** Query of all exceptions of a shipment, with a shipment version that is not newer than the exceptions. */
 export function versionedExceptionsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['exceptions-seen', environment, id],
-    queryFn: async ({ client, signal }): Promise<Versioned<readonly ShipmentException[]>> => {
+    queryFn: async ({ client, signal }): Promise<VersionedResource<readonly ShipmentException[]>> => {
       const version = client.getQueryData(shipmentQuery(environment, id).queryKey)?.version ?? 0;
-      return { version, thing: await api(environment).exceptions.listOf(id, { limit: 200 }, { signal }).toArray() };
+      return {
+        version,
+        thing: await getApiClient(environment).exceptions.listOf(id, { limit: 200 }, { signal }).toArray(),
+      };
     },
   });
 }
 
-async function readException(environment: Environment, id: string): Promise<Versioned<ShipmentException>> {
-  const { data: thing, etag } = await api(environment).exceptions.get(id).withResponse();
-  return { thing, version: parseVersion(etag) };
+async function readException(environment: Environment, id: string): Promise<VersionedResource<ShipmentException>> {
+  const { data: thing, etag } = await getApiClient(environment).exceptions.get(id).withResponse();
+  return { thing, version: parseVersionFromETag(etag) };
 }
 
 /** Query of the history of an exception, including notes, newest first. */
@@ -29,16 +32,16 @@ export function exceptionHistoryQuery(environment: Environment, { id, shipment_i
     queryKey: ['exception-story', environment, shipment_id, id],
     queryFn: async ({ signal }) => {
       const story: HistoryEntry[] = [];
-      for await (const entry of api(environment).shipments.history(shipment_id, { limit: 200 }, { signal })) {
+      for await (const entry of getApiClient(environment).shipments.history(shipment_id, { limit: 200 }, { signal })) {
         if (Date.parse(entry.at) < Date.parse(opened_at)) break;
-        if (concernsException(entry, id)) story.push(entry);
+        if (isChangeOfException(entry, id)) story.push(entry);
       }
       return story;
     },
   });
 }
 
-function concernsException({ changes: { exception } }: HistoryEntry, id: string): boolean {
+function isChangeOfException({ changes: { exception } }: HistoryEntry, id: string): boolean {
   return [exception?.from, exception?.to].some(
     (one) => (one as { readonly id?: string } | null | undefined)?.id === id,
   );
@@ -57,7 +60,7 @@ const DONE_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
   resolve: 'Exception resolved.',
 };
 /** The fields on which a decision depends. A change of one is a conflict. */
-export const COMPARED_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
+export const COMPARED_EXCEPTION_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
 const DECISION_FIELDS = ['status', 'severity', 'assignee', 'detail'] as const;
 
 /** Acknowledges, assigns, resolves and comments on exceptions, unless another user changed the exception meanwhile. */

@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ShipmentException } from '@tracking/client';
 import { useState } from 'react';
-import { onDemand } from '../../app/lazy.tsx';
+import { loadOnDemand } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import {
   EXCEPTION_LABELS,
@@ -14,12 +14,12 @@ import {
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
-import { Time, localizeTimes } from '../../values/time.tsx';
-import { describeEntry, useActorName, actorLabel } from '../history/history-sentences.ts';
-import type { Versioned } from '../meanwhile/guarded-write.ts';
+import { LocalTime, localizeTimes } from '../../values/time.tsx';
+import { describeEntry, useActorName, formatActor } from '../history/history-sentences.ts';
+import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import {
-  COMPARED_FIELDS,
+  COMPARED_EXCEPTION_FIELDS,
   type ExceptionAction,
   exceptionHistoryQuery,
   versionedExceptionsQuery,
@@ -27,15 +27,15 @@ import {
 } from './exception-queries.ts';
 import classes from './exceptions-section.module.css';
 
-const OpenException = onDemand(
+const LazyOpenExceptionDialog = loadOnDemand(
   async () => (await import('./exception-dialogs.tsx')).OpenExceptionDialog,
   ({ opened }) => opened,
 );
 
-const ExceptionActionDialog = onDemand(async () => (await import('./exception-dialogs.tsx')).ExceptionActionDialog);
+const ExceptionActionDialog = loadOnDemand(async () => (await import('./exception-dialogs.tsx')).ExceptionActionDialog);
 
-const ConflictDialog = onDemand(
-  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<ShipmentException>,
+const ConflictDialog = loadOnDemand(
+  async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<ShipmentException>,
   ({ conflict }) => conflict !== undefined,
 );
 
@@ -59,19 +59,23 @@ export function ExceptionsSection() {
       <QueryView query={exceptions} what="the exceptions">
         {(seen) => <ExceptionList seen={seen} />}
       </QueryView>
-      <OpenException opened={isOpening} onClose={() => setIsOpening(false)} />
+      <LazyOpenExceptionDialog opened={isOpening} onClose={() => setIsOpening(false)} />
     </Stack>
   );
 }
 
-interface PendingAction {
-  readonly seen: Versioned<ShipmentException>;
+interface PendingExceptionAction {
+  readonly seen: VersionedResource<ShipmentException>;
   readonly kind: ExceptionAction['kind'];
 }
 
-function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Versioned<readonly ShipmentException[]> }) {
+function ExceptionList({
+  seen: { thing: all, version },
+}: {
+  readonly seen: VersionedResource<readonly ShipmentException[]>;
+}) {
   // The exception as it was when the user opened the dialog. Later changes are reported on submit.
-  const [under, setUnder] = useState<PendingAction>();
+  const [under, setUnder] = useState<PendingExceptionAction>();
   const [showsOver, setShowsOver] = useState(false);
   const end = () => setUnder(undefined);
   const dealing = useExceptionAction(end);
@@ -129,17 +133,17 @@ function ExceptionList({ seen: { thing: all, version } }: { readonly seen: Versi
           onClose={end}
         />
       )}
-      <ConflictDialog conflict={dealing.conflict} what="the exception" fields={COMPARED_FIELDS} />
+      <ConflictDialog conflict={dealing.conflict} what="the exception" fields={COMPARED_EXCEPTION_FIELDS} />
     </>
   );
 }
 
-interface Props {
+interface ExceptionCardProps {
   readonly exception: ShipmentException;
   readonly onDeal: (kind: ExceptionAction['kind']) => void;
 }
 
-function ExceptionCard({ exception, onDeal }: Props) {
+function ExceptionCard({ exception, onDeal }: ExceptionCardProps) {
   const { title, type, severity, status, container_number, detail, assignee, opened_at, detected_by } = exception;
   const isOver = status === 'resolved';
   return (
@@ -165,9 +169,9 @@ function ExceptionCard({ exception, onDeal }: Props) {
         {detail !== null && <Text size="sm">{localizeTimes(detail)}</Text>}
         <Text size="xs" c="dimmed">
           {`Opened ${detected_by === 'system' ? 'by a rule' : 'manually'}, `}
-          <Time value={opened_at} />.{' '}
+          <LocalTime value={opened_at} />.{' '}
           {isOver ? (
-            <ResolutionText exception={exception} />
+            <ExceptionResolution exception={exception} />
           ) : assignee === null ? (
             'Unassigned.'
           ) : (
@@ -181,7 +185,7 @@ function ExceptionCard({ exception, onDeal }: Props) {
   );
 }
 
-function ResolutionText({
+function ExceptionResolution({
   exception: { shipment_id, resolution, resolved_at },
 }: {
   readonly exception: ShipmentException;
@@ -191,13 +195,13 @@ function ResolutionText({
   return (
     <>
       {RESOLUTION_LABELS[resolution.code]}
-      {resolution.by.type !== 'system' && `, by ${nameOf(resolution.by)}`}, <Time value={resolved_at} />.
+      {resolution.by.type !== 'system' && `, by ${nameOf(resolution.by)}`}, <LocalTime value={resolved_at} />.
       {resolution.note !== null && ` “${resolution.note}”`}
     </>
   );
 }
 
-function ExceptionActions({ exception: { status, title }, onDeal }: Props) {
+function ExceptionActions({ exception: { status, title }, onDeal }: ExceptionCardProps) {
   const mayWrite = useHasPermission('exceptions:write');
   if (!mayWrite || status === 'resolved') return null;
   const kinds: readonly (readonly [ExceptionAction['kind'], string])[] =
@@ -223,7 +227,7 @@ function ExceptionActions({ exception: { status, title }, onDeal }: Props) {
 }
 
 /** History of the exception, loaded on demand. */
-function ExceptionHistory({ exception }: Pick<Props, 'exception'>) {
+function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) {
   const [isShown, setIsShown] = useState(false);
   const story = useQuery({ ...exceptionHistoryQuery(useEnvironment(), exception), enabled: isShown });
   return (
@@ -248,11 +252,11 @@ function ExceptionHistory({ exception }: Pick<Props, 'exception'>) {
                   return (
                     <li key={entry.id}>
                       <Text size="sm">
-                        <strong>{actorLabel(entry.actor)}</strong> {did}
+                        <strong>{formatActor(entry.actor)}</strong> {did}
                         {note !== undefined && `: “${note}”`}
                         <Text span size="xs" c="dimmed">
                           {' '}
-                          <Time value={entry.at} />
+                          <LocalTime value={entry.at} />
                         </Text>
                       </Text>
                     </li>
@@ -267,13 +271,13 @@ function ExceptionHistory({ exception }: Pick<Props, 'exception'>) {
   );
 }
 
-const MOST_SEVERE_FIRST = Object.keys(SEVERITY_LABELS);
+const SEVERITIES_MOST_SEVERE_FIRST = Object.keys(SEVERITY_LABELS);
 
 /** Sorts unresolved exceptions by severity and then age, and resolved ones by resolution time, latest first. */
 function sortExceptions(all: readonly ShipmentException[]) {
   const toDo = all.filter(({ status }) => status !== 'resolved');
   const over = all.filter(({ status }) => status === 'resolved');
-  const gravity = ({ severity }: ShipmentException) => MOST_SEVERE_FIRST.indexOf(severity);
+  const gravity = ({ severity }: ShipmentException) => SEVERITIES_MOST_SEVERE_FIRST.indexOf(severity);
   return {
     toDo: toDo.sort((one, other) => gravity(one) - gravity(other) || one.opened_at.localeCompare(other.opened_at)),
     over: over.sort((one, other) => (other.resolved_at ?? '').localeCompare(one.resolved_at ?? '')),

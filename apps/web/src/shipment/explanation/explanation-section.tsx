@@ -7,10 +7,10 @@ import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { statusLabel } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText } from '../../values/place.tsx';
-import { Time, localizeTimes } from '../../values/time.tsx';
+import { LocalTime, localizeTimes } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
-import { Card } from '../parts.tsx';
+import { TitledCard } from '../parts.tsx';
 import { explanationQuery, useShipment } from '../shipment-queries.ts';
 import {
   type CodeLabels,
@@ -19,11 +19,11 @@ import {
   type Explanation,
   MILESTONE_RULE_LABELS,
   type MilestoneResult,
-  RESULT_LABELS,
+  MILESTONE_RESULT_LABELS,
   STATUS_RULE_LABELS,
   TIME_RULE_LABELS,
   fieldLabel,
-  resolvedByLabel,
+  describeResolvingEvent,
 } from './rules.ts';
 
 /** Section that explains status, times and exceptions of the shipment. */
@@ -36,18 +36,18 @@ export function ExplanationSection() {
     <QueryView query={explanation} what="the explanation">
       {(explained) => (
         <Stack gap="sm">
-          <Card title="Status and times">
+          <TitledCard title="Status and times">
             <ExplainedValues explained={explained} labels={labels} />
-          </Card>
+          </TitledCard>
           {explained.exceptions.length > 0 && (
-            <Card title="Open and expected exceptions">
+            <TitledCard title="Open and expected exceptions">
               <ExplainedExceptions exceptions={explained.exceptions} labels={labels} />
-            </Card>
+            </TitledCard>
           )}
           {explained.milestones.length > 0 && (
-            <Card title="Effect of each milestone">
+            <TitledCard title="Effect of each milestone">
               <ExplainedMilestones milestones={explained.milestones} labels={labels} />
-            </Card>
+            </TitledCard>
           )}
         </Stack>
       )}
@@ -91,7 +91,7 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
             <Table.Tr key={field}>
               <Table.Th scope="row">{fieldLabel(field)}</Table.Th>
               <Table.Td>
-                <Time value={explained[field].value} />
+                <LocalTime value={explained[field].value} />
               </Table.Td>
               <Table.Td>{TIME_RULE_LABELS[explained[field].rule]}</Table.Td>
               <Table.Td>{link(explained[field].milestone_id)}</Table.Td>
@@ -112,21 +112,21 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
 }
 
 /** Number of rows that each click on "Show more" adds. */
-const ROWS_PER_STEP = 100;
-const RESULT_COLORS: Readonly<Record<MilestoneResult, string>> = {
+const ROWS_PER_CLICK = 100;
+const MILESTONE_RESULT_COLORS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'green',
   demoted: 'yellow',
   superseded: 'gray',
   ignored: 'gray',
 };
 
-interface Props {
+interface ExplainedMilestonesProps {
   readonly milestones: readonly ExplainedMilestone[];
   readonly labels: ReadonlyMap<string, string>;
 }
 
-function ExplainedMilestones({ milestones, labels }: Props) {
-  const [limit, setLimit] = useState(ROWS_PER_STEP);
+function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
+  const [limit, setLimit] = useState(ROWS_PER_CLICK);
   return (
     <>
       <Table.ScrollContainer minWidth={640}>
@@ -149,7 +149,7 @@ function ExplainedMilestones({ milestones, labels }: Props) {
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <Time value={milestone.occurred_at} />
+                  <LocalTime value={milestone.occurred_at} />
                   <Text size="xs" c="dimmed" component="div">
                     <PlaceOrText name={milestone.location} />
                   </Text>
@@ -172,8 +172,8 @@ function ExplainedMilestones({ milestones, labels }: Props) {
         </Table>
       </Table.ScrollContainer>
       {milestones.length > limit && (
-        <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_STEP)}>
-          {`Show ${Math.min(ROWS_PER_STEP, milestones.length - limit)} more of ${milestones.length}`}
+        <Button variant="default" onClick={() => setLimit(limit + ROWS_PER_CLICK)}>
+          {`Show ${Math.min(ROWS_PER_CLICK, milestones.length - limit)} more of ${milestones.length}`}
         </Button>
       )}
     </>
@@ -184,8 +184,8 @@ function MilestoneEffect({ effect }: { readonly effect: Pick<ExplainedMilestone,
   const { result, rule, counts_as } = effect;
   return (
     <>
-      <Badge variant="light" color={RESULT_COLORS[result]} tt="none" autoContrast>
-        {RESULT_LABELS[result]}
+      <Badge variant="light" color={MILESTONE_RESULT_COLORS[result]} tt="none" autoContrast>
+        {MILESTONE_RESULT_LABELS[result]}
       </Badge>{' '}
       {counts_as !== null && `as ${statusLabel(counts_as).toLowerCase()}: `}
       {MILESTONE_RULE_LABELS[rule]}
@@ -240,7 +240,7 @@ function ExplainedExceptionItem({
             'The exception opens with the next update of the shipment.'
           ) : (
             <>
-              Opens on <Time value={opens_at} />.
+              Opens on <LocalTime value={opens_at} />.
             </>
           )}
         </Text>
@@ -256,10 +256,10 @@ function ExplainedExceptionItem({
           <ul>
             {resolved_by.map((way, index) => (
               <li key={index}>
-                {resolvedByLabel(way, labels)}
+                {describeResolvingEvent(way, labels)}
                 {way.occurred_from !== null && (
                   <>
-                    , not earlier than <Time value={way.occurred_from} />
+                    , not earlier than <LocalTime value={way.occurred_from} />
                   </>
                 )}
               </li>

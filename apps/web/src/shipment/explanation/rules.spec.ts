@@ -1,4 +1,4 @@
-import { type ResolvedBy, fieldLabel, resolvedByLabel } from './rules.ts';
+import { type ResolvedBy, fieldLabel, describeResolvingEvent } from './rules.ts';
 
 const way = (more: Partial<ResolvedBy>): ResolvedBy => ({
   ...{ by: 'milestone', codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] },
@@ -21,16 +21,16 @@ describe('an explanation in words', () => {
 
   it('explains what resolves an exception', () => {
     const codes: ResolvedBy['codes'] = ['import_customs_cleared', 'gated_out'];
-    expect(resolvedByLabel(way({ codes }), labels)).toBe('a milestone: Import customs cleared or Gated out');
-    expect(resolvedByLabel(way({ by: 'field_changed', fields: ['eta', 'legs[0].eta'] }), labels)).toBe(
+    expect(describeResolvingEvent(way({ codes }), labels)).toBe('a milestone: Import customs cleared or Gated out');
+    expect(describeResolvingEvent(way({ by: 'field_changed', fields: ['eta', 'legs[0].eta'] }), labels)).toBe(
       'change of ETA or ETA of leg 1',
     );
-    expect(resolvedByLabel(way({ by: 'document_approved', document_types: ['packing_list'] }), labels)).toBe(
+    expect(describeResolvingEvent(way({ by: 'document_approved', document_types: ['packing_list'] }), labels)).toBe(
       'approval of a document: Packing list',
     );
   });
 
   it('shows an unknown code as it is', () => {
-    expect(resolvedByLabel(way({ codes: ['delivered'] }), new Map())).toBe('a milestone: delivered');
+    expect(describeResolvingEvent(way({ codes: ['delivered'] }), new Map())).toBe('a milestone: delivered');
   });
 });

@@ -31,7 +31,7 @@ export const TIME_RULE_LABELS: Readonly<Record<TimeRule, string>> = {
   earlier_rules: 'Derived by rules of an earlier release, until the next update',
 };
 
-export const RESULT_LABELS: Readonly<Record<MilestoneResult, string>> = {
+export const MILESTONE_RESULT_LABELS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'Counted',
   demoted: 'Demoted',
   superseded: 'Superseded',
@@ -79,7 +79,7 @@ const FIELD_LABELS: Readonly<Partial<Record<string, string>>> = {
 export type CodeLabels = ReadonlyMap<string, string>;
 
 /** Describes an event that resolves the exception. */
-export function resolvedByLabel({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
+export function describeResolvingEvent({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
   const milestones = joinWithOr(codes.map((code) => labels.get(code) ?? code));
   const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');
   const sentences: Readonly<Record<ResolvedBy['by'], string>> = {

@@ -1,4 +1,4 @@
-import { differences } from './value-words.ts';
+import { differences } from './value-labels.ts';
 
 it('lists every value that differs, at any depth', () => {
   const from = { eta: 'a', legs: [{ port: 'X' }, { port: 'Y' }], metadata: { team: 'blue' }, same: [1, 2] };

@@ -1,14 +1,14 @@
 import { Button, Center, Code, Group, Loader, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Copy } from '../../app/copy.tsx';
+import { CopyText } from '../../app/copy.tsx';
 import { ErrorAlert, QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './history-section.module.css';
-import { type HistoryEntry, historyQuery, describeEntry, actorLabel } from './history-sentences.ts';
-import { type Difference, formatFieldPath, formatValue } from './value-words.ts';
+import { type HistoryEntry, historyQuery, describeEntry, formatActor } from './history-sentences.ts';
+import { type Difference, formatFieldPath, formatValue } from './value-labels.ts';
 
 export function HistorySection() {
   const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
@@ -41,7 +41,7 @@ export function HistorySection() {
 }
 
 /** Number of changed values that are shown at first. */
-const SHOWN_DETAILS = 6;
+const MAX_COLLAPSED_VALUES = 6;
 
 /** History entry: a sentence, the changed values, and the JSON on demand. */
 function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
@@ -50,15 +50,15 @@ function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   return (
     <li className={classes['entry']}>
       <Text size="xs" c="dimmed" className={classes['at']}>
-        <Time value={entry.at} />
+        <LocalTime value={entry.at} />
       </Text>
       <Stack gap={4} className={classes['said']}>
         <Text size="sm">
-          <strong>{actorLabel(entry.actor)}</strong> {did}
+          <strong>{formatActor(entry.actor)}</strong> {did}
         </Text>
         {note !== undefined && <blockquote className={classes['note']}>{note}</blockquote>}
         <ChangedValues details={details} />
-        {showsRaw && <RawEntry entry={entry} />}
+        {showsRaw && <HistoryEntryJson entry={entry} />}
       </Stack>
       <Button
         size="compact-xs"
@@ -76,7 +76,7 @@ function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
 function ChangedValues({ details }: { readonly details: readonly Difference[] }) {
   const [showsAll, setShowsAll] = useState(false);
   if (details.length === 0) return null;
-  const shown = showsAll ? details : details.slice(0, SHOWN_DETAILS);
+  const shown = showsAll ? details : details.slice(0, MAX_COLLAPSED_VALUES);
   return (
     <>
       <dl className={classes['details']}>
@@ -99,7 +99,7 @@ function ChangedValues({ details }: { readonly details: readonly Difference[] })
   );
 }
 
-function RawEntry({ entry }: { readonly entry: HistoryEntry }) {
+function HistoryEntryJson({ entry }: { readonly entry: HistoryEntry }) {
   const text = JSON.stringify(entry, undefined, 2);
   return (
     <Stack gap={4}>
@@ -107,13 +107,13 @@ function RawEntry({ entry }: { readonly entry: HistoryEntry }) {
         {text}
       </Code>
       <Group>
-        <Copy value={text}>
+        <CopyText value={text}>
           {({ copied, copy }) => (
             <Button size="compact-xs" variant="default" onClick={copy}>
               {copied ? 'Copied' : 'Copy'}
             </Button>
           )}
-        </Copy>
+        </CopyText>
       </Group>
     </Stack>
   );

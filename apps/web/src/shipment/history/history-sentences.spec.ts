@@ -1,5 +1,5 @@
-import { type HistoryEntry, describeEntry, actorLabel } from './history-sentences.ts';
-import { formatFieldPath, formatInstant, formatValue } from './value-words.ts';
+import { type HistoryEntry, describeEntry, formatActor } from './history-sentences.ts';
+import { formatFieldPath, formatInstant, formatValue } from './value-labels.ts';
 
 const ANN = { type: 'user', id: 'usr_1', name: 'Ann' } as const;
 const entry = (type: HistoryEntry['type'], changes: HistoryEntry['changes'], actor: HistoryEntry['actor'] = ANN) =>
@@ -128,7 +128,7 @@ it.each([
   [{ type: 'system', id: 'clock', name: null } as const, 'Scheduled check'],
   [{ type: 'system', id: 'whatever', name: null } as const, 'System'],
 ])('%o is called %s', (actor, name) => {
-  expect(actorLabel(actor)).toBe(name);
+  expect(formatActor(actor)).toBe(name);
 });
 
 it('formats values: labels for enumerations, “none” for empty ones', () => {

@@ -1,10 +1,17 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import type { ItemOf } from '@tracking/client';
 import { RESOLUTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment, useSession } from '../../session/session.ts';
-import { CONTENT_LABELS, DOCUMENT_LABELS } from '../labels.ts';
-import { type Difference, differences, formatFieldPath, formatInstant, formatValue, humanize } from './value-words.ts';
+import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS } from '../labels.ts';
+import {
+  type Difference,
+  differences,
+  formatFieldPath,
+  formatInstant,
+  formatValue,
+  toReadableLabel,
+} from './value-labels.ts';
 
 export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,13 +32,13 @@ const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
   administration: 'Command line',
 };
 
-export function actorLabel({ type, id, name }: HistoryEntry['actor']): string {
+export function formatActor({ type, id, name }: HistoryEntry['actor']): string {
   if (type === 'system') return SYSTEM_ACTOR_LABELS[id] ?? 'System';
   return name ?? (type === 'user' ? 'A user' : 'A service account');
 }
 
 /** Resources whose entries contain the state before and after the change. */
-const PART_KINDS = ['milestone', 'exception', 'document'] as const;
+const SHIPMENT_PART_KINDS = ['milestone', 'exception', 'document'] as const;
 /** Derived fields, which are hidden from readers of the history. */
 const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'revision',
@@ -49,8 +56,8 @@ const DERIVED_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 export function describeEntry(entry: HistoryEntry): HistorySentence {
-  const note = textOf(entry.changes['note']?.to);
-  const kind = PART_KINDS.find((one) => entry.changes[one] !== undefined);
+  const note = toNonEmptyText(entry.changes['note']?.to);
+  const kind = SHIPMENT_PART_KINDS.find((one) => entry.changes[one] !== undefined);
   const sentenceOf =
     kind === undefined ? describeShipmentChange(entry) : describePartChange(entry, entry.changes[kind] ?? {});
   return note === undefined ? sentenceOf : { ...sentenceOf, note };
@@ -65,7 +72,7 @@ function describeShipmentChange({ type, changes }: HistoryEntry): HistorySentenc
   if (type === 'shipment.cancelled') return { did: 'cancelled the shipment', details };
   if (type === 'shipment.reopened') return { did: 'reopened the shipment', details };
   const [only] = details;
-  if (details.length === 1 && only !== undefined) return { did: `changed ${changeText(only)}`, details: [] };
+  if (details.length === 1 && only !== undefined) return { did: `changed ${formatChange(only)}`, details: [] };
   const fields = [...new Set(details.map(({ path }) => formatFieldPath(path.slice(0, 1))))];
   return { did: fields.length === 0 ? 'changed the shipment' : `changed ${joinFields(fields)}`, details };
 }
@@ -73,7 +80,7 @@ function describeShipmentChange({ type, changes }: HistoryEntry): HistorySentenc
 type Change = HistoryEntry['changes'][string];
 
 function describePartChange(entry: HistoryEntry, { from, to }: Change): HistorySentence {
-  const [before, after] = [fieldsOf(from), fieldsOf(to)];
+  const [before, after] = [toFields(from), toFields(to)];
   const part = after ?? before ?? {};
   const changed =
     before === undefined || after === undefined
@@ -87,33 +94,33 @@ function describePartChange(entry: HistoryEntry, { from, to }: Change): HistoryS
 type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly Difference[]) => HistorySentence;
 
 const describeMilestoneChange: PartSentence = ({ type }, part, changed) => {
-  if (type === 'milestone.corrected') return { did: `corrected ${milestoneText(part)}`, details: changed };
+  if (type === 'milestone.corrected') return { did: `corrected ${formatMilestone(part)}`, details: changed };
   const did = type === 'milestone.retracted' ? 'retracted' : 'recorded';
-  return { did: `${did} ${milestoneText(part)}`, details: [] };
+  return { did: `${did} ${formatMilestone(part)}`, details: [] };
 };
 
 const describeExceptionChange: PartSentence = ({ type, actor, changes }, part, changed) => {
   if (type === 'exception.updated') return describeExceptionUpdate(part, changed, changes['note'] !== undefined);
   if (type === 'exception.opened') {
-    return { did: `${openedVerb(actor, part)} ${exceptionText(part)}, ${severityText(part)}`, details: [] };
+    return { did: `${chooseOpeningVerb(actor, part)} ${formatException(part)}, ${formatSeverity(part)}`, details: [] };
   }
   return { did: describeResolution(actor, part), details: [] };
 };
 
 /** In the history, the author of the write is also the author of exceptions that a rule opened because of the write. */
-function openedVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
+function chooseOpeningVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'triggered';
 }
 
 function describeResolution(actor: HistoryEntry['actor'], part: Fields): string {
-  const { by } = fieldsOf(part['resolution']) ?? {};
-  if (fieldsOf(by)?.['type'] === 'system')
-    return `${actor.type === 'system' ? 'resolved' : 'triggered the resolution of'} ${exceptionText(part)}`;
-  return `resolved ${exceptionText(part)}${resolutionText(part)}`;
+  const { by } = toFields(part['resolution']) ?? {};
+  if (toFields(by)?.['type'] === 'system')
+    return `${actor.type === 'system' ? 'resolved' : 'triggered the resolution of'} ${formatException(part)}`;
+  return `resolved ${formatException(part)}${formatResolution(part)}`;
 }
 
 function describeExceptionUpdate(part: Fields, changed: readonly Difference[], hasNote: boolean): HistorySentence {
-  const about = exceptionText(part);
+  const about = formatException(part);
   const changeOf = (name: string) => changed.find(({ path }) => path[0] === name);
   const [status, assignee] = [changeOf('status'), changeOf('assignee')];
   const rest = changed.filter(({ path: [name = ''] }) => !['status', 'assignee', 'metrics'].includes(name));
@@ -141,16 +148,16 @@ const DOCUMENT_VERBS: Readonly<Record<string, string>> = {
 
 function describeDocumentChange(type: string, part: Fields): string {
   const kind = DOCUMENT_LABELS[part['type'] as keyof typeof DOCUMENT_LABELS] ?? 'Document';
-  const content = CONTENT_LABELS[part['content_type'] as keyof typeof CONTENT_LABELS];
+  const content = CONTENT_TYPE_LABELS[part['content_type'] as keyof typeof CONTENT_TYPE_LABELS];
   const what = `${kind} “${String(part['file_name'])}”${content === undefined ? '' : ` (${content})`}`;
-  const reason = textOf(part['rejection_reason']);
+  const reason = toNonEmptyText(part['rejection_reason']);
   const why = type === 'document.rejected' && reason !== undefined ? `: “${reason}”` : '';
-  return `${DOCUMENT_VERBS[type] ?? humanize(type)} ${what}${why}`;
+  return `${DOCUMENT_VERBS[type] ?? toReadableLabel(type)} ${what}${why}`;
 }
 
-function milestoneText(part: Fields): string {
-  const where = textOf(part['location']);
-  const container = textOf(part['container_number']);
+function formatMilestone(part: Fields): string {
+  const where = toNonEmptyText(part['location']);
+  const container = toNonEmptyText(part['container_number']);
   const is = part['classifier'] === 'actual' ? '' : ` (${String(part['classifier'])})`;
   return [
     `“${String(part['label'])}”${is}`,
@@ -160,24 +167,24 @@ function milestoneText(part: Fields): string {
   ].join(' ');
 }
 
-function exceptionText(part: Fields): string {
-  const container = textOf(part['container_number']);
+function formatException(part: Fields): string {
+  const container = toNonEmptyText(part['container_number']);
   return `“${String(part['title'])}”${container === undefined ? '' : ` of ${container}`}`;
 }
 
-function severityText(part: Fields): string {
+function formatSeverity(part: Fields): string {
   return (SEVERITY_LABELS[part['severity'] as keyof typeof SEVERITY_LABELS] ?? '').toLowerCase();
 }
 
-function resolutionText(part: Fields): string {
-  const { code, note } = fieldsOf(part['resolution']) ?? {};
+function formatResolution(part: Fields): string {
+  const { code, note } = toFields(part['resolution']) ?? {};
   const label = RESOLUTION_LABELS[code as keyof typeof RESOLUTION_LABELS];
-  const noteText = textOf(note);
+  const noteText = toNonEmptyText(note);
   return `${label === undefined ? '' : ` as ${label.toLowerCase()}`}${noteText === undefined ? '' : `: “${noteText}”`}`;
 }
 
 /** Formats a change, such as "ETA from 3 Nov to 5 Nov". */
-function changeText({ path, from, to }: Difference): string {
+function formatChange({ path, from, to }: Difference): string {
   const field = path.at(-1);
   if (from === null || from === undefined) return `${formatFieldPath(path)} to ${formatValue(to, field)}`;
   return `${formatFieldPath(path)} from ${formatValue(from, field)} to ${formatValue(to, field)}`;
@@ -190,11 +197,11 @@ function joinFields(fields: readonly string[]): string {
   return fields.length < 2 ? fields.join('') : `${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`;
 }
 
-function fieldsOf(value: unknown): Fields | undefined {
+function toFields(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null ? (value as Fields) : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
+function toNonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
@@ -205,16 +212,16 @@ export function historyQuery(environment: Environment, id: string) {
   return infiniteQueryOptions({
     queryKey: ['history', environment, id],
     queryFn: ({ pageParam, signal }) =>
-      api(environment).shipments.history(id, { limit: PAGE_SIZE }, { signal }).page(pageParam),
+      getApiClient(environment).shipments.history(id, { limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
 }
 
 /** Reads the history entries after a version, newest first. */
-export async function historySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
+export async function readHistorySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
-  for await (const entry of api(environment).shipments.history(id, { limit: PAGE_SIZE })) {
+  for await (const entry of getApiClient(environment).shipments.history(id, { limit: PAGE_SIZE })) {
     if (entry.version <= version) break;
     entries.push(entry);
   }

@@ -3,18 +3,18 @@ import { useForm } from '@mantine/form';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
-import { failureText, fieldErrors } from '../../app/failures.ts';
+import { formatFormFailure, getFieldErrors } from '../../app/failures.ts';
 import { QueryView } from '../../app/page.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { OWN_ZONE, formatInstantIn } from '../../values/zones.ts';
+import { USER_TIME_ZONE, formatInstantInZone } from '../../values/zones.ts';
 import {
   ResourceChangedError,
-  type Versioned,
+  type VersionedResource,
   writeIfUnchanged,
   useShipmentQueryKeys,
-} from '../meanwhile/guarded-write.ts';
+} from '../concurrent-changes/guarded-write.ts';
 import { FieldConflicts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
@@ -22,8 +22,8 @@ import {
   FIELD_LABELS,
   type MilestoneChanges,
   type MilestoneField,
-  findCorrections,
-  differingFields,
+  buildCorrections,
+  listDifferingFields,
   formatMilestoneField,
   isSameRevision,
   milestoneHistoryQuery,
@@ -45,12 +45,12 @@ function milestoneSnapshotQuery(environment: Environment, shipmentId: string, mi
   });
 }
 
-interface Props {
+interface CorrectMilestoneProps {
   readonly milestoneId: string;
   readonly onClose: () => void;
 }
 
-export default function CorrectMilestone({ milestoneId, onClose }: Props) {
+export default function CorrectMilestone({ milestoneId, onClose }: CorrectMilestoneProps) {
   const seen = useQuery(milestoneSnapshotQuery(useEnvironment(), useShipment().id, milestoneId));
   return (
     <QueryView query={seen} what="the milestone">
@@ -59,26 +59,32 @@ export default function CorrectMilestone({ milestoneId, onClose }: Props) {
   );
 }
 
-function CorrectionForm({ first, onClose }: { readonly first: Versioned<Milestone>; readonly onClose: () => void }) {
+function CorrectionForm({
+  first,
+  onClose,
+}: {
+  readonly first: VersionedResource<Milestone>;
+  readonly onClose: () => void;
+}) {
   const [shipment, client, environment, touches] = [useShipment(), useApi(), useEnvironment(), useShipmentQueryKeys()];
   const [seen, setSeen] = useState(first);
-  const [theirs, setTheirs] = useState<Versioned<Milestone>>();
-  const [zone, setZone] = useState(first.thing.timezone ?? OWN_ZONE);
+  const [theirs, setTheirs] = useState<VersionedResource<Milestone>>();
+  const [zone, setZone] = useState(first.thing.timezone ?? USER_TIME_ZONE);
   const form = useForm({ mode: 'controlled', initialValues: toFormValues(first.thing, zone) });
   const { id } = first.thing;
-  const correct = useWrite({
-    write: (from: Versioned<Milestone>) =>
+  const correct = useApiWrite({
+    write: (from: VersionedResource<Milestone>) =>
       writeIfUnchanged(from, {
         read: () => readMilestone(environment, first.thing),
         isSame: isSameRevision,
         write: (ifMatch) =>
-          client.milestones.correct(shipment.id, id, findCorrections(seen.thing, form.values, zone), { ifMatch }),
+          client.milestones.correct(shipment.id, id, buildCorrections(seen.thing, form.values, zone), { ifMatch }),
       }),
     done: 'Milestone corrected.',
     invalidates: touches,
     onDone: onClose,
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       if (error instanceof ResourceChangedError) setTheirs((error as ResourceChangedError<Milestone>).now);
       return true;
     },
@@ -94,7 +100,7 @@ function CorrectionForm({ first, onClose }: { readonly first: Versioned<Mileston
       <MilestoneConflict
         before={seen.thing}
         theirs={theirs.thing}
-        mine={findCorrections(seen.thing, form.values, zone)}
+        mine={buildCorrections(seen.thing, form.values, zone)}
         isPending={correct.isPending}
         onKeepMine={() => {
           setTheirs(undefined);
@@ -105,13 +111,13 @@ function CorrectionForm({ first, onClose }: { readonly first: Versioned<Mileston
       />
     );
   }
-  const isSame = Object.keys(findCorrections(seen.thing, form.values, zone)).length === 0;
+  const isSame = Object.keys(buildCorrections(seen.thing, form.values, zone)).length === 0;
   return (
     <form onSubmit={form.onSubmit(() => correct.mutate(seen))}>
       <Stack>
         {correct.isError && (
           <Alert color="red" role="alert" title="Milestone not corrected">
-            {failureText(correct.error, Object.keys(form.values))}
+            {formatFormFailure(correct.error, Object.keys(form.values))}
           </Alert>
         )}
         <MilestoneInputs form={form} zone={zone} onZone={setZone} corrects={seen.thing} />
@@ -154,21 +160,21 @@ function MilestoneConflict({ before, theirs, mine, onClose, ...choice }: Milesto
       </Stack>
     );
   }
-  const changed = new Set([...differingFields(before, theirs), ...(Object.keys(mine) as MilestoneField[])]);
+  const changed = new Set([...listDifferingFields(before, theirs), ...(Object.keys(mine) as MilestoneField[])]);
   const fields = [...changed].map((field) => ({
     label: FIELD_LABELS[field],
-    before: formatField(before, field),
-    now: formatField(theirs, field),
+    before: formatMilestoneFieldWithTime(before, field),
+    now: formatMilestoneFieldWithTime(theirs, field),
     yours:
       field in mine
-        ? formatField({ ...theirs, ...mine, label: mine.code ?? theirs.label } as Milestone, field)
+        ? formatMilestoneFieldWithTime({ ...theirs, ...mine, label: mine.code ?? theirs.label } as Milestone, field)
         : undefined,
   }));
   return <FieldConflicts what="the milestone" who={who} fields={fields} {...choice} />;
 }
 
-function formatField(milestone: Milestone, field: MilestoneField): string {
+function formatMilestoneFieldWithTime(milestone: Milestone, field: MilestoneField): string {
   return field === 'occurred_at'
-    ? formatInstantIn(milestone.occurred_at, OWN_ZONE)
+    ? formatInstantInZone(milestone.occurred_at, USER_TIME_ZONE)
     : formatMilestoneField(milestone, field);
 }

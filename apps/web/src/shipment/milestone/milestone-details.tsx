@@ -2,33 +2,33 @@ import { Alert, Badge, Button, Group, Loader, Modal, Stack, Text, Title } from '
 import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { lazyWithRetry, onDemand } from '../../app/lazy.tsx';
+import { lazyWithRetry, loadOnDemand } from '../../app/lazy.tsx';
 import { confirmAction } from '../../app/overlays.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS, reasonLabel } from '../labels.ts';
-import { useGuardedWrite } from '../meanwhile/guarded-write.ts';
+import { useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
 import { Facts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import {
   FIELD_LABELS,
   type MilestoneChange,
-  differingFields,
+  listDifferingFields,
   formatMilestoneField,
   isSameRevision,
   milestoneHistoryQuery,
   readMilestone,
-  sourceLabel,
+  getSourceLabel,
 } from './milestone-values.ts';
 
 /** The form is loaded when it is opened. */
 const CorrectMilestone = lazyWithRetry(() => import('./correct-milestone.tsx'));
 
-const ConflictDialog = onDemand(
-  async () => (await import('../meanwhile/conflict-dialog.tsx')).ConflictDialog<Milestone>,
+const ConflictDialog = loadOnDemand(
+  async () => (await import('../concurrent-changes/conflict-dialog.tsx')).ConflictDialog<Milestone>,
   ({ conflict }) => conflict !== undefined,
 );
 
@@ -54,12 +54,12 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
       </Group>
       {retracted_at !== null && (
         <Alert color="yellow" title="Retracted">
-          The milestone has no effect since <Time value={retracted_at} />.
+          The milestone has no effect since <LocalTime value={retracted_at} />.
         </Alert>
       )}
       {retracted_at === null && superseded_at !== null && (
         <Alert title="Replaced">
-          Replaced by a newer estimate on <Time value={superseded_at} />.
+          Replaced by a newer estimate on <LocalTime value={superseded_at} />.
         </Alert>
       )}
       <Facts
@@ -67,13 +67,13 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           ['Time', <PlaceTime key="when" value={milestone.occurred_at} zone={zone} />],
           ['Location', <PlaceOrText key="where" name={location} />],
           ['Container', milestone.container_number ?? 'All containers'],
-          ['Source', sourceLabel(milestone)],
+          ['Source', getSourceLabel(milestone)],
           ['Reason', milestone.reason_code && reasonLabel(milestone.reason_code)],
           ['Vessel', milestone.vessel],
           ['Voyage', milestone.voyage],
           ['Note', milestone.note],
           ['Your reference', milestone.external_id],
-          ['Recorded', <Time key="recorded" value={milestone.recorded_at} />],
+          ['Recorded', <LocalTime key="recorded" value={milestone.recorded_at} />],
         ]}
       />
       {retracted_at === null && <MilestoneActions milestone={milestone} onCorrect={() => setCorrects(true)} />}
@@ -149,19 +149,20 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
     <div>
       <Text size="sm">
         {`${to === null ? 'Retracted' : 'Corrected'} by ${actor.name ?? 'the system'}, `}
-        <Time value={at} />
+        <LocalTime value={at} />
       </Text>
       {from !== null &&
         to !== null &&
-        differingFields(from, to).map((field) => (
+        listDifferingFields(from, to).map((field) => (
           <Text key={field} size="sm" c="dimmed">
-            {FIELD_LABELS[field]}: <del>{renderField(from, field)}</del> <ins>{renderField(to, field)}</ins>
+            {FIELD_LABELS[field]}: <del>{renderMilestoneField(from, field)}</del>{' '}
+            <ins>{renderMilestoneField(to, field)}</ins>
           </Text>
         ))}
     </div>
   );
 }
 
-function renderField(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
-  return field === 'occurred_at' ? <Time value={milestone.occurred_at} /> : formatMilestoneField(milestone, field);
+function renderMilestoneField(milestone: Milestone, field: keyof typeof FIELD_LABELS) {
+  return field === 'occurred_at' ? <LocalTime value={milestone.occurred_at} /> : formatMilestoneField(milestone, field);
 }

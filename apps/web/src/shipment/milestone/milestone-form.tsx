@@ -5,12 +5,12 @@ import { useQuery } from '@tanstack/react-query';
 import type { Milestone } from '@tracking/client';
 import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
-import { placesQuery } from '../../values/places.ts';
+import { placeSearchQuery } from '../../values/places.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { OWN_ZONE, TIME_LIMITS, toInstant, formatInstantIn, toWallClock } from '../../values/zones.ts';
+import { USER_TIME_ZONE, DATE_TIME_LIMITS, toInstant, formatInstantInZone, toWallClock } from '../../values/zones.ts';
 import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
 import { useShipment } from '../shipment-queries.ts';
-import { type MilestoneValues, codeOptions, milestoneCodesQuery } from './milestone-values.ts';
+import { type MilestoneValues, buildCodeOptions, milestoneCodesQuery } from './milestone-values.ts';
 
 const CLASSIFIER_OPTIONS = Object.entries(CLASSIFIER_LABELS).map(([value, label]) => ({ value, label }));
 const SOURCE_OPTIONS = Object.entries(SOURCE_LABELS)
@@ -19,7 +19,7 @@ const SOURCE_OPTIONS = Object.entries(SOURCE_LABELS)
 
 export type MilestoneForm = UseFormReturnType<MilestoneValues>;
 
-interface Props {
+interface MilestoneInputsProps {
   readonly form: MilestoneForm;
   /** Time zone of the entered time. */
   readonly zone: string;
@@ -29,7 +29,7 @@ interface Props {
 }
 
 /** Form fields of a milestone. */
-export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
+export function MilestoneInputs({ form, zone, onZone, corrects }: MilestoneInputsProps) {
   const shipment = useShipment();
   const codes = useQuery(milestoneCodesQuery(useEnvironment()));
   const mayFeed = useHasPermission('milestones:feed');
@@ -40,7 +40,7 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
         value={form.values.code}
         label="Milestone"
         placeholder={codes.isPending ? 'Loading…' : 'Type to search'}
-        data={codeOptions(codes.data ?? [], shipment.mode)}
+        data={buildCodeOptions(codes.data ?? [], shipment.mode)}
         required
         data-autofocus
       />
@@ -56,7 +56,7 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
         {...form.getInputProps('container_number')}
         label="Container"
         placeholder="All containers"
-        data={listContainers(shipment.container_numbers, corrects)}
+        data={listSelectableContainers(shipment.container_numbers, corrects)}
         disabled={shipment.container_numbers.length === 0 && corrects?.container_number == null}
         clearable
       />
@@ -95,18 +95,18 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: Props) {
 /**
  * Lists the containers of the shipment, and the container of the milestone even if it was removed from the shipment.
  */
-function listContainers(numbers: readonly string[], corrects: Milestone | undefined): string[] {
+function listSelectableContainers(numbers: readonly string[], corrects: Milestone | undefined): string[] {
   return [...new Set([...numbers, corrects?.container_number ?? ''])].filter((number) => number !== '');
 }
 
-function TimeFields({ form, zone, onZone }: Omit<Props, 'corrects'>) {
+function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
   const { location, occurred_at } = form.values;
   const there = usePlaces([location.trim()]).get(location.trim())?.timezone;
   const at = toInstant(occurred_at, zone);
-  const zones = [...new Set([...(there == null ? [] : [there]), zone, OWN_ZONE, 'UTC'])];
+  const zones = [...new Set([...(there == null ? [] : [there]), zone, USER_TIME_ZONE, 'UTC'])];
   const labels: Readonly<Record<string, string>> = {
     UTC: 'UTC',
-    [OWN_ZONE]: `${OWN_ZONE} (your time zone)`,
+    [USER_TIME_ZONE]: `${USER_TIME_ZONE} (your time zone)`,
     ...(there != null && { [there]: `${there} (local time of the place)` }),
   };
   return (
@@ -116,7 +116,7 @@ function TimeFields({ form, zone, onZone }: Omit<Props, 'corrects'>) {
           {...form.getInputProps('occurred_at')}
           label="Time"
           type="datetime-local"
-          {...TIME_LIMITS}
+          {...DATE_TIME_LIMITS}
           required
         />
         <Select
@@ -127,9 +127,9 @@ function TimeFields({ form, zone, onZone }: Omit<Props, 'corrects'>) {
           allowDeselect={false}
         />
       </Group>
-      {at !== undefined && zone !== OWN_ZONE && (
+      {at !== undefined && zone !== USER_TIME_ZONE && (
         <Text size="xs" c="dimmed">
-          {`${formatInstantIn(at, OWN_ZONE)} in your time zone`}
+          {`${formatInstantInZone(at, USER_TIME_ZONE)} in your time zone`}
         </Text>
       )}
     </Stack>
@@ -140,7 +140,7 @@ function TimeFields({ form, zone, onZone }: Omit<Props, 'corrects'>) {
  * Location field: free text, or a port found by name. If the time is unchanged, it is converted to the time zone of the
  * place.
  */
-function LocationField({ form, zone, onZone }: Omit<Props, 'corrects'>) {
+function LocationField({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
   const environment = useEnvironment();
   const followPlace = (there: string) => {
     const at = toInstant(form.values.occurred_at, zone);
@@ -150,7 +150,7 @@ function LocationField({ form, zone, onZone }: Omit<Props, 'corrects'>) {
     onZone(there);
   };
   const [q] = useDebouncedValue(form.values.location.trim(), 200);
-  const found = useQuery(placesQuery(environment, q.length < 2 ? '' : q));
+  const found = useQuery(placeSearchQuery(environment, q.length < 2 ? '' : q));
   const places = new Map((found.data ?? []).map((place) => [place.code, place]));
   return (
     <Autocomplete

@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/client';
-import { emptyMilestone, toRequestBody, findCorrections, toFormValues } from './milestone-values.ts';
+import { createEmptyMilestoneValues, toRequestBody, buildCorrections, toFormValues } from './milestone-values.ts';
 
 const ZONE = 'Asia/Shanghai';
 const recorded: Milestone = {
@@ -28,7 +28,7 @@ const recorded: Milestone = {
 
 describe('the milestone form', () => {
   it('sends filled fields, with the time as an instant', () => {
-    const blank = emptyMilestone('2026-11-24T06:00:00Z', ZONE);
+    const blank = createEmptyMilestoneValues('2026-11-24T06:00:00Z', ZONE);
     const values = { ...blank, code: 'vessel_departed', location: ' CNSHA ', occurred_at: '2026-11-24T14:30' };
     expect(toRequestBody(values, ZONE)).toEqual({
       code: 'vessel_departed',
@@ -40,12 +40,12 @@ describe('the milestone form', () => {
   });
 
   it('sends nothing for an unchanged correction, although it does not show seconds', () => {
-    expect(findCorrections(recorded, toFormValues(recorded, ZONE), ZONE)).toEqual({});
+    expect(buildCorrections(recorded, toFormValues(recorded, ZONE), ZONE)).toEqual({});
   });
 
   it('sends changed fields of a correction, null for cleared ones', () => {
     const values = { ...toFormValues(recorded, ZONE), vessel: ' ', voyage: '412W', occurred_at: '2026-11-24T15:00' };
-    expect(findCorrections(recorded, values, ZONE)).toEqual({
+    expect(buildCorrections(recorded, values, ZONE)).toEqual({
       vessel: null,
       voyage: '412W',
       occurred_at: '2026-11-24T07:00:00.000Z',
@@ -54,7 +54,7 @@ describe('the milestone form', () => {
 
   it.each(['', '20261-11-24T15:00'])('sends an invalid time as typed, %j, for the service to refuse', (typed) => {
     const values = { ...toFormValues(recorded, ZONE), occurred_at: typed };
-    expect(findCorrections(recorded, values, ZONE)).toEqual({ occurred_at: typed });
+    expect(buildCorrections(recorded, values, ZONE)).toEqual({ occurred_at: typed });
     expect(toRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
   });
 });

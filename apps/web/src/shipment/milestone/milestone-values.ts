@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { BodyOf, ItemOf, Milestone, MilestoneFields, Shipment, components } from '@tracking/client';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { toInstant, toWallClock } from '../../values/zones.ts';
 import { CLASSIFIER_LABELS, type Classifier, type Reason, SOURCE_LABELS, type Source, reasonLabel } from '../labels.ts';
-import type { Versioned } from '../meanwhile/guarded-write.ts';
-import { parseVersion } from '../shipment-queries.ts';
+import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
+import { parseVersionFromETag } from '../shipment-queries.ts';
 
 /** Values of the milestone form. Empty strings and null stand for no value. */
 export interface MilestoneValues {
@@ -29,7 +29,7 @@ const CORRECTABLE_FIELDS = [
   ...(['vessel', 'voyage', 'note', 'external_id'] as const),
 ] as const;
 
-export function emptyMilestone(now: string, zone: string): MilestoneValues {
+export function createEmptyMilestoneValues(now: string, zone: string): MilestoneValues {
   const texts = { code: '', location: '', vessel: '', voyage: '', note: '', external_id: '' };
   const choices = { classifier: 'actual', source: 'manual', container_number: null, reason_code: null } as const;
   return { ...texts, ...choices, occurred_at: toWallClock(now, zone) };
@@ -53,13 +53,13 @@ export function toFormValues(milestone: Milestone, zone: string): MilestoneValue
 export function toRequestBody(values: MilestoneValues, zone: string): MilestoneFields {
   const entries = Object.entries({ ...values, occurred_at: toInstantIfValid(values.occurred_at, zone) });
   return Object.fromEntries(
-    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimText(value)]),
+    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimToNull(value)]),
   ) as unknown as MilestoneFields;
 }
 
 /** Builds the corrections: changed fields, null for a cleared field. If the time is unchanged, its seconds are kept. */
-export function findCorrections(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
-  const changed = CORRECTABLE_FIELDS.map((name) => [name, trimText(values[name]) || null] as const).filter(
+export function buildCorrections(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
+  const changed = CORRECTABLE_FIELDS.map((name) => [name, trimToNull(values[name]) || null] as const).filter(
     ([name, value]) => value !== before[name],
   );
   const isSameTime = values.occurred_at === toWallClock(before.occurred_at, zone);
@@ -67,7 +67,7 @@ export function findCorrections(before: Milestone, values: MilestoneValues, zone
   return { ...Object.fromEntries(changed), ...(occurred_at !== undefined && { occurred_at }) } as MilestoneChanges;
 }
 
-function trimText(value: string | null): string | null {
+function trimToNull(value: string | null): string | null {
   return typeof value === 'string' ? value.trim() : value;
 }
 
@@ -96,7 +96,7 @@ type CorrectableFields = Pick<Milestone, MilestoneField>;
 const MILESTONE_FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
 
 /** Lists the fields in which two milestones differ. */
-export function differingFields(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
+export function listDifferingFields(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
   return MILESTONE_FIELDS.filter((field) => from[field] !== to[field]);
 }
 
@@ -113,7 +113,7 @@ export function formatMilestoneField(
   return value;
 }
 
-export function sourceLabel({ source }: Pick<Milestone, 'source'>): string {
+export function getSourceLabel({ source }: Pick<Milestone, 'source'>): string {
   return SOURCE_LABELS[source];
 }
 
@@ -127,13 +127,13 @@ type MilestoneCode = components['schemas']['MilestoneCode'];
 export function milestoneCodesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['milestone-codes', environment],
-    queryFn: async ({ signal }) => (await api(environment).milestones.codes({ signal })).data,
+    queryFn: async ({ signal }) => (await getApiClient(environment).milestones.codes({ signal })).data,
     staleTime: Infinity,
   });
 }
 
 /** Builds the options of the milestone field. Codes that are common for the mode come first. */
-export function codeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
+export function buildCodeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
   const isUsual = ({ modes }: MilestoneCode) => mode === null || modes.includes(mode);
   const items = (some: readonly MilestoneCode[]) => some.map(({ code, label }) => ({ value: code, label }));
   const unusual = codes.filter((code) => !isUsual(code));
@@ -147,9 +147,9 @@ export function codeOptions(codes: readonly MilestoneCode[], mode: Shipment['mod
 export async function readMilestone(
   environment: Environment,
   { shipment_id, id }: Pick<Milestone, 'shipment_id' | 'id'>,
-): Promise<Versioned<Milestone>> {
-  const { data: thing, etag } = await api(environment).milestones.get(shipment_id, id).withResponse();
-  return { thing, version: parseVersion(etag) };
+): Promise<VersionedResource<Milestone>> {
+  const { data: thing, etag } = await getApiClient(environment).milestones.get(shipment_id, id).withResponse();
+  return { thing, version: parseVersionFromETag(etag) };
 }
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
@@ -163,7 +163,10 @@ export interface MilestoneChange {
 }
 
 /** Extracts the change of a milestone from a history entry. Undefined if the entry does not concern the milestone. */
-function extractChange({ at, actor, changes }: HistoryEntry, milestoneId: string): MilestoneChange | undefined {
+function extractMilestoneChange(
+  { at, actor, changes }: HistoryEntry,
+  milestoneId: string,
+): MilestoneChange | undefined {
   const { from = null, to = null } = (changes['milestone'] ?? {}) as { from?: Milestone | null; to?: Milestone | null };
   return [from?.id, to?.id].includes(milestoneId) ? { at, actor, from, to } : undefined;
 }
@@ -174,8 +177,8 @@ export function milestoneHistoryQuery(environment: Environment, shipmentId: stri
     queryKey: ['milestone-history', environment, shipmentId, id, revision],
     queryFn: async ({ signal }): Promise<MilestoneChange[]> => {
       const changes: MilestoneChange[] = [];
-      for await (const entry of api(environment).shipments.history(shipmentId, { limit: 200 }, { signal })) {
-        const change = extractChange(entry, id);
+      for await (const entry of getApiClient(environment).shipments.history(shipmentId, { limit: 200 }, { signal })) {
+        const change = extractMilestoneChange(entry, id);
         if (change?.from === null) break;
         if (change !== undefined) changes.push(change);
         if (changes.length >= revision - 1) break;

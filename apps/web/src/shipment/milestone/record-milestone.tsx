@@ -2,29 +2,29 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
-import { failureText, fieldErrors } from '../../app/failures.ts';
-import { useWrite } from '../../app/write.ts';
+import { formatFormFailure, getFieldErrors } from '../../app/failures.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
-import { OWN_ZONE } from '../../values/zones.ts';
+import { USER_TIME_ZONE } from '../../values/zones.ts';
 import { CurlCommand } from '../calls/snippet.tsx';
-import { useShipmentQueryKeys } from '../meanwhile/guarded-write.ts';
+import { useShipmentQueryKeys } from '../concurrent-changes/guarded-write.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
-import { emptyMilestone, toRequestBody } from './milestone-values.ts';
+import { createEmptyMilestoneValues, toRequestBody } from './milestone-values.ts';
 
 /** Form that records an actual, estimated or planned milestone. Concurrent recordings do not conflict. */
 export default function RecordMilestone({ onClose }: { readonly onClose: () => void }) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
-  const [zone, setZone] = useState(OWN_ZONE);
+  const [zone, setZone] = useState(USER_TIME_ZONE);
   const form = useForm({
     mode: 'controlled',
-    initialValues: emptyMilestone(new Date().toISOString(), OWN_ZONE),
+    initialValues: createEmptyMilestoneValues(new Date().toISOString(), USER_TIME_ZONE),
     validate: {
       code: (code) => (code === '' ? 'Choose a milestone' : null),
       occurred_at: (at) => (at === '' ? 'Enter a time' : null),
     },
   });
-  const record = useWrite({
+  const record = useApiWrite({
     write: (values: typeof form.values) => client.milestones.record(shipment.id, toRequestBody(values, zone)),
     invalidates: touches,
     onDone: ({ label, warnings }) => {
@@ -33,7 +33,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
       onClose();
     },
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       return true;
     },
   });
@@ -47,7 +47,7 @@ export default function RecordMilestone({ onClose }: { readonly onClose: () => v
         )}
         {record.isError && (
           <Alert color="red" role="alert" title="Milestone not recorded">
-            {failureText(record.error, Object.keys(form.values))}
+            {formatFormFailure(record.error, Object.keys(form.values))}
           </Alert>
         )}
         <MilestoneInputs form={form} zone={zone} onZone={setZone} />

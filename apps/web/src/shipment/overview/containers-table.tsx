@@ -8,13 +8,19 @@ import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, usePlaces } from '../../values/place.tsx';
-import { Time } from '../../values/time.tsx';
-import { dateIn, formatDate } from '../../values/zones.ts';
+import { LocalTime } from '../../values/time.tsx';
+import { getDateInZone, formatDate } from '../../values/zones.ts';
 import { milestonesQuery, useShipment } from '../shipment-queries.ts';
-import { type Container, type FreeTime, freeTimeFacts, formatFreeTime, calculateFreeTime } from './overview-values.ts';
+import {
+  type Container,
+  type FreeTime,
+  extractFreeTimeFacts,
+  formatFreeTime,
+  calculateFreeTime,
+} from './overview-values.ts';
 
 /** The form is loaded when it is opened. */
-const EditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
+const LazyEditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
 
 const FREE_TIME_LABELS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
 
@@ -25,12 +31,12 @@ export function ContainersTable() {
   const { data: milestones = [] } = useQuery(milestonesQuery(environment, id));
   const [edited, setEdited] = useState<string>();
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone ?? 'UTC';
-  const today = dateIn(new Date().toISOString(), zone);
+  const today = getDateInZone(new Date().toISOString(), zone);
   if (containers.length === 0) return <Text size="sm">No containers</Text>;
-  const facts = freeTimeFacts(shipment, milestones);
+  const facts = extractFreeTimeFacts(shipment, milestones);
   const rows = containers
     .map((container) => ({ container, free: calculateFreeTime(container, facts, today) }))
-    .toSorted((a, b) => compareNumbers(a.free?.daysLeft ?? Infinity, b.free?.daysLeft ?? Infinity));
+    .toSorted((a, b) => compareContainerNumbers(a.free?.daysLeft ?? Infinity, b.free?.daysLeft ?? Infinity));
   const close = () => setEdited(undefined);
   return (
     <>
@@ -105,14 +111,14 @@ export function ContainersTable() {
         closeOnClickOutside={false}
       >
         <Suspense fallback={<Loader aria-label="Loading the form" />}>
-          {edited !== undefined && <EditContainer number={edited} onClose={close} />}
+          {edited !== undefined && <LazyEditContainer number={edited} onClose={close} />}
         </Suspense>
       </Modal>
     </>
   );
 }
 
-function compareNumbers(one: number, other: number): number {
+function compareContainerNumbers(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
@@ -137,7 +143,7 @@ function LastMilestone({ container: { last_milestone } }: { readonly container: 
     <>
       {last_milestone.label}
       <Text size="xs" c="dimmed" component="div">
-        <PlaceOrText name={last_milestone.location} />, <Time value={last_milestone.occurred_at} />
+        <PlaceOrText name={last_milestone.location} />, <LocalTime value={last_milestone.occurred_at} />
       </Text>
     </>
   );

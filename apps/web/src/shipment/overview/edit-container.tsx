@@ -2,16 +2,16 @@ import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { failureText, fieldErrors } from '../../app/failures.ts';
-import { useWrite } from '../../app/write.ts';
+import { formatFormFailure, getFieldErrors } from '../../app/failures.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { DATE_LIMITS } from '../../values/zones.ts';
 import {
   ResourceChangedError,
-  type Versioned,
+  type VersionedResource,
   writeIfUnchanged,
   useShipmentQueryKeys,
-} from '../meanwhile/guarded-write.ts';
+} from '../concurrent-changes/guarded-write.ts';
 import { FieldConflicts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import {
@@ -19,42 +19,42 @@ import {
   type Container,
   type ContainerField,
   type ContainerValues,
-  containerChanges,
-  containerValues,
-  isSameContainer,
+  buildContainerPatch,
+  toContainerValues,
+  haveSameContainerFields,
 } from './overview-values.ts';
 
-interface Props {
+interface EditContainerProps {
   readonly number: string;
   readonly onClose: () => void;
 }
 
 /** Form for container facts that no milestone reports: size, seal and free days. */
-export default function EditContainer({ number, onClose }: Props) {
+export default function EditContainer({ number, onClose }: EditContainerProps) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
   const read = async () => {
     const { containers, version } = await client.shipments.get(shipment.id);
     return { thing: containers.find((each) => each.number === number), version };
   };
-  const [seen, setSeen] = useState<Versioned<Container | undefined>>({
+  const [seen, setSeen] = useState<VersionedResource<Container | undefined>>({
     thing: shipment.containers.find((each) => each.number === number),
     version: shipment.version,
   });
-  const [theirs, setTheirs] = useState<Versioned<Container | undefined>>();
-  const form = useForm<ContainerValues>({ mode: 'controlled', initialValues: containerValues(seen.thing) });
-  const changes = containerChanges(seen.thing, form.values);
-  const write = useWrite({
+  const [theirs, setTheirs] = useState<VersionedResource<Container | undefined>>();
+  const form = useForm<ContainerValues>({ mode: 'controlled', initialValues: toContainerValues(seen.thing) });
+  const changes = buildContainerPatch(seen.thing, form.values);
+  const write = useApiWrite({
     write: (from: typeof seen) =>
       writeIfUnchanged(from, {
         read,
-        isSame: isSameContainer,
+        isSame: haveSameContainerFields,
         write: (ifMatch) => client.shipments.patchContainer(shipment.id, number, changes, { ifMatch }),
       }),
     done: `Container ${number} saved.`,
     invalidates: touches,
     onDone: onClose,
     showsError: (error) => {
-      form.setErrors(fieldErrors(error) ?? {});
+      form.setErrors(getFieldErrors(error) ?? {});
       if (error instanceof ResourceChangedError) setTheirs((error as ResourceChangedError<Container | undefined>).now);
       return true;
     },
@@ -72,7 +72,7 @@ export default function EditContainer({ number, onClose }: Props) {
         }}
         onTakeTheirs={() => {
           setSeen(theirs);
-          form.setValues(containerValues(theirs.thing));
+          form.setValues(toContainerValues(theirs.thing));
           setTheirs(undefined);
           write.reset();
         }}
@@ -84,7 +84,7 @@ export default function EditContainer({ number, onClose }: Props) {
       <Stack>
         {write.isError && (
           <Alert color="red" role="alert" title="Container not saved">
-            {failureText(write.error, Object.keys(form.values))}
+            {formatFormFailure(write.error, Object.keys(form.values))}
           </Alert>
         )}
         <TextInput
@@ -124,7 +124,7 @@ export default function EditContainer({ number, onClose }: Props) {
 interface ContainerConflictProps {
   readonly before: Container | undefined;
   readonly theirs: Container | undefined;
-  readonly mine: ReturnType<typeof containerChanges>;
+  readonly mine: ReturnType<typeof buildContainerPatch>;
   readonly isPending: boolean;
   readonly onKeepMine: () => void;
   readonly onTakeTheirs: () => void;

@@ -1,32 +1,32 @@
 import { Alert, Stack, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
-import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../../shipments/plain-fields.ts';
+import { PLAIN_FIELD_NAMES, type PlainFieldName, getPlainField } from '../../shipments/plain-fields.ts';
 import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName, PlaceTime, usePlaces } from '../../values/place.tsx';
-import { Time } from '../../values/time.tsx';
-import { Card, Facts } from '../parts.tsx';
+import { LocalTime } from '../../values/time.tsx';
+import { TitledCard, Facts } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
-import { type StopTimes, type Leg, type Stop, listStops } from './overview-values.ts';
+import { type StopTimes, type Leg, type JourneyStop, listStops } from './overview-values.ts';
 
 /** Section with journey, containers, parties and references of the shipment. */
 export function OverviewSection() {
   return (
     <Stack gap="sm">
-      <Card title="Journey">
+      <TitledCard title="Journey">
         <JourneyStops />
-      </Card>
-      <Card title="Containers">
+      </TitledCard>
+      <TitledCard title="Containers">
         <ContainersTable />
-      </Card>
+      </TitledCard>
       <div className={classes['two']}>
-        <Card title="Parties">
-          <Parties />
-        </Card>
-        <Card title="References">
-          <References />
-        </Card>
+        <TitledCard title="Parties">
+          <ShipmentParties />
+        </TitledCard>
+        <TitledCard title="References">
+          <ShipmentReferences />
+        </TitledCard>
       </div>
     </Stack>
   );
@@ -62,7 +62,7 @@ function StopTimes({
   stop: { arrival, departure },
   zone,
 }: {
-  readonly stop: Stop;
+  readonly stop: JourneyStop;
   readonly zone: string | null | undefined;
 }) {
   return (
@@ -99,46 +99,46 @@ function NextLeg({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg
   );
 }
 
-function Parties() {
+function ShipmentParties() {
   const { shipper, consignee, carrier_scac } = useShipment();
   return (
     <Facts
       facts={[
-        ['Shipper', partyLabel(shipper)],
-        ['Consignee', partyLabel(consignee)],
+        ['Shipper', formatParty(shipper)],
+        ['Consignee', formatParty(consignee)],
         ['Carrier', carrier_scac ?? '—'],
       ]}
     />
   );
 }
 
-function partyLabel(party: Shipment['shipper']): string {
+function formatParty(party: Shipment['shipper']): string {
   if (party === null) return '—';
   const { name, external_id } = party;
   return name === null ? (external_id ?? '—') : external_id === null ? name : `${name} (${external_id})`;
 }
 
-function factLabel(name: PlainFieldName, { mode }: Shipment): string {
+function getReferenceLabel(name: PlainFieldName, { mode }: Shipment): string {
   if (name === 'master_bill' && mode === 'air') return 'Air waybill';
-  const { label, shortLabel = label } = plainField(name);
+  const { label, shortLabel = label } = getPlainField(name);
   return shortLabel;
 }
 
-function References() {
+function ShipmentReferences() {
   const shipment = useShipment();
   const { mode, load_type, references, metadata } = shipment;
   return (
     <Facts
       facts={[
         ['Your reference', shipment.external_id],
-        ...PLAIN_FIELD_NAMES.map((name) => [factLabel(name, shipment), shipment[name]] as const),
+        ...PLAIN_FIELD_NAMES.map((name) => [getReferenceLabel(name, shipment), shipment[name]] as const),
         ...references.map(({ type, value }) => [type, value] as const),
         ['Mode', mode && MODE_LABELS[mode]],
         ['Load type', load_type && LOAD_TYPE_LABELS[load_type]],
         ...Object.entries(metadata ?? {}),
         ['ID', shipment.id],
-        ['Created', <Time key="created" value={shipment.created_at} />],
-        ['Updated', <Time key="changed" value={shipment.updated_at} />],
+        ['Created', <LocalTime key="created" value={shipment.created_at} />],
+        ['Updated', <LocalTime key="changed" value={shipment.updated_at} />],
       ]}
     />
   );

@@ -2,12 +2,12 @@ import type { Milestone } from '@tracking/client';
 import {
   type Container,
   type Leg,
-  containerChanges,
-  containerValues,
-  freeTimeFacts,
+  buildContainerPatch,
+  toContainerValues,
+  extractFreeTimeFacts,
   formatFreeTime,
   calculateFreeTime,
-  isSameContainer,
+  haveSameContainerFields,
   listStops,
 } from './overview-values.ts';
 
@@ -69,11 +69,14 @@ describe('the free time of a container', () => {
       ...{ retracted_at: null, superseded_at: null, ...more },
     }) as Milestone;
   const kindOf = (container: Partial<Container>, shipment: object = {}, milestones: readonly Milestone[] = []) =>
-    calculateFreeTime({ ...CONTAINER, ...container }, freeTimeFacts({ ...SHIPMENT, ...shipment }, milestones), TODAY)
-      ?.kind;
+    calculateFreeTime(
+      { ...CONTAINER, ...container },
+      extractFreeTimeFacts({ ...SHIPMENT, ...shipment }, milestones),
+      TODAY,
+    )?.kind;
 
   it('runs at the terminal until the container leaves, then until it is returned', () => {
-    const facts = freeTimeFacts(SHIPMENT, []);
+    const facts = extractFreeTimeFacts(SHIPMENT, []);
     expect(calculateFreeTime(CONTAINER, facts, TODAY)).toEqual({ kind: 'demurrage', until: '2026-11-26', daysLeft: 2 });
     expect(calculateFreeTime({ ...CONTAINER, status: 'out_for_delivery' }, facts, '2026-11-25')).toEqual({
       kind: 'detention',
@@ -120,7 +123,7 @@ describe('the free time of a container', () => {
     ['2026-11-26', 'last free day'],
     ['2026-11-27', '1 day over'],
   ])('on %s is shown as %s', (today, label) => {
-    const free = calculateFreeTime(CONTAINER, freeTimeFacts(SHIPMENT, []), today);
+    const free = calculateFreeTime(CONTAINER, extractFreeTimeFacts(SHIPMENT, []), today);
     expect(free && formatFreeTime(free)).toBe(label);
   });
 });
@@ -132,16 +135,16 @@ describe('the container form', () => {
   } as unknown as Container;
 
   it('sends nothing without changes', () => {
-    expect(containerChanges(container, containerValues(container))).toEqual({});
+    expect(buildContainerPatch(container, toContainerValues(container))).toEqual({});
   });
 
   it('sends changed fields, null for cleared ones', () => {
-    const values = { ...containerValues(container), size_type: ' 22G1 ', last_free_day: '' };
-    expect(containerChanges(container, values)).toEqual({ size_type: '22G1', last_free_day: null });
+    const values = { ...toContainerValues(container), size_type: ' 22G1 ', last_free_day: '' };
+    expect(buildContainerPatch(container, values)).toEqual({ size_type: '22G1', last_free_day: null });
   });
 
   it('treats a container as unchanged if only milestones changed it', () => {
-    expect(isSameContainer(container, { ...container, status: 'arrived' })).toBe(true);
-    expect(isSameContainer(container, { ...container, seal_number: 'S1' })).toBe(false);
+    expect(haveSameContainerFields(container, { ...container, status: 'arrived' })).toBe(true);
+    expect(haveSameContainerFields(container, { ...container, seal_number: 'S1' })).toBe(false);
   });
 });

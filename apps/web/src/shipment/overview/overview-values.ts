@@ -1,5 +1,5 @@
 import type { BodyOf, Milestone, Shipment } from '@tracking/client';
-import { daysBetween } from '../../values/zones.ts';
+import { countDaysBetween } from '../../values/zones.ts';
 import { isInEffect } from '../timeline/timeline-rows.ts';
 
 export type Leg = Shipment['legs'][number];
@@ -11,7 +11,7 @@ export interface StopTimes {
 }
 
 /** A place where the goods arrive, change transport or depart. */
-export interface Stop {
+export interface JourneyStop {
   readonly place: string | null;
   /** Arrival at the stop. Undefined at the origin. */
   readonly arrival: StopTimes | undefined;
@@ -23,13 +23,13 @@ export interface Stop {
   readonly state: 'left' | 'here' | 'ahead';
 }
 
-type Where = Omit<Stop, 'state'>;
+type Where = Omit<JourneyStop, 'state'>;
 
 /**
  * Lists the stops of a journey in order. If a leg ends at one place and the next leg starts at another, both are
  * listed.
  */
-export function listStops(legs: readonly Leg[]): Stop[] {
+export function listStops(legs: readonly Leg[]): JourneyStop[] {
   const stops = legs.flatMap((leg, index): Where[] => {
     const before = legs[index - 1];
     const departure = { estimated: leg.etd, actual: leg.atd };
@@ -48,10 +48,10 @@ export function listStops(legs: readonly Leg[]): Stop[] {
     departure: undefined,
     onward: undefined,
   };
-  return addStates(end === undefined ? stops : [...stops, end]);
+  return addStopStates(end === undefined ? stops : [...stops, end]);
 }
 
-function addStates(stops: readonly Where[]): Stop[] {
+function addStopStates(stops: readonly Where[]): JourneyStop[] {
   const isReached = ({ arrival, departure }: Where) => arrival?.actual != null || departure?.actual != null;
   const furthest = stops.findLastIndex(isReached);
   return stops.map((stop, index) => {
@@ -92,7 +92,7 @@ const OUT_OF_TERMINAL_STATUSES: readonly Container['status'][] = [
   ...RETURNED_STATUSES,
 ];
 
-export function freeTimeFacts(
+export function extractFreeTimeFacts(
   { status, load_type }: Pick<Shipment, 'status' | 'load_type'>,
   milestones: readonly Milestone[],
 ): FreeTimeFacts {
@@ -123,7 +123,7 @@ export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): Run
 /** @param today date at the place, such as "2026-11-24" */
 export function calculateFreeTime(container: Dated, facts: FreeTimeFacts, today: string): FreeTime | null {
   const running = findRunningFreeTime(container, facts);
-  return running && { ...running, daysLeft: daysBetween(today, running.until) };
+  return running && { ...running, daysLeft: countDaysBetween(today, running.until) };
 }
 
 /** Formats the remaining free time, such as "3 days left" or "2 days over". */
@@ -146,17 +146,17 @@ export type ContainerValues = Readonly<Record<ContainerField, string>>;
 
 const CONTAINER_FIELD_NAMES = Object.keys(CONTAINER_FIELDS) as ContainerField[];
 
-export function containerValues(container: Container | undefined): ContainerValues {
+export function toContainerValues(container: Container | undefined): ContainerValues {
   return Object.fromEntries(CONTAINER_FIELD_NAMES.map((field) => [field, container?.[field] ?? ''])) as ContainerValues;
 }
 
 /** Builds the changed container fields, with null for a cleared field. */
-export function containerChanges(before: Container | undefined, values: ContainerValues): BodyOf<'changeContainer'> {
+export function buildContainerPatch(before: Container | undefined, values: ContainerValues): BodyOf<'changeContainer'> {
   const entries = CONTAINER_FIELD_NAMES.map((field) => [field, values[field].trim() || null] as const);
   return Object.fromEntries(entries.filter(([field, value]) => value !== (before?.[field] ?? null)));
 }
 
 /** Compares the container fields that can be edited. Milestones may differ. */
-export function isSameContainer(one: Container | undefined, other: Container | undefined): boolean {
+export function haveSameContainerFields(one: Container | undefined, other: Container | undefined): boolean {
   return CONTAINER_FIELD_NAMES.every((field) => one?.[field] === other?.[field]);
 }

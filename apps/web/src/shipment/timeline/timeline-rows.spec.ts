@@ -1,5 +1,5 @@
 import type { Milestone } from '@tracking/client';
-import { delayHours, buildTimelineRows } from './timeline-rows.ts';
+import { calculateDelayHours, buildTimelineRows } from './timeline-rows.ts';
 
 let count = 0;
 function milestone(
@@ -91,7 +91,7 @@ describe('timeline rows', () => {
       standing,
     );
     const [unplanned] = buildTimelineRows([milestone('discharged', 'actual', 2)], standing);
-    expect(late && delayHours(late)).toBe(24);
-    expect(unplanned && delayHours(unplanned)).toBeUndefined();
+    expect(late && calculateDelayHours(late)).toBe(24);
+    expect(unplanned && calculateDelayHours(unplanned)).toBeUndefined();
   });
 });

@@ -38,20 +38,20 @@ export function buildTimelineRows(
   const steps = Map.groupBy(shown, ({ code, location, container_number }) =>
     [code, location ?? '', container_number ?? ''].join(' '),
   );
-  return [...steps].flatMap(([key, step]) => buildStepRows(key, step)).toSorted(compareByTime);
+  return [...steps].flatMap(([key, step]) => buildEventRows(key, step)).toSorted(compareRowsByTime);
 }
 
 /**
  * Builds the rows of an event at a place. If the event happened several times, each has a row, and plan and estimate
  * belong to the first.
  */
-function buildStepRows(key: string, step: readonly Milestone[]): TimelineRow[] {
+function buildEventRows(key: string, step: readonly Milestone[]): TimelineRow[] {
   const of = (classifier: Milestone['classifier']) => step.filter((milestone) => milestone.classifier === classifier);
   const [planned, estimated, actual] = [of('planned'), of('estimated'), of('actual')];
   const standing = actual.filter(isInEffect);
   const [first, ...repeated] = standing;
   const head = first === undefined ? actual : [...actual.filter((milestone) => !isInEffect(milestone)), first];
-  const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => actualOnly(each))];
+  const groups = [{ planned, estimated, actual: head }, ...repeated.map((each) => toActualOnlyCells(each))];
   return groups.map((group, index) => {
     const [any] = [...group.actual, ...group.estimated, ...group.planned] as [Milestone, ...Milestone[]];
     const { code, label, location, container_number } = any;
@@ -60,13 +60,13 @@ function buildStepRows(key: string, step: readonly Milestone[]): TimelineRow[] {
   });
 }
 
-const actualOnly = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
+const toActualOnlyCells = (actual: Milestone) => ({ planned: [], estimated: [], actual: [actual] });
 
 /**
  * Returns the milestone that determines the time of a row: the actual one, otherwise the estimate, otherwise the plan.
  * A row with only retracted milestones uses their time.
  */
-export function decisiveMilestone({ actual, estimated, planned }: TimelineRow): Milestone {
+export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRow): Milestone {
   const newest = estimated.filter(isInEffect).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
   const all = [
     ...actual.filter(isInEffect),
@@ -79,13 +79,13 @@ export function decisiveMilestone({ actual, estimated, planned }: TimelineRow): 
   return all[0] as Milestone;
 }
 
-function compareByTime(one: TimelineRow, other: TimelineRow): number {
-  const [a, b] = [decisiveMilestone(one), decisiveMilestone(other)];
+function compareRowsByTime(one: TimelineRow, other: TimelineRow): number {
+  const [a, b] = [findDecisiveMilestone(one), findDecisiveMilestone(other)];
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }
 
 /** Returns the hours by which the actual or estimated time is later than the plan. Undefined without both. */
-export function delayHours(row: TimelineRow): number | undefined {
+export function calculateDelayHours(row: TimelineRow): number | undefined {
   const plan = row.planned.find(isInEffect);
   const latest = row.actual.find(isInEffect) ?? row.estimated.findLast(isInEffect);
   if (plan === undefined || latest === undefined) return undefined;

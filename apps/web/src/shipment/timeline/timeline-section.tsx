@@ -3,17 +3,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Milestone } from '@tracking/client';
 import { useState } from 'react';
-import { LazySelect, onDemand } from '../../app/lazy.tsx';
+import { LazySelect, loadOnDemand } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
 import { PlaceOrText, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { SOURCE_LABELS } from '../labels.ts';
 import { type TimelineSearch, milestonesQuery, useShipment } from '../shipment-queries.ts';
-import { type TimelineRow, delayHours, isInEffect, buildTimelineRows } from './timeline-rows.ts';
+import { type TimelineRow, calculateDelayHours, isInEffect, buildTimelineRows } from './timeline-rows.ts';
 import classes from './timeline-section.module.css';
 
-const MilestoneDetails = onDemand(async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails);
+const MilestoneDetails = loadOnDemand(
+  async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails,
+);
 
 /** Section with planned, estimated and actual milestones in order. The page URL contains the opened milestone. */
 export function TimelineSection() {
@@ -113,7 +115,12 @@ function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
                 {hasContainers && <Table.Td data-label="Container">{row.container ?? 'All containers'}</Table.Td>}
                 <MilestoneCell data-label="Planned" milestones={row.planned} zone={zone} />
                 <MilestoneCell data-label="Estimated" milestones={row.estimated} zone={zone} />
-                <MilestoneCell data-label="Actual" milestones={row.actual} zone={zone} slip={delayHours(row)} />
+                <MilestoneCell
+                  data-label="Actual"
+                  milestones={row.actual}
+                  zone={zone}
+                  slip={calculateDelayHours(row)}
+                />
               </Table.Tr>
             );
           })}
@@ -168,7 +175,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
 
 /** Badge of a corrected, retracted or replaced milestone. */
 function MilestoneBadge({ milestone }: { readonly milestone: Milestone }) {
-  const mark = badgeText(milestone);
+  const mark = getMilestoneBadgeText(milestone);
   if (mark === undefined) return null;
   return (
     <Badge size="xs" variant="light" color="gray" tt="none" autoContrast>
@@ -177,7 +184,7 @@ function MilestoneBadge({ milestone }: { readonly milestone: Milestone }) {
   );
 }
 
-function badgeText({ retracted_at, superseded_at, revision }: Milestone): string | undefined {
+function getMilestoneBadgeText({ retracted_at, superseded_at, revision }: Milestone): string | undefined {
   if (retracted_at !== null) return 'retracted';
   if (superseded_at !== null) return 'replaced';
   return revision > 1 ? 'corrected' : undefined;

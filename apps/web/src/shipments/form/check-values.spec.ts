@@ -1,16 +1,16 @@
 import type { FieldError } from '@tracking/client';
-import { validateShipment, parseContainerNumbers, paramLabel, assignErrorsToFields } from './check-values.ts';
-import { EMPTY_LEG, EMPTY_VALUES } from './form-values.ts';
+import { validateShipment, parseContainerNumbers, getParamLabel, assignErrorsToFields } from './check-values.ts';
+import { EMPTY_LEG_VALUES, EMPTY_SHIPMENT_VALUES } from './form-values.ts';
 
 describe('check values', () => {
-  const GOOD = { ...EMPTY_VALUES, external_id: 'PO-1' };
+  const GOOD = { ...EMPTY_SHIPMENT_VALUES, external_id: 'PO-1' };
 
   describe('the check before sending', () => {
     it('requires one of three references', () => {
-      expect(validateShipment(EMPTY_VALUES)).toHaveProperty('external_id');
+      expect(validateShipment(EMPTY_SHIPMENT_VALUES)).toHaveProperty('external_id');
       expect(validateShipment(GOOD)).toEqual({});
-      expect(validateShipment({ ...EMPTY_VALUES, house_bill: 'H-1' })).toEqual({});
-      expect(validateShipment({ ...EMPTY_VALUES, container_numbers: ['CSQU3054383'] })).toEqual({});
+      expect(validateShipment({ ...EMPTY_SHIPMENT_VALUES, house_bill: 'H-1' })).toEqual({});
+      expect(validateShipment({ ...EMPTY_SHIPMENT_VALUES, container_numbers: ['CSQU3054383'] })).toEqual({});
     });
 
     it('checks container numbers by mode, but accepts a wrong check digit', () => {
@@ -21,7 +21,7 @@ describe('check values', () => {
     });
 
     it('checks codes by the mode of the leg, or else of the shipment', () => {
-      const leg = { ...EMPTY_LEG, origin_port: 'AMS', carrier_scac: 'K4' };
+      const leg = { ...EMPTY_LEG_VALUES, origin_port: 'AMS', carrier_scac: 'K4' };
       expect(Object.keys(validateShipment({ ...GOOD, mode: 'ocean', legs: [leg] }))).toEqual([
         'legs.0.carrier_scac',
         'legs.0.origin_port',
@@ -57,7 +57,7 @@ describe('form errors', () => {
   describe('the errors of the API', () => {
     it('appear at their fields', () => {
       const values = {
-        ...EMPTY_VALUES,
+        ...EMPTY_SHIPMENT_VALUES,
         metadata: [
           { name: 'a', value: '' },
           { name: 'cost.centre', value: 'x' },
@@ -82,17 +82,17 @@ describe('form errors', () => {
     });
 
     it('appear above the form if it has no such field', () => {
-      expect(assignErrorsToFields([wrong('original_eta')], EMPTY_VALUES)).toEqual({
+      expect(assignErrorsToFields([wrong('original_eta')], EMPTY_SHIPMENT_VALUES)).toEqual({
         errors: {},
         others: ['original_eta: Wrong.'],
       });
     });
 
     it('use the labels of the form', () => {
-      expect(paramLabel('legs[1].etd')).toBe('Legs, 2');
-      expect(paramLabel('origin_port')).toBe('Origin');
-      expect(paramLabel('no_field')).toBeUndefined();
-      expect(paramLabel(null)).toBeUndefined();
+      expect(getParamLabel('legs[1].etd')).toBe('Legs, 2');
+      expect(getParamLabel('origin_port')).toBe('Origin');
+      expect(getParamLabel('no_field')).toBeUndefined();
+      expect(getParamLabel(null)).toBeUndefined();
     });
   });
 });

@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/client';
 import { isCarrierCode, isContainerNumber, isPortCode, normaliseCode } from '../../values/codes.ts';
 import { FIELD_LABELS, type ShipmentField, type ShipmentValues } from './form-values.ts';
 
-const CONCATENATED_NUMBERS = /^(?:[A-Z]{4}\d{7}){2,}$/;
+const CONCATENATED_CONTAINER_NUMBERS_PATTERN = /^(?:[A-Z]{4}\d{7}){2,}$/;
 /** Maximum number of containers per shipment in the API. */
 const MAX_CONTAINERS = 200;
 
@@ -13,7 +13,7 @@ const MAX_CONTAINERS = 200;
 export function parseContainerNumbers(texts: readonly string[]): readonly string[] {
   const numbers = texts
     .map(normaliseCode)
-    .flatMap((text) => (CONCATENATED_NUMBERS.test(text) ? (text.match(/.{11}/g) ?? []) : [text]));
+    .flatMap((text) => (CONCATENATED_CONTAINER_NUMBERS_PATTERN.test(text) ? (text.match(/.{11}/g) ?? []) : [text]));
   return [...new Set(numbers.filter((number) => number !== ''))];
 }
 
@@ -95,7 +95,7 @@ function toFieldPath(param: string, { metadata }: ShipmentValues): string | unde
 }
 
 /** Returns the field label for a parameter of a warning, such as "Legs, 2" for `legs[1].etd`. */
-export function paramLabel(param: string | null): string | undefined {
+export function getParamLabel(param: string | null): string | undefined {
   const [field = '', index] = (param ?? '').split(/[.[\]]+/);
   if (!Object.hasOwn(FIELD_LABELS, field)) return undefined;
   const label = FIELD_LABELS[field as ShipmentField];

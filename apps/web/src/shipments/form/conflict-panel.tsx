@@ -2,11 +2,11 @@ import { Alert, Button, Group, List, Radio, Stack, Text, Title } from '@mantine/
 import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import { FIELD_LABELS, type LegValues, type ShipmentField, type ShipmentValues, toFormValues } from './form-values.ts';
-import { type Choice, type Conflict, type FieldChange, actorName, mergeChanges } from './save-shipment.ts';
+import { type Choice, type Conflict, type FieldChange, actorName, mergeWithConflict } from './save-shipment.ts';
 
-interface Props {
+interface ConflictPanelProps {
   readonly base: Shipment;
   readonly mine: ShipmentValues;
   readonly conflict: Conflict;
@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** Shows the changes of other users. The user chooses the value of each field that both sides changed. */
-export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
+export function ConflictPanel({ base, mine, conflict, onSave, onBack }: ConflictPanelProps) {
   const [choices, setChoices] = useState<Partial<Record<ShipmentField, Choice>>>({});
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [conflict]);
@@ -80,10 +80,14 @@ export function ConflictPanel({ base, mine, conflict, onSave, onBack }: Props) {
           <Text size="sm">{`Your changes without conflicts: ${own.map((field) => FIELD_LABELS[field]).join(', ')}`}</Text>
         )}
         <Group justify="end">
-          <Button variant="default" disabled={!isChosen} onClick={() => onBack(mergeChanges(mine, conflict, choices))}>
+          <Button
+            variant="default"
+            disabled={!isChosen}
+            onClick={() => onBack(mergeWithConflict(mine, conflict, choices))}
+          >
             Back to form
           </Button>
-          <Button disabled={!isChosen} onClick={() => onSave(mergeChanges(mine, conflict, choices))}>
+          <Button disabled={!isChosen} onClick={() => onSave(mergeWithConflict(mine, conflict, choices))}>
             Save
           </Button>
         </Group>
@@ -96,7 +100,7 @@ function ChangeAuthor({ by }: Pick<FieldChange, 'by'>) {
   if (by === undefined) return null;
   return (
     <Text span size="xs" c="dimmed">
-      {actorName(by.actor)}, <Time value={by.at} />
+      {actorName(by.actor)}, <LocalTime value={by.at} />
     </Text>
   );
 }
@@ -108,15 +112,15 @@ function joinAuthorNames({ both, others }: Conflict): string {
   return each.length === 0 ? 'Another user' : each.join(' and ');
 }
 
-const EMPTY_VALUE = '—';
+const EMPTY_VALUE_TEXT = '—';
 
 type Shown = { readonly [Field in ShipmentField]?: (value: ShipmentValues[Field]) => string };
 /** Formatters of field values. Fields without a formatter are shown unchanged. */
-const FORMATTERS: Shown = {
+const FIELD_FORMATTERS: Shown = {
   mode: (mode) => (mode === null ? '' : MODE_LABELS[mode]),
   load_type: (type) => (type === null ? '' : LOAD_TYPE_LABELS[type]),
-  etd: formatTime,
-  eta: formatTime,
+  etd: formatTimeWithSeconds,
+  eta: formatTimeWithSeconds,
   shipper: formatParty,
   consignee: formatParty,
   container_numbers: (numbers) => joinNonEmpty(numbers),
@@ -127,9 +131,9 @@ const FORMATTERS: Shown = {
 
 /** Formats the value of a field as one line. */
 function formatValue(values: ShipmentValues, field: ShipmentField): string {
-  const show = FORMATTERS[field] as ((value: unknown) => string) | undefined;
+  const show = FIELD_FORMATTERS[field] as ((value: unknown) => string) | undefined;
   const text = show === undefined ? (values[field] as string | null) : show(values[field]);
-  return text === null || text === '' ? EMPTY_VALUE : text;
+  return text === null || text === '' ? EMPTY_VALUE_TEXT : text;
 }
 
 function formatParty({ name, external_id }: ShipmentValues['shipper']): string {
@@ -137,7 +141,7 @@ function formatParty({ name, external_id }: ShipmentValues['shipper']): string {
 }
 
 function formatLeg({ origin_port, destination_port, vessel, voyage, carrier_scac, etd, eta }: LegValues): string {
-  const times = joinNonEmpty([formatTime(etd), formatTime(eta)], ' – ');
+  const times = joinNonEmpty([formatTimeWithSeconds(etd), formatTimeWithSeconds(eta)], ' – ');
   const by = joinNonEmpty([carrier_scac, vessel, voyage], ' ');
   return joinNonEmpty([`${origin_port ?? '?'} → ${destination_port ?? '?'}`, by, times]);
 }
@@ -147,7 +151,7 @@ function joinNonEmpty(parts: readonly string[], between = ', '): string {
 }
 
 /** Formats a time with seconds, since conflicting times may differ only by seconds. */
-function formatTime(instant: string | null): string {
+function formatTimeWithSeconds(instant: string | null): string {
   if (instant === null) return '';
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));
 }

@@ -3,18 +3,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { NotFoundError, type Shipment } from '@tracking/client';
 import { useRef, useState } from 'react';
-import { onDemand } from '../../app/lazy.tsx';
+import { loadOnDemand } from '../../app/lazy.tsx';
 import { PageHeader, QueryView } from '../../app/page.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { ShipmentNotFound } from '../../shipment/parts.tsx';
-import { shipmentQuery, shipmentTitle } from '../../shipment/shipment-queries.ts';
+import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
 import { type ShipmentValues, changedFields, toFormValues } from './form-values.ts';
 import { type Conflict, findConflict, readConflict, saveShipment } from './save-shipment.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
-const ConflictPanel = onDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
+const ConflictPanel = loadOnDemand(async () => (await import('./conflict-panel.tsx')).ConflictPanel);
 
 export function EditShipmentPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id/edit' });
@@ -24,7 +24,7 @@ export function EditShipmentPage() {
     <QueryView query={found} what="the shipment">
       {(shipment) => (
         <Stack>
-          <PageHeader title={`Edit ${shipmentTitle(shipment)}`} about="Only changed fields are sent." />
+          <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only changed fields are sent." />
           <RequireWriteAccess>
             <EditShipmentForm key={shipment.id} shipment={shipment} />
           </RequireWriteAccess>
@@ -48,7 +48,7 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
     isSaved.current = true;
     void navigate({ to: '/shipments/$id', params: { id: base.id } });
   };
-  const save = useWrite({
+  const save = useApiWrite({
     write: ({ from, values }: { readonly from: Shipment; readonly values: ShipmentValues }) =>
       saveShipment(client, from, values),
     invalidates: [['shipments'], ['shipment']],
@@ -59,14 +59,14 @@ function EditShipmentForm({ shipment }: { readonly shipment: Shipment }) {
       done();
     },
   });
-  const compare = useWrite({
+  const compare = useApiWrite({
     write: () => readConflict(client, base, form.values, shipment.version),
     onDone: setConflict,
   });
   const submit = (from: Shipment, values: ShipmentValues) => {
     refusal.clear();
     if (changedFields(toFormValues(from), values).length === 0) return done();
-    save.mutate({ from, values }, { onError: (error) => refusal.report(error, values) });
+    save.mutate({ from, values }, { onError: (error) => refusal.reportError(error, values) });
   };
   /** Uses the latest version of the shipment as the base of the form. */
   const continueFrom = (from: Shipment, values: ShipmentValues) => {

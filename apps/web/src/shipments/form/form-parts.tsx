@@ -5,7 +5,7 @@ import { InvalidRequestError, type Warning } from '@tracking/client';
 import { type ReactNode, useState } from 'react';
 import { describeFailure } from '../../app/failures.ts';
 import { useHasPermission, useSession } from '../../session/session.ts';
-import { paramLabel, assignErrorsToFields } from './check-values.ts';
+import { getParamLabel, assignErrorsToFields } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 
 interface SubmitError {
@@ -17,7 +17,7 @@ interface SubmitError {
 export function useSubmitError(form: ShipmentForm) {
   const [refusal, setRefusal] = useState<SubmitError>();
   return {
-    report(error: unknown, values: ShipmentValues): void {
+    reportError(error: unknown, values: ShipmentValues): void {
       const { errors, others } = assignErrorsToFields(
         error instanceof InvalidRequestError ? error.details : [],
         values,
@@ -29,12 +29,12 @@ export function useSubmitError(form: ShipmentForm) {
     clear: () => setRefusal(undefined),
     /** @param isPaused true while the form waits for the network connection */
     render: (isPaused: boolean) => (
-      <FormFailure error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
+      <FormSubmitError error={refusal?.error ?? null} others={refusal?.others ?? []} isPaused={isPaused} />
     ),
   };
 }
 
-interface Props {
+interface FormSubmitErrorProps {
   readonly error: unknown;
   /** Error messages that belong to no field of the form. */
   readonly others: readonly string[];
@@ -43,7 +43,7 @@ interface Props {
 }
 
 /** Shows form errors that belong to no field. */
-function FormFailure({ error, others, isPaused }: Props) {
+function FormSubmitError({ error, others, isPaused }: FormSubmitErrorProps) {
   if (isPaused) {
     return (
       <Alert color="orange" role="status" title="Waiting for the connection">
@@ -89,7 +89,7 @@ export function notifySaved(message: string, warnings: readonly Warning[]): void
       <Text component="ul" size="sm" m={0} pl="md">
         {warnings.map(({ code, param, message: warning }) => (
           <li key={`${code} ${param} ${warning}`}>
-            {paramLabel(param) === undefined ? warning : `${paramLabel(param)}: ${warning}`}
+            {getParamLabel(param) === undefined ? warning : `${getParamLabel(param)}: ${warning}`}
           </li>
         ))}
       </Text>

@@ -1,10 +1,18 @@
-import { EMPTY_LEG, EMPTY_VALUES, toRequestBody, changedFields, buildPatch } from './form-values.ts';
+import {
+  EMPTY_LEG_VALUES,
+  EMPTY_SHIPMENT_VALUES,
+  toRequestBody,
+  changedFields,
+  buildShipmentPatch,
+} from './form-values.ts';
 
 describe('the shipment form', () => {
   it('sends filled fields only', () => {
-    const leg = { ...EMPTY_LEG, mode: 'ocean' as const, vessel: ' Maersk Honam ' };
+    const leg = { ...EMPTY_LEG_VALUES, mode: 'ocean' as const, vessel: ' Maersk Honam ' };
     const shipper = { name: 'Acme', external_id: ' ' };
-    expect(toRequestBody({ ...EMPTY_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] })).toEqual({
+    expect(
+      toRequestBody({ ...EMPTY_SHIPMENT_VALUES, external_id: ' PO-1 ', mode: 'ocean', shipper, legs: [leg] }),
+    ).toEqual({
       external_id: 'PO-1',
       mode: 'ocean',
       shipper: { name: 'Acme', external_id: null },
@@ -24,28 +32,30 @@ describe('the shipment form', () => {
   });
 
   it('sends only the changed fields, null for cleared ones', () => {
-    const before = { ...EMPTY_VALUES, external_id: 'PO-1', booking_number: 'B-1', house_bill: 'H-1' };
-    expect(buildPatch(before, { ...before, booking_number: '', house_bill: 'H-1 ', carrier_scac: 'MAEU' })).toEqual({
+    const before = { ...EMPTY_SHIPMENT_VALUES, external_id: 'PO-1', booking_number: 'B-1', house_bill: 'H-1' };
+    expect(
+      buildShipmentPatch(before, { ...before, booking_number: '', house_bill: 'H-1 ', carrier_scac: 'MAEU' }),
+    ).toEqual({
       booking_number: null,
       carrier_scac: 'MAEU',
     });
   });
 
   it('sends a chosen Incoterm, and null for a cleared one', () => {
-    const before = { ...EMPTY_VALUES, external_id: 'PO-1', incoterm: 'FOB' };
+    const before = { ...EMPTY_SHIPMENT_VALUES, external_id: 'PO-1', incoterm: 'FOB' };
     expect(toRequestBody(before)).toEqual({ external_id: 'PO-1', incoterm: 'FOB' });
-    expect(buildPatch(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
+    expect(buildShipmentPatch(before, { ...before, incoterm: '' })).toEqual({ incoterm: null });
   });
 
   it('sends null for removed keys of metadata, since they are merged', () => {
-    const before = { ...EMPTY_VALUES, metadata: [...named('team', 'north'), ...named('cost_centre', '4711')] };
+    const before = { ...EMPTY_SHIPMENT_VALUES, metadata: [...named('team', 'north'), ...named('cost_centre', '4711')] };
     const after = { ...before, metadata: named('team', 'south') };
-    expect(buildPatch(before, after)).toEqual({ metadata: { team: 'south', cost_centre: null } });
-    expect(buildPatch(before, { ...before, metadata: [] })).toEqual({ metadata: null });
+    expect(buildShipmentPatch(before, after)).toEqual({ metadata: { team: 'south', cost_centre: null } });
+    expect(buildShipmentPatch(before, { ...before, metadata: [] })).toEqual({ metadata: null });
   });
 
   it('treats a field that was changed back as unchanged', () => {
-    const before = { ...EMPTY_VALUES, container_numbers: ['CSQU3054383'] };
+    const before = { ...EMPTY_SHIPMENT_VALUES, container_numbers: ['CSQU3054383'] };
     expect(changedFields(before, { ...before, container_numbers: ['CSQU3054383'] })).toEqual([]);
     expect(changedFields(before, { ...before, container_numbers: [] })).toEqual(['container_numbers']);
   });

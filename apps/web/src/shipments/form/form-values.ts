@@ -44,8 +44,8 @@ export type ShipmentField = keyof ShipmentValues;
 export type ShipmentBody = BodyOf<'upsertShipment'>;
 export type ShipmentPatch = BodyOf<'changeShipment'>;
 
-const EMPTY_PARTY: PartyValues = { name: '', external_id: '' };
-export const EMPTY_LEG: LegValues = {
+const EMPTY_PARTY_VALUES: PartyValues = { name: '', external_id: '' };
+export const EMPTY_LEG_VALUES: LegValues = {
   mode: null,
   carrier_scac: '',
   vessel: '',
@@ -55,7 +55,7 @@ export const EMPTY_LEG: LegValues = {
   etd: null,
   eta: null,
 };
-export const EMPTY_VALUES: ShipmentValues = {
+export const EMPTY_SHIPMENT_VALUES: ShipmentValues = {
   external_id: '',
   mode: null,
   load_type: null,
@@ -66,13 +66,13 @@ export const EMPTY_VALUES: ShipmentValues = {
   destination_port: null,
   etd: null,
   eta: null,
-  shipper: EMPTY_PARTY,
-  consignee: EMPTY_PARTY,
+  shipper: EMPTY_PARTY_VALUES,
+  consignee: EMPTY_PARTY_VALUES,
   references: [],
   metadata: [],
   legs: [],
 };
-export const SHIPMENT_FIELDS = Object.keys(EMPTY_VALUES) as readonly ShipmentField[];
+export const SHIPMENT_FIELDS = Object.keys(EMPTY_SHIPMENT_VALUES) as readonly ShipmentField[];
 
 /** Labels of fields in the form and in error messages. */
 export const FIELD_LABELS: Readonly<Record<ShipmentField, string>> = {
@@ -136,7 +136,7 @@ export function toRequestBody(values: ShipmentValues): ShipmentBody {
 /** Converts a form field to its API value: null or an empty list for an empty field. */
 function toApiValue(values: ShipmentValues, field: ShipmentField): unknown {
   const value = values[field];
-  if (typeof value === 'string' || value === null) return textOrNull(value);
+  if (typeof value === 'string' || value === null) return trimToNull(value);
   if (field === 'shipper' || field === 'consignee') return toApiParty(values[field]);
   if (field === 'metadata') {
     const named = values.metadata.map(({ name, value: text }) => [name.trim(), text] as const);
@@ -148,18 +148,18 @@ function toApiValue(values: ShipmentValues, field: ShipmentField): unknown {
   return value;
 }
 
-function textOrNull(text: string | null): string | null {
+function trimToNull(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text.trim();
 }
 
 function toApiParty({ name, external_id }: PartyValues) {
-  const party = { name: textOrNull(name), external_id: textOrNull(external_id) };
+  const party = { name: trimToNull(name), external_id: trimToNull(external_id) };
   return party.name === null && party.external_id === null ? null : party;
 }
 
 function toApiLeg(leg: LegValues) {
   const { carrier_scac, vessel, voyage } = leg;
-  return { ...leg, carrier_scac: textOrNull(carrier_scac), vessel: textOrNull(vessel), voyage: textOrNull(voyage) };
+  return { ...leg, carrier_scac: trimToNull(carrier_scac), vessel: trimToNull(vessel), voyage: trimToNull(voyage) };
 }
 
 /** Lists the fields whose API values differ between two states of the form. */
@@ -170,7 +170,7 @@ export function changedFields(from: ShipmentValues, to: ShipmentValues): readonl
 }
 
 /** Builds the JSON merge patch between two states of the form. Removed keys of `metadata` become null. */
-export function buildPatch(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
+export function buildShipmentPatch(from: ShipmentValues, to: ShipmentValues): ShipmentPatch {
   return Object.fromEntries(
     changedFields(from, to).map((field) => {
       const value = toApiValue(to, field);

@@ -3,17 +3,17 @@ import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from '@tabler/icons-r
 import { MODE_OPTIONS } from '../../values/codes.ts';
 import { PlaceSelect } from '../../values/place-select.tsx';
 import { TimeInput } from '../../values/time-fields.tsx';
-import { EMPTY_LEG, type ShipmentForm } from './form-values.ts';
+import { EMPTY_LEG_VALUES, type ShipmentForm } from './form-values.ts';
 import classes from './shipment-form.module.css';
 
-interface Props {
+interface JourneyFieldsProps {
   readonly form: ShipmentForm;
   /** Index of the leg. If left out, the fields describe the whole shipment. */
   readonly leg?: number;
 }
 
 /** Form fields for the route of a shipment or of one leg. */
-export function JourneyFields({ form, leg }: Props) {
+export function JourneyFields({ form, leg }: JourneyFieldsProps) {
   const prefix = leg === undefined ? '' : `legs.${leg}.`;
   const values = leg === undefined ? form.values : form.values.legs[leg];
   if (values === undefined) return null;
@@ -64,7 +64,7 @@ export function LegFields({ form }: { readonly form: ShipmentForm }) {
   const add = () => {
     // A new leg starts where the previous leg ends.
     const origin_port = legs.at(-1)?.destination_port ?? (legs.length === 0 ? form.values.origin_port : null);
-    form.setFieldValue('legs', [...legs, { ...EMPTY_LEG, origin_port }]);
+    form.setFieldValue('legs', [...legs, { ...EMPTY_LEG_VALUES, origin_port }]);
   };
   return (
     <Stack gap="sm">

@@ -1,12 +1,12 @@
 import { Stack } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
-import { isOutdated } from '../../app/failures.ts';
+import { isOutdatedVersionError } from '../../app/failures.ts';
 import { PageHeader } from '../../app/page.tsx';
-import { randomId, useWrite } from '../../app/write.ts';
+import { createRandomId, useApiWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
-import { EMPTY_VALUES, type ShipmentBody, type ShipmentValues, toRequestBody } from './form-values.ts';
+import { EMPTY_SHIPMENT_VALUES, type ShipmentBody, type ShipmentValues, toRequestBody } from './form-values.ts';
 import { ShipmentFormFields, useShipmentForm } from './shipment-form.tsx';
 
 export function NewShipmentPage() {
@@ -22,7 +22,7 @@ export function NewShipmentPage() {
 
 function NewShipmentForm() {
   const [client, navigate] = [useApi(), useNavigate()];
-  const form = useShipmentForm(EMPTY_VALUES);
+  const form = useShipmentForm(EMPTY_SHIPMENT_VALUES);
   const refusal = useSubmitError(form);
   const isSaved = useRef(false);
   const sent = useRef<{ readonly body: string; readonly key: string }>(undefined);
@@ -33,11 +33,11 @@ function NewShipmentForm() {
    */
   const keyOf = (body: ShipmentBody) => {
     const text = JSON.stringify(body);
-    if (sent.current?.body !== text) sent.current = { body: text, key: randomId() };
+    if (sent.current?.body !== text) sent.current = { body: text, key: createRandomId() };
     return sent.current.key;
   };
   const showFailure = async (error: unknown, values: ShipmentValues) => {
-    if (!isOutdated(error)) return refusal.report(error, values);
+    if (!isOutdatedVersionError(error)) return refusal.reportError(error, values);
     const external_id = values.external_id.trim();
     // If the lookup of the existing shipment fails, the error message has no link.
     const [existing] = await client.shipments
@@ -48,7 +48,7 @@ function NewShipmentForm() {
     if (form.getValues().external_id.trim() !== external_id) return;
     form.setErrors({ external_id: <ReferenceTakenError id={existing?.id} /> });
   };
-  const create = useWrite({
+  const create = useApiWrite({
     write: (values: ShipmentValues) => {
       const body = toRequestBody(values);
       // `If-None-Match: *` prevents an update of an existing shipment.

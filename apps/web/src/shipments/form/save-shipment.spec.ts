@@ -1,6 +1,6 @@
 import { ConflictError, type Shipment } from '@tracking/client';
 import { type ShipmentPatch, type ShipmentValues, toFormValues } from './form-values.ts';
-import { mergeChanges, saveShipment } from './save-shipment.ts';
+import { mergeWithConflict, saveShipment } from './save-shipment.ts';
 
 const BASE = {
   ...{ id: 'shp_1', version: 3, external_id: 'PO-1', mode: 'ocean', load_type: null, house_bill: 'H-1' },
@@ -71,7 +71,7 @@ describe('saving a form', () => {
     expect(conflict.others).toEqual([{ field: 'house_bill', by: undefined }]);
     expect(conflict.own).toEqual(['carrier_scac']);
     const kept = { ...toFormValues(now), carrier_scac: 'MSCU' };
-    expect(mergeChanges(values, conflict, { booking_number: 'theirs' })).toEqual(kept);
-    expect(mergeChanges(values, conflict, { booking_number: 'mine' })).toEqual({ ...kept, booking_number: 'B-2' });
+    expect(mergeWithConflict(values, conflict, { booking_number: 'theirs' })).toEqual(kept);
+    expect(mergeWithConflict(values, conflict, { booking_number: 'mine' })).toEqual({ ...kept, booking_number: 'B-2' });
   });
 });

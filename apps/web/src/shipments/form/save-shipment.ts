@@ -1,19 +1,19 @@
 import { ConflictError, type ItemOf, type Shipment, type TrackingClient, type Warning } from '@tracking/client';
-import { isOutdated } from '../../app/failures.ts';
+import { isOutdatedVersionError } from '../../app/failures.ts';
 import {
   SHIPMENT_FIELDS,
   type ShipmentField,
   type ShipmentValues,
   changedFields,
-  buildPatch,
+  buildShipmentPatch,
   toFormValues,
 } from './form-values.ts';
 
 /** Maximum number of save attempts while other users change unrelated parts of the shipment. */
 const MAX_ATTEMPTS = 5;
-const HISTORY_LIMIT = 200;
+const MAX_HISTORY_ENTRIES = 200;
 /** Milliseconds between reads until the API returns the conflicting version, since reads may lag behind writes. */
-const REREAD_MS = 200;
+const REREAD_DELAY_MS = 200;
 const MAX_REREADS = 25;
 
 type Saved =
@@ -28,14 +28,14 @@ type Api = Pick<TrackingClient, 'shipments'>;
  * @throws ApiError or ConnectionError of the client
  */
 export async function saveShipment(api: Api, base: Shipment, values: ShipmentValues): Promise<Saved> {
-  const changes = buildPatch(toFormValues(base), values);
+  const changes = buildShipmentPatch(toFormValues(base), values);
   let seen = base.version;
   for (let tries = 1; ; tries += 1) {
     try {
       const { warnings } = await api.shipments.patch(base.id, changes, { ifMatch: `"${seen}"` });
       return { kind: 'saved', warnings };
     } catch (error) {
-      if (!(error instanceof ConflictError) || !isOutdated(error)) throw error;
+      if (!(error instanceof ConflictError) || !isOutdatedVersionError(error)) throw error;
       const conflict = await readConflict(api, base, values, parseVersion(error.headers['etag']));
       const { both, others, own, theirs } = conflict;
       // The first attempt was saved, but its response was lost.
@@ -51,10 +51,10 @@ export async function saveShipment(api: Api, base: Shipment, values: ShipmentVal
 export async function readConflict(api: Api, base: Shipment, values: ShipmentValues, least: number): Promise<Conflict> {
   let theirs = await api.shipments.get(base.id);
   for (let reads = 1; theirs.version < least && reads < MAX_REREADS; reads += 1) {
-    await new Promise((resolve) => setTimeout(resolve, REREAD_MS));
+    await new Promise((resolve) => setTimeout(resolve, REREAD_DELAY_MS));
     theirs = await api.shipments.get(base.id);
   }
-  const { data: history } = await api.shipments.history(base.id, { limit: HISTORY_LIMIT }).page();
+  const { data: history } = await api.shipments.history(base.id, { limit: MAX_HISTORY_ENTRIES }).page();
   return findConflict(base, values, theirs, history);
 }
 
@@ -113,7 +113,7 @@ export function findConflict(
 }
 
 /** Merges the form with the changes of other users, using the user's choices for conflicting fields. */
-export function mergeChanges(
+export function mergeWithConflict(
   mine: ShipmentValues,
   { theirs, both, own }: Conflict,
   choices: Readonly<Partial<Record<ShipmentField, Choice>>>,

@@ -16,7 +16,7 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { LOAD_TYPE_OPTIONS, calculateCheckDigit, correctCheckDigit } from '../../values/codes.ts';
-import { PLAIN_FIELD_NAMES, type PlainFieldName, plainField } from '../plain-fields.ts';
+import { PLAIN_FIELD_NAMES, type PlainFieldName, getPlainField } from '../plain-fields.ts';
 import { validateShipment, parseContainerNumbers } from './check-values.ts';
 import type { ShipmentForm, ShipmentValues } from './form-values.ts';
 import { JourneyFields, LegFields } from './journey-fields.tsx';
@@ -27,7 +27,7 @@ export function useShipmentForm(initialValues: ShipmentValues): ShipmentForm {
   return useForm({ mode: 'controlled', initialValues, validate: validateShipment });
 }
 
-interface Props {
+interface ShipmentFormFieldsProps {
   readonly form: ShipmentForm;
   /** Label of the submit button, such as "Create shipment". */
   readonly submit: string;
@@ -41,7 +41,15 @@ interface Props {
   readonly cancel: { readonly to: '/shipments' } | { readonly to: '/shipments/$id'; readonly params: { id: string } };
 }
 
-export function ShipmentFormFields({ form, submit, isExisting = false, isPending, failure, onSubmit, cancel }: Props) {
+export function ShipmentFormFields({
+  form,
+  submit,
+  isExisting = false,
+  isPending,
+  failure,
+  onSubmit,
+  cancel,
+}: ShipmentFormFieldsProps) {
   return (
     <form
       onSubmit={form.onSubmit(onSubmit, (_errors, _values, event) => focusFirstError(event?.currentTarget))}
@@ -91,10 +99,10 @@ export function ShipmentFormFields({ form, submit, isExisting = false, isPending
           <LegFields form={form} />
         </FormSection>
         <FormSection title="Additional references">
-          <PairRows form={form} field="references" first="Type" firstExample="purchase_order" one="reference" />
+          <NameValueRows form={form} field="references" first="Type" firstExample="purchase_order" one="reference" />
         </FormSection>
         <FormSection title="Custom fields" about="Your own names and values, stored unchanged">
-          <PairRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="custom field" />
+          <NameValueRows form={form} field="metadata" first="Name" firstExample="cost_centre" one="custom field" />
         </FormSection>
         <div className={classes['foot']}>
           <Stack gap="xs">
@@ -129,7 +137,7 @@ export function ShipmentFormFields({ form, submit, isExisting = false, isPending
 }
 
 function PlainFieldInput({ form, name }: { readonly form: ShipmentForm; readonly name: PlainFieldName }) {
-  const { label, description, choices } = plainField(name);
+  const { label, description, choices } = getPlainField(name);
   const props = { ...form.getInputProps(name), label, description };
   if (choices === undefined) return <TextInput {...props} />;
   return (
@@ -200,9 +208,9 @@ function ContainerField({ form }: { readonly form: ShipmentForm }) {
   );
 }
 
-const MAX_PAIRS = 50;
+const MAX_NAME_VALUE_ROWS = 50;
 
-interface PairRowsProps {
+interface NameValueRowsProps {
   readonly form: ShipmentForm;
   readonly field: 'references' | 'metadata';
   /** Label of the first column, such as "Type". */
@@ -213,7 +221,7 @@ interface PairRowsProps {
 }
 
 /** Editable rows of name and value. */
-function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
+function NameValueRows({ form, field, first, firstExample, one }: NameValueRowsProps) {
   const rows = form.values[field];
   const key = field === 'references' ? 'type' : 'name';
   const add = () =>
@@ -251,7 +259,7 @@ function PairRows({ form, field, first, firstExample, one }: PairRowsProps) {
         w="fit-content"
         leftSection={<IconPlus size={16} aria-hidden />}
         onClick={add}
-        disabled={rows.length >= MAX_PAIRS}
+        disabled={rows.length >= MAX_NAME_VALUE_ROWS}
       >
         {`Add ${one}`}
       </Button>

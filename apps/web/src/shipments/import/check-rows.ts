@@ -8,11 +8,11 @@ import {
   isPortCode,
   normaliseCode,
 } from '../../values/codes.ts';
-import { OWN_ZONE } from '../../values/zones.ts';
+import { USER_TIME_ZONE } from '../../values/zones.ts';
 import { parseContainerNumbers } from '../form/check-values.ts';
-import { type PlainFieldName, mapPlainFields, plainField, parsePlainField } from '../plain-fields.ts';
+import { type PlainFieldName, mapPlainFields, getPlainField, parsePlainField } from '../plain-fields.ts';
 import { type DayOrder, type Mapping, type Target, parseTime } from './columns.ts';
-import { type Sheet, hasContent } from './read-file.ts';
+import { type ImportSheet, hasContent } from './read-file.ts';
 
 export type Body = BodyOf<'upsertShipments'>['shipments'][number];
 /** Time zone for times without a UTC offset: local time at the port, the user's time zone, or UTC. */
@@ -39,7 +39,7 @@ export interface ImportItem {
   readonly rows: readonly number[];
   readonly body: Body;
 }
-export interface CheckResult {
+export interface RowCheckResult {
   readonly items: readonly ImportItem[];
   readonly errors: readonly RowError[];
 }
@@ -52,7 +52,7 @@ const MODE_BY_NAME: ReadonlyMap<string, Mode> = new Map([
     ['truck', 'road'],
   ] as const),
 ]);
-const NUMBER_SEPARATORS = /[,;|\n]+/;
+const NUMBER_SEPARATOR_PATTERN = /[,;|\n]+/;
 
 /** A row of the file while it is converted to a shipment. */
 class ImportRow {
@@ -71,7 +71,7 @@ class ImportRow {
     mapping.forEach((target, index) => {
       const [value, column] = [row[index] ?? '', headers[index] ?? ''];
       if (target === null || value === '') return;
-      if (target === 'reference') this.references.push({ type: referenceType(column), value });
+      if (target === 'reference') this.references.push({ type: toReferenceType(column), value });
       else if (target === 'metadata') this.metadata.push([column, value]);
       else if (target === 'container_numbers') this.addContainers(value, column);
       else this.cells.set(target, { value, column });
@@ -90,7 +90,7 @@ class ImportRow {
     }
   }
 
-  text(target: Target): string | undefined {
+  readText(target: Target): string | undefined {
     return this.cells.get(target)?.value;
   }
 
@@ -99,8 +99,8 @@ class ImportRow {
   }
 
   private addContainers(value: string, column: string): void {
-    const mode = this.text('mode')?.toLowerCase() ?? '';
-    for (const number of parseContainerNumbers(value.split(NUMBER_SEPARATORS))) {
+    const mode = this.readText('mode')?.toLowerCase() ?? '';
+    for (const number of parseContainerNumbers(value.split(NUMBER_SEPARATOR_PATTERN))) {
       // Only columns to the left are read so far. If the mode follows in a later column, the API validates the number.
       if (isContainerNumber(number, MODE_BY_NAME.get(mode) ?? 'multimodal')) this.containers.push(number);
       else this.addError('is not a valid container number', column, number);
@@ -109,7 +109,10 @@ class ImportRow {
 }
 
 /** Converts the rows of a file to shipments, and lists the errors. A shipment with an invalid row is not imported. */
-export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, reading: ImportOptions): CheckResult {
+export function checkRows(
+  { headers, rows, firstRow }: Omit<ImportSheet, 'name'>,
+  reading: ImportOptions,
+): RowCheckResult {
   const errors: RowError[] = [];
   const items = new Map<string, { readonly rows: number[]; readonly body: Body }>();
   /** Number of the first invalid row of each shipment, by reference. */
@@ -121,15 +124,15 @@ export function checkRows({ headers, rows, firstRow }: Omit<Sheet, 'name'>, read
       row.addError(
         `has ${cells.length} cells for ${headers.length} columns. Put quotes around cells that contain a separator.`,
       );
-    const body = buildBody(row, reading);
+    const body = buildShipmentBody(row, reading);
     const known = items.get(body.external_id ?? '');
-    const differing = known === undefined ? undefined : differingField(known.body, body);
+    const differing = known === undefined ? undefined : findDifferingField(known.body, body);
     if (differing !== undefined)
       row.addError(
         `has the same reference as row ${known?.rows[0]}, but a different ${differing}. Correct one of the rows.`,
       );
     errors.push(...row.errors);
-    const reference = row.text('external_id');
+    const reference = row.readText('external_id');
     if (row.errors.length > 0) {
       if (reference !== undefined && !wrong.has(reference)) wrong.set(reference, row.number);
     } else if (known === undefined) items.set(body.external_id ?? '', { rows: [row.number], body });
@@ -153,14 +156,14 @@ function addContainers(to: Body, { container_numbers }: Body): void {
 }
 
 /** Finds a field, other than containers, that differs between rows of the same shipment. */
-function differingField(one: Body, other: Body): string | undefined {
+function findDifferingField(one: Body, other: Body): string | undefined {
   const fields = new Set([...Object.keys(one), ...Object.keys(other)] as (keyof Body)[]);
   fields.delete('container_numbers');
   return [...fields].find((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
 }
 
-function buildBody(row: ImportRow, reading: ImportOptions): Body {
-  if (row.text('external_id') === undefined)
+function buildShipmentBody(row: ImportRow, reading: ImportOptions): Body {
+  if (row.readText('external_id') === undefined)
     row.addError('has no reference. Without one, each import would create the shipment again.');
   const mode = row.read('mode', readMode);
   const [origin_port, destination_port] = [readPort(row, 'origin_port', mode), readPort(row, 'destination_port', mode)];
@@ -168,18 +171,18 @@ function buildBody(row: ImportRow, reading: ImportOptions): Body {
   const moment = (target: 'etd' | 'eta', at: 'origin_port' | 'destination_port', port: string | undefined) => {
     // The invalid port is already reported. Without a port the time zone would be unknown, so UTC avoids a second
     // error.
-    const isOfWrongPort = reading.zone === 'port' && port === undefined && row.text(at) !== undefined;
-    const zone = isOfWrongPort ? 'UTC' : findZone(reading, port);
+    const isOfWrongPort = reading.zone === 'port' && port === undefined && row.readText(at) !== undefined;
+    const zone = isOfWrongPort ? 'UTC' : findImportTimeZone(reading, port);
     return row.read(target, (value) => parseTime(value, reading.dayOrder, zone));
   };
   const journey = {
     ...{ mode, carrier_scac, origin_port, destination_port },
     ...{ etd: moment('etd', 'origin_port', origin_port), eta: moment('eta', 'destination_port', destination_port) },
   };
-  const [vessel, voyage] = [row.text('vessel'), row.text('voyage')];
+  const [vessel, voyage] = [row.readText('vessel'), row.readText('voyage')];
   const isOnLeg = vessel !== undefined || voyage !== undefined;
-  return withoutEmpty({
-    external_id: row.text('external_id'),
+  return removeEmptyProperties({
+    external_id: row.readText('external_id'),
     load_type: row.read('load_type', readLoadType),
     ...(mapPlainFields((name) => row.read(name, (value) => readPlainField(name, value))) as Pick<Body, PlainFieldName>),
     ...journey,
@@ -188,22 +191,22 @@ function buildBody(row: ImportRow, reading: ImportOptions): Body {
     container_numbers: row.containers.length > 0 ? row.containers : undefined,
     references: row.references.length > 0 ? row.references : undefined,
     metadata: row.metadata.length > 0 ? Object.fromEntries(row.metadata) : undefined,
-    legs: isOnLeg ? [withoutEmpty({ ...journey, vessel, voyage })] : undefined,
+    legs: isOnLeg ? [removeEmptyProperties({ ...journey, vessel, voyage })] : undefined,
   });
 }
 
-function withoutEmpty<T extends object>(all: T): T {
+function removeEmptyProperties<T extends object>(all: T): T {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
 }
 
 function readParty(row: ImportRow, who: 'shipper' | 'consignee') {
-  const [name, external_id] = [row.text(`${who}.name`), row.text(`${who}.external_id`)];
-  return name === undefined && external_id === undefined ? undefined : withoutEmpty({ name, external_id });
+  const [name, external_id] = [row.readText(`${who}.name`), row.readText(`${who}.external_id`)];
+  return name === undefined && external_id === undefined ? undefined : removeEmptyProperties({ name, external_id });
 }
 
-function findZone({ zone, zoneOf }: ImportOptions, port: string | undefined): string | undefined {
+function findImportTimeZone({ zone, zoneOf }: ImportOptions, port: string | undefined): string | undefined {
   if (zone === 'utc') return 'UTC';
-  if (zone === 'own') return OWN_ZONE;
+  if (zone === 'own') return USER_TIME_ZONE;
   return port === undefined ? undefined : zoneOf(port);
 }
 
@@ -225,7 +228,7 @@ function readLoadType(value: string) {
 function readPlainField(name: PlainFieldName, text: string): string {
   const value = parsePlainField(name, text);
   if (value !== undefined) return value;
-  const { label, choices = [] } = plainField(name);
+  const { label, choices = [] } = getPlainField(name);
   throw new Error(
     `is not a valid ${label.toLowerCase()}. Use one of: ${choices.map((choice) => choice.value).join(', ')}`,
   );
@@ -250,7 +253,7 @@ function readCarrier(value: string, mode: Mode | undefined): string {
 }
 
 /** Converts a header such as "Purchase order" to a reference type such as `purchase_order`. */
-function referenceType(header: string): string {
+function toReferenceType(header: string): string {
   return (
     header
       .toLowerCase()
@@ -260,7 +263,7 @@ function referenceType(header: string): string {
 }
 
 /** Lists the port codes whose time zones are needed. */
-export function listPorts({ rows }: Pick<Sheet, 'rows'>, mapping: Mapping): readonly string[] {
+export function listPorts({ rows }: Pick<ImportSheet, 'rows'>, mapping: Mapping): readonly string[] {
   const columns = mapping.flatMap((target, index) =>
     target === 'origin_port' || target === 'destination_port' ? [index] : [],
   );

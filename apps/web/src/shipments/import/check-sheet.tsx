@@ -3,13 +3,20 @@ import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query
 import { useMemo, useState } from 'react';
 import { describeFailure } from '../../app/failures.ts';
 import { QueryView } from '../../app/page.tsx';
-import { sessionOwner, useEnvironment, useSession } from '../../session/session.ts';
+import { getSessionOwner, useEnvironment, useSession } from '../../session/session.ts';
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
-import { Time } from '../../values/time.tsx';
-import { OWN_ZONE } from '../../values/zones.ts';
-import { type Body, type CheckResult, type ImportItem, type ZoneChoice, checkRows, listPorts } from './check-rows.ts';
+import { LocalTime } from '../../values/time.tsx';
+import { USER_TIME_ZONE } from '../../values/zones.ts';
+import {
+  type Body,
+  type RowCheckResult,
+  type ImportItem,
+  type ZoneChoice,
+  checkRows,
+  listPorts,
+} from './check-rows.ts';
 import {
   type DayOrder,
   type Mapping,
@@ -17,40 +24,40 @@ import {
   type Target,
   guessDayOrder,
   guessMapping,
-  listReplacedParts,
-  mappingByHeader,
+  listReplacedShipmentParts,
+  indexMappingByHeader,
   mapColumn,
 } from './columns.ts';
 import classes from './import-page.module.css';
-import { RowErrors } from './import-progress.tsx';
+import { RowErrorTable } from './import-progress.tsx';
 import { importStore } from './import-store.ts';
-import type { Sheet } from './read-file.ts';
+import type { ImportSheet } from './read-file.ts';
 
-interface Props {
-  readonly sheet: Sheet;
+interface SheetReviewProps {
+  readonly sheet: ImportSheet;
   readonly onBack: () => void;
-  readonly onStart: (checked: CheckResult) => Promise<void>;
+  readonly onStart: (checked: RowCheckResult) => Promise<void>;
 }
 
 /** Review of a file before the import: column mapping, preview of shipments, and errors. */
-export function CheckSheet(props: Props) {
-  const owner = sessionOwner(useSession());
+export function SheetReview(props: SheetReviewProps) {
+  const owner = getSessionOwner(useSession());
   const remembered = useQuery({
     queryKey: ['import-columns', owner],
     // An import also works if the browser cannot store the column mapping.
-    queryFn: () => importStore.storedMapping(owner).catch(() => ({})),
+    queryFn: () => importStore.getStoredMapping(owner).catch(() => ({})),
     staleTime: Infinity,
     networkMode: 'always',
   });
   return (
     <QueryView query={remembered} what="column settings of earlier imports">
-      {(known) => <CheckForm {...props} guess={guessMapping(props.sheet.headers, known)} />}
+      {(known) => <SheetReviewForm {...props} guess={guessMapping(props.sheet.headers, known)} />}
     </QueryView>
   );
 }
 
-function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: Mapping }) {
-  const [environment, owner] = [useEnvironment(), sessionOwner(useSession())];
+function SheetReviewForm({ sheet, onBack, onStart, guess }: SheetReviewProps & { readonly guess: Mapping }) {
+  const [environment, owner] = [useEnvironment(), getSessionOwner(useSession())];
   const [mapping, setMapping] = useState(guess);
   const [zone, setZone] = useState<ZoneChoice>('port');
   const [dayOrder, setDayOrder] = useState<DayOrder>(() => guessDayOrder(sheet.rows.flat()));
@@ -76,12 +83,12 @@ function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: 
   // Until the time zones are read, every row would show an error.
   const isChecked = isNamed && zones.areRead;
   const wrong = new Set(checked.errors.map(({ row }) => row)).size;
-  const replaced = listReplacedParts(mapping);
+  const replaced = listReplacedShipmentParts(mapping);
 
   const start = async () => {
     setIsStarting(true);
     try {
-      await importStore.storeMapping(owner, mappingByHeader(sheet.headers, mapping));
+      await importStore.storeMapping(owner, indexMappingByHeader(sheet.headers, mapping));
       await onStart(checked);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
@@ -94,7 +101,7 @@ function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: 
         <Title order={2} size="h5">
           {`Columns of ${sheet.name}`}
         </Title>
-        <MapColumns sheet={sheet} mapping={mapping} onChange={setMapping} />
+        <ColumnMappingTable sheet={sheet} mapping={mapping} onChange={setMapping} />
         {replaced.length > 0 && (
           <Text size="sm" c="dimmed" mt="xs">
             {`For existing shipments, a row replaces all ${LIST_FORMAT.format(replaced)}. Ignore these columns to keep the current values.`}
@@ -105,7 +112,7 @@ function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: 
             label="Time zone of times without offset"
             data={[
               { value: 'port', label: 'Local time at the port' },
-              { value: 'own', label: OWN_ZONE },
+              { value: 'own', label: USER_TIME_ZONE },
               { value: 'utc', label: 'UTC' },
             ]}
             value={zone}
@@ -129,8 +136,8 @@ function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: 
           Choose “Your reference” for the column that identifies each shipment.
         </Alert>
       )}
-      <FailedLookups lookups={zones.failed} />
-      {isChecked && <CheckResult checked={checked} wrong={wrong} />}
+      <FailedZoneLookups lookups={zones.failed} />
+      {isChecked && <RowCheckResult checked={checked} wrong={wrong} />}
       {problem !== undefined && (
         <Alert color="red" role="alert" title="Import not started">
           {problem}
@@ -159,7 +166,7 @@ function CheckForm({ sheet, onBack, onStart, guess }: Props & { readonly guess: 
 }
 
 /** Shows that time zones could not be read, with a retry button. */
-function FailedLookups({ lookups }: { readonly lookups: readonly UseQueryResult[] }) {
+function FailedZoneLookups({ lookups }: { readonly lookups: readonly UseQueryResult[] }) {
   const [first] = lookups;
   if (first === undefined) return null;
   return (
@@ -174,16 +181,16 @@ function FailedLookups({ lookups }: { readonly lookups: readonly UseQueryResult[
   );
 }
 
-function CheckResult({ checked, wrong }: { readonly checked: CheckResult; readonly wrong: number }) {
+function RowCheckResult({ checked, wrong }: { readonly checked: RowCheckResult; readonly wrong: number }) {
   return (
     <>
-      <PreviewShipments items={checked.items} />
+      <ShipmentPreviewTable items={checked.items} />
       {wrong > 0 && (
         <Paper withBorder p="md" component="section" aria-label="Errors">
           <Title order={2} size="h5" mb="xs">
             {`${formatCount(wrong, 'row')} with errors will be skipped`}
           </Title>
-          <RowErrors errors={checked.errors} />
+          <RowErrorTable errors={checked.errors} />
         </Paper>
       )}
     </>
@@ -196,16 +203,16 @@ function formatCount(count: number, what: string): string {
 
 const TARGET_OPTIONS = Object.entries(TARGET_LABELS).map(([value, label]) => ({ value, label }));
 const LIST_FORMAT = new Intl.ListFormat('en');
-const MAX_SAMPLES = 3;
+const MAX_SAMPLE_VALUES = 3;
 
-interface MapColumnsProps {
-  readonly sheet: Sheet;
+interface ColumnMappingTableProps {
+  readonly sheet: ImportSheet;
   readonly mapping: Mapping;
   readonly onChange: (mapping: Mapping) => void;
 }
 
 /** Table that maps each column of the file to a field. */
-function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
+function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProps) {
   return (
     <Table.ScrollContainer minWidth={340}>
       <Table>
@@ -221,7 +228,7 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
             // The index is the key, since two columns may share a name.
             <Table.Tr key={index}>
               <Table.Td>{header}</Table.Td>
-              <Table.Td className={classes['sample']}>{joinSamples(sheet, index)}</Table.Td>
+              <Table.Td className={classes['sample']}>{joinSampleValues(sheet, index)}</Table.Td>
               <Table.Td>
                 <Select
                   aria-label={`Field for column “${header}”`}
@@ -242,12 +249,12 @@ function MapColumns({ sheet, mapping, onChange }: MapColumnsProps) {
   );
 }
 
-function joinSamples({ rows }: Sheet, column: number): string {
+function joinSampleValues({ rows }: ImportSheet, column: number): string {
   const samples = new Set<string>();
   for (const row of rows) {
     const cell = row[column] ?? '';
     if (cell !== '') samples.add(cell);
-    if (samples.size === MAX_SAMPLES) break;
+    if (samples.size === MAX_SAMPLE_VALUES) break;
   }
   return [...samples].join(', ');
 }
@@ -255,7 +262,7 @@ function joinSamples({ rows }: Sheet, column: number): string {
 const MAX_PREVIEW_ROWS = 5;
 
 /** Preview of the first shipments. */
-function PreviewShipments({ items }: { readonly items: readonly ImportItem[] }) {
+function ShipmentPreviewTable({ items }: { readonly items: readonly ImportItem[] }) {
   if (items.length === 0) return null;
   return (
     <Paper withBorder p="md" component="section" aria-label="Preview">
@@ -279,7 +286,7 @@ function PreviewShipments({ items }: { readonly items: readonly ImportItem[] }) 
             {items.slice(0, MAX_PREVIEW_ROWS).map(({ body }) => (
               <Table.Tr key={body.external_id}>
                 <Table.Td>{body.external_id}</Table.Td>
-                <Table.Td>{modeLabel(body)}</Table.Td>
+                <Table.Td>{getModeLabel(body)}</Table.Td>
                 <Table.Td>
                   <PlaceName code={body.origin_port ?? null} />
                 </Table.Td>
@@ -287,10 +294,10 @@ function PreviewShipments({ items }: { readonly items: readonly ImportItem[] }) 
                   <PlaceName code={body.destination_port ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <Time value={body.etd ?? null} />
+                  <LocalTime value={body.etd ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <Time value={body.eta ?? null} />
+                  <LocalTime value={body.eta ?? null} />
                 </Table.Td>
                 <Table.Td>{body.container_numbers?.join(', ') ?? '—'}</Table.Td>
               </Table.Tr>
@@ -302,6 +309,6 @@ function PreviewShipments({ items }: { readonly items: readonly ImportItem[] }) 
   );
 }
 
-function modeLabel({ mode }: Body): string {
+function getModeLabel({ mode }: Body): string {
   return mode == null || !(mode in MODE_LABELS) ? '—' : MODE_LABELS[mode as keyof typeof MODE_LABELS];
 }

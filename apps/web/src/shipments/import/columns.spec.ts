@@ -1,4 +1,11 @@
-import { guessDayOrder, guessMapping, parseTime, listReplacedParts, mappingByHeader, mapColumn } from './columns.ts';
+import {
+  guessDayOrder,
+  guessMapping,
+  parseTime,
+  listReplacedShipmentParts,
+  indexMappingByHeader,
+  mapColumn,
+} from './columns.ts';
 
 describe('columns', () => {
   describe('columns of a file', () => {
@@ -13,13 +20,16 @@ describe('columns', () => {
     });
 
     it('are what they were in the last file, ignored ones too', () => {
-      const remembered = mappingByHeader(['Colour', 'POL'], ['metadata', null]);
+      const remembered = indexMappingByHeader(['Colour', 'POL'], ['metadata', null]);
       expect(guessMapping(['colour', 'P O L'], remembered)).toEqual(['metadata', null]);
     });
 
     it('report the parts of a shipment that they replace as a whole', () => {
-      expect(listReplacedParts(['external_id', 'mode', null])).toEqual([]);
-      expect(listReplacedParts(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual(['legs', 'custom fields']);
+      expect(listReplacedShipmentParts(['external_id', 'mode', null])).toEqual([]);
+      expect(listReplacedShipmentParts(['external_id', 'voyage', 'metadata', 'vessel'])).toEqual([
+        'legs',
+        'custom fields',
+      ]);
     });
 
     it('have each meaning once, unless it may repeat', () => {

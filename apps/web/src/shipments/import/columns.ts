@@ -95,7 +95,7 @@ const KNOWN_HEADERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Parts of a shipment that an import replaces completely. */
-const REPLACED_PARTS: readonly (readonly [what: string, ...targets: Target[]])[] = [
+const REPLACED_SHIPMENT_PARTS: readonly (readonly [what: string, ...targets: Target[]])[] = [
   ['containers', 'container_numbers'],
   ['legs', 'vessel', 'voyage'],
   ['shipper', 'shipper.name', 'shipper.external_id'],
@@ -105,8 +105,8 @@ const REPLACED_PARTS: readonly (readonly [what: string, ...targets: Target[]])[]
 ];
 
 /** Lists the parts of existing shipments that the mapped columns replace completely. */
-export function listReplacedParts(mapping: Mapping): readonly string[] {
-  return REPLACED_PARTS.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
+export function listReplacedShipmentParts(mapping: Mapping): readonly string[] {
+  return REPLACED_SHIPMENT_PARTS.filter(([, ...targets]) => targets.some((target) => mapping.includes(target))).map(
     ([what]) => what,
   );
 }
@@ -121,14 +121,14 @@ export function guessMapping(headers: readonly string[], remembered: Readonly<Re
   const taken = new Set<Target>();
   return headers.map((header) => {
     const key = normaliseHeader(header);
-    const target = Object.hasOwn(remembered, key) ? remembered[key] : findTarget(key);
+    const target = Object.hasOwn(remembered, key) ? remembered[key] : findTargetOfHeader(key);
     if (target == null || (taken.has(target) && !REPEATABLE_TARGETS.includes(target))) return null;
     taken.add(target);
     return target;
   });
 }
 
-function findTarget(key: string): Target | undefined {
+function findTargetOfHeader(key: string): Target | undefined {
   return (Object.keys(TARGET_LABELS) as Target[]).find((target) => KNOWN_HEADERS[target]?.includes(key));
 }
 
@@ -142,7 +142,7 @@ export function mapColumn(mapping: Mapping, column: number, target: Target | nul
 }
 
 /** Returns the mapping by normalised header, to store it for the next import. */
-export function mappingByHeader(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
+export function indexMappingByHeader(headers: readonly string[], mapping: Mapping): Record<string, Target | null> {
   return Object.fromEntries(headers.map((header, index) => [normaliseHeader(header), mapping[index] ?? null]));
 }
 

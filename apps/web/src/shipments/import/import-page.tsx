@@ -5,19 +5,19 @@ import { IconFileTypeCsv } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { onDemand } from '../../app/lazy.tsx';
+import { loadOnDemand } from '../../app/lazy.tsx';
 import { PageHeader } from '../../app/page.tsx';
-import { randomId, useWrite } from '../../app/write.ts';
-import { sessionOwner, useEnvironment, useSession } from '../../session/session.ts';
+import { createRandomId, useApiWrite } from '../../app/write.ts';
+import { getSessionOwner, useEnvironment, useSession } from '../../session/session.ts';
 import { downloadText, writeCsv } from '../../values/files.ts';
 import { RequireWriteAccess } from '../form/form-parts.tsx';
-import type { CheckResult } from './check-rows.ts';
+import type { RowCheckResult } from './check-rows.ts';
 import classes from './import-page.module.css';
-import { ImportProgress, startRun } from './import-progress.tsx';
+import { ImportProgress, startImportRun } from './import-progress.tsx';
 import { importStore, planImport } from './import-store.ts';
-import { MAX_FILE_BYTES, MAX_ROWS, type Sheet, parseSheet } from './read-file.ts';
+import { MAX_FILE_BYTES, MAX_ROWS, type ImportSheet, parseCsvSheet } from './read-file.ts';
 
-const CheckSheet = onDemand(async () => (await import('./check-sheet.tsx')).CheckSheet);
+const CheckSheet = loadOnDemand(async () => (await import('./check-sheet.tsx')).SheetReview);
 
 export function ImportPage() {
   return (
@@ -35,21 +35,21 @@ export function ImportPage() {
 
 function ImportList() {
   const [environment, queries, session] = [useEnvironment(), useQueryClient(), useSession()];
-  const [sheet, setSheet] = useState<Sheet>();
-  const owner = sessionOwner(session);
+  const [sheet, setSheet] = useState<ImportSheet>();
+  const owner = getSessionOwner(session);
   const queryKey = ['imports', environment, owner];
   const kept = useQuery({
     queryKey,
-    queryFn: () => importStore.list(owner, environment),
+    queryFn: () => importStore.listImports(owner, environment),
     // Imports are stored in this browser, so no network connection is needed.
     networkMode: 'always',
   });
   const reload = () => void queries.invalidateQueries({ queryKey });
-  const start = async (read: Sheet, checked: CheckResult) => {
-    const whose = { id: randomId(), owner, environment, startedAt: new Date().toISOString() };
+  const start = async (read: ImportSheet, checked: RowCheckResult) => {
+    const whose = { id: createRandomId(), owner, environment, startedAt: new Date().toISOString() };
     const { record, batches } = planImport(read, checked, whose);
-    await importStore.add(record, batches);
-    startRun(record, environment);
+    await importStore.addImport(record, batches);
+    startImportRun(record, environment);
     setSheet(undefined);
     reload();
   };
@@ -99,11 +99,11 @@ async function downloadExample(): Promise<void> {
 }
 
 /** Field to choose or drop a CSV file. */
-function ChooseFile({ onSheet }: { readonly onSheet: (sheet: Sheet) => void }) {
+function ChooseFile({ onSheet }: { readonly onSheet: (sheet: ImportSheet) => void }) {
   const [problem, setProblem] = useState<string>();
-  const example = useWrite({ write: downloadExample });
+  const example = useApiWrite({ write: downloadExample });
   const read = useMutation({
-    mutationFn: async (file: File) => parseSheet(file.name, new Uint8Array(await file.arrayBuffer())),
+    mutationFn: async (file: File) => parseCsvSheet(file.name, new Uint8Array(await file.arrayBuffer())),
     // Reading a local file needs no network connection.
     networkMode: 'always',
   });

@@ -1,14 +1,14 @@
 import { Alert, Badge, Button, Group, Paper, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
-import { useWrite } from '../../app/write.ts';
-import { type Environment, api } from '../../session/api.ts';
-import { sessionOwner, useEnvironment } from '../../session/session.ts';
+import { useApiWrite } from '../../app/write.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
+import { getSessionOwner, useEnvironment } from '../../session/session.ts';
 import { downloadText, writeCsv } from '../../values/files.ts';
-import { Time } from '../../values/time.tsx';
+import { LocalTime } from '../../values/time.tsx';
 import type { RowError } from './check-rows.ts';
 import classes from './import-page.module.css';
-import { ImportRun, type Phase, type RunState } from './import-run.ts';
+import { ImportRun, type Phase, type ImportRunState } from './import-run.ts';
 import { type ImportRecord, importStore, invalidRowsTable } from './import-store.ts';
 
 const PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly color: string }>> = {
@@ -17,24 +17,24 @@ const PHASE_BADGES: Readonly<Record<Phase, { readonly label: string; readonly co
   stopped: { label: 'Paused', color: 'orange' },
   done: { label: 'Finished', color: 'green' },
 };
-const subscribeToNothing = () => () => undefined;
+const subscribeWithoutEvents = () => () => undefined;
 
-interface Props {
+interface ImportProgressProps {
   readonly record: ImportRecord;
   /** Called after the import is removed from the list. */
   readonly onRemoved: () => void;
 }
 
 /** Shows the progress and the result of an import. */
-export function ImportProgress({ record: kept, onRemoved }: Props) {
+export function ImportProgress({ record: kept, onRemoved }: ImportProgressProps) {
   const queries = useQueryClient();
   // The import run of this tab. The Continue button starts a new run.
-  const [run, setRun] = useState(() => findRun(kept.id));
-  const still = useMemo<RunState>(
+  const [run, setRun] = useState(() => findImportRun(kept.id));
+  const still = useMemo<ImportRunState>(
     () => ({ record: kept, phase: kept.done === kept.batches ? 'done' : 'stopped' }),
     [kept],
   );
-  const state = useSyncExternalStore(run?.subscribe ?? subscribeToNothing, run?.state ?? (() => still));
+  const state = useSyncExternalStore(run?.subscribe ?? subscribeWithoutEvents, run?.state ?? (() => still));
   const { record, phase, why } = state;
   const isDone = phase === 'done';
   useEffect(() => {
@@ -54,7 +54,7 @@ export function ImportProgress({ record: kept, onRemoved }: Props) {
             </Badge>
           </Group>
           <Text size="sm" c="dimmed" component="div">
-            <Time value={startedAt} />
+            <LocalTime value={startedAt} />
           </Text>
         </Group>
         <Progress
@@ -77,9 +77,9 @@ export function ImportProgress({ record: kept, onRemoved }: Props) {
   );
 }
 
-function ImportOutcome({ state: { record, phase } }: { readonly state: RunState }) {
+function ImportOutcome({ state: { record, phase } }: { readonly state: ImportRunState }) {
   const { errors, warnings } = record;
-  if (isActive(phase)) {
+  if (isActivePhase(phase)) {
     return (
       <Text size="sm" c="dimmed">
         The import continues while you use other pages. If you close this tab, you can continue the import later.
@@ -88,11 +88,11 @@ function ImportOutcome({ state: { record, phase } }: { readonly state: RunState 
   }
   return (
     <>
-      {errors.length > 0 && <RowErrors errors={errors} />}
+      {errors.length > 0 && <RowErrorTable errors={errors} />}
       {warnings.length > 0 && phase === 'done' && (
         <details>
           <summary>{`Imported with warnings: ${warnings.length.toLocaleString()}`}</summary>
-          <RowErrors errors={warnings.map(({ row, message }) => ({ row, column: '', value: '', message }))} />
+          <RowErrorTable errors={warnings.map(({ row, message }) => ({ row, column: '', value: '', message }))} />
         </details>
       )}
     </>
@@ -100,7 +100,7 @@ function ImportOutcome({ state: { record, phase } }: { readonly state: RunState 
 }
 
 interface ImportActionsProps {
-  readonly state: RunState;
+  readonly state: ImportRunState;
   readonly run: ImportRun | undefined;
   readonly onRun: (run: ImportRun) => void;
   readonly onRemoved: () => void;
@@ -108,9 +108,9 @@ interface ImportActionsProps {
 
 function ImportActions({ state: { record, phase, isLost = false }, run, onRun, onRemoved }: ImportActionsProps) {
   const environment = useEnvironment();
-  const save = useWrite({ write: () => downloadInvalidRows(record) });
-  const remove = useWrite({ write: () => importStore.remove(record), onDone: onRemoved });
-  if (isActive(phase)) {
+  const save = useApiWrite({ write: () => downloadInvalidRows(record) });
+  const remove = useApiWrite({ write: () => importStore.remove(record), onDone: onRemoved });
+  if (isActivePhase(phase)) {
     return (
       <Button variant="default" w="fit-content" onClick={run?.stop}>
         Pause
@@ -119,7 +119,9 @@ function ImportActions({ state: { record, phase, isLost = false }, run, onRun, o
   }
   return (
     <Group>
-      {phase === 'stopped' && !isLost && <Button onClick={() => onRun(startRun(record, environment))}>Continue</Button>}
+      {phase === 'stopped' && !isLost && (
+        <Button onClick={() => onRun(startImportRun(record, environment))}>Continue</Button>
+      )}
       {record.wrong.length > 0 && (
         <Button variant="default" onClick={() => save.mutate()}>
           Download rows with errors
@@ -137,14 +139,14 @@ async function downloadInvalidRows(record: ImportRecord): Promise<void> {
   downloadText(`${record.name.replace(/\.csv$/i, '')}-errors.csv`, await writeCsv(headers, rows));
 }
 
-function isActive(phase: Phase): boolean {
+function isActivePhase(phase: Phase): boolean {
   return phase === 'running' || phase === 'waiting';
 }
 
 /** Maximum number of errors on the page. The downloaded file contains all errors. */
 const MAX_SHOWN_ERRORS = 200;
 
-export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) {
+export function RowErrorTable({ errors }: { readonly errors: readonly RowError[] }) {
   return (
     <div>
       <div className={classes['errors']} tabIndex={0} role="region" aria-label="Errors by row">
@@ -181,25 +183,25 @@ export function RowErrors({ errors }: { readonly errors: readonly RowError[] }) 
 }
 
 /** Import runs of this tab by import id. Runs continue while the user visits other pages. */
-const importRuns = new Map<string, ImportRun>();
+const importRunsById = new Map<string, ImportRun>();
 
 /** Returns the run of an import in this tab. */
-function findRun(id: string): ImportRun | undefined {
-  return importRuns.get(id);
+function findImportRun(id: string): ImportRun | undefined {
+  return importRunsById.get(id);
 }
 
 /** Starts or continues an import. Only one tab sends an import at a time. */
-export function startRun(record: ImportRecord, environment: Environment): ImportRun {
-  const client = api(environment);
-  const sender = async () => sessionOwner(await client.session.get());
-  const run = new ImportRun(record, { api: client, sender, store: importStore, wait });
-  importRuns.set(record.id, run);
-  void runExclusively(`import-${record.id}`, run);
+export function startImportRun(record: ImportRecord, environment: Environment): ImportRun {
+  const client = getApiClient(environment);
+  const sender = async () => getSessionOwner(await client.session.get());
+  const run = new ImportRun(record, { api: client, sender, store: importStore, wait: waitSeconds });
+  importRunsById.set(record.id, run);
+  void runWithLock(`import-${record.id}`, run);
   return run;
 }
 
 /** Runs an import while no other tab runs it. Pages without HTTPS have no locks and rely on idempotency keys. */
-async function runExclusively(name: string, run: ImportRun): Promise<void> {
+async function runWithLock(name: string, run: ImportRun): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   if (locks === undefined) return run.run();
   const isRun = await locks.request(name, { ifAvailable: true }, async (lock) => {
@@ -212,7 +214,7 @@ async function runExclusively(name: string, run: ImportRun): Promise<void> {
   await locks.request(name, { signal: run.signal }, () => run.run()).catch(() => undefined);
 }
 
-function wait(seconds: number, signal: AbortSignal): Promise<void> {
+function waitSeconds(seconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, seconds * 1_000);
     signal.addEventListener('abort', () => {

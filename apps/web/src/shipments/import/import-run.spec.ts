@@ -27,8 +27,8 @@ function storeOf({ record, batches }: ReturnType<typeof planned>) {
   };
   return {
     kept,
-    get: async () => kept.record,
-    batch: async (_id: string, index: number) => kept.batches[index],
+    getImport: async () => kept.record,
+    getBatch: async (_id: string, index: number) => kept.batches[index],
     recordBatch: async (after: ImportRecord, index: number) => {
       if (kept.record?.done === index) kept.record = after;
       return kept.record;

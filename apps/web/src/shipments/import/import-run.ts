@@ -8,20 +8,20 @@ import {
   RateLimitError,
   type TrackingClient,
 } from '@tracking/client';
-import { paramLabel } from '../form/check-values.ts';
+import { getParamLabel } from '../form/check-values.ts';
 import type { ImportRecord, ImportStore, RowWarning, BatchItem } from './import-store.ts';
 
 /** Seconds before a retry if the response has no `Retry-After`. */
 const DEFAULT_RETRY_SECONDS = 3;
 const OTHER_USER_MESSAGE = 'Another user is signed in with this browser. The import continues when you sign in again.';
-const REMOVED_MESSAGE = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
+const REMOVED_IMPORT_MESSAGE = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
 const MISSING_ROWS_MESSAGE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
 const OTHER_TAB_MESSAGE = 'This import is running in another tab. It continues here if that tab stops.';
 /** Maximum number of stored warnings. */
 const MAX_WARNINGS = 500;
 
 export type Phase = 'running' | 'waiting' | 'stopped' | 'done';
-export interface RunState {
+export interface ImportRunState {
   readonly record: ImportRecord;
   readonly phase: Phase;
   /** Reason why the run waits or has stopped. */
@@ -35,7 +35,7 @@ export interface ImportRunOptions {
   readonly api: Api;
   /** Returns the owner id of the current session. The user may have signed in as another user in another tab. */
   readonly sender: () => Promise<string>;
-  readonly store: Pick<ImportStore, 'batch' | 'recordBatch' | 'get'>;
+  readonly store: Pick<ImportStore, 'getBatch' | 'recordBatch' | 'getImport'>;
   /** Resolves after the given seconds, or earlier if aborted. */
   readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
 }
@@ -51,7 +51,7 @@ class MissingRowsError extends Error {}
 export class ImportRun {
   private readonly ended = new AbortController();
   private readonly listeners = new Set<() => void>();
-  private now: RunState;
+  private now: ImportRunState;
 
   constructor(
     record: ImportRecord,
@@ -60,7 +60,7 @@ export class ImportRun {
     this.now = { record, phase: 'running' };
   }
 
-  readonly state = (): RunState => this.now;
+  readonly state = (): ImportRunState => this.now;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -87,31 +87,31 @@ export class ImportRun {
     const { id } = this.now.record;
     try {
       // Another tab may have sent more batches, or removed the import.
-      let record = await store.get(id);
+      let record = await store.getImport(id);
       while (record !== undefined && record.done < record.batches) {
         this.publish({ record, phase: 'running' });
         const index = record.done;
-        const items = await store.batch(id, index);
+        const items = await store.getBatch(id, index);
         record = items === undefined ? await this.rereadRecord(index) : await this.sendAndRecord(record, items, index);
       }
-      if (record === undefined) throw new MissingRowsError(REMOVED_MESSAGE);
+      if (record === undefined) throw new MissingRowsError(REMOVED_IMPORT_MESSAGE);
       this.publish({ record, phase: 'done' });
     } catch (error) {
       if (!this.ended.signal.aborted)
-        this.publish({ phase: 'stopped', why: stopReason(error), isLost: error instanceof MissingRowsError });
+        this.publish({ phase: 'stopped', why: describeStopReason(error), isLost: error instanceof MissingRowsError });
     }
   }
 
   /** Rereads an import whose next batch is missing, since another tab may have sent the batch or removed the import. */
   private async rereadRecord(index: number) {
     const { store } = this.parts;
-    const record = await store.get(this.now.record.id);
+    const record = await store.getImport(this.now.record.id);
     if (record?.done === index) throw new MissingRowsError(MISSING_ROWS_MESSAGE);
     return record;
   }
 
   private async sendAndRecord(record: ImportRecord, items: readonly BatchItem[], index: number) {
-    return this.parts.store.recordBatch(addResults(record, items, await this.send(items, index)), index);
+    return this.parts.store.recordBatch(addBatchResults(record, items, await this.send(items, index)), index);
   }
 
   private async send(items: readonly BatchItem[], index: number): Promise<Answers> {
@@ -128,7 +128,7 @@ export class ImportRun {
       } catch (error) {
         if (isRejectedBatch(error))
           return items.map((_, place) => ({ index: place, status: error.status, error })) as Answers;
-        const found = retryDelay(error);
+        const found = getRetryDelay(error);
         if (found === undefined) throw error;
         pause = found;
       }
@@ -137,7 +137,7 @@ export class ImportRun {
     }
   }
 
-  private publish(change: Partial<RunState>): void {
+  private publish(change: Partial<ImportRunState>): void {
     if (this.ended.signal.aborted && change.phase !== 'stopped') return;
     const { record } = this.now;
     this.now = { record, phase: 'running', ...change };
@@ -149,10 +149,10 @@ export class ImportRun {
 function isRejectedBatch(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error instanceof AuthenticationError || error instanceof PermissionError)
     return false;
-  return error.status < 500 && retryDelay(error) === undefined;
+  return error.status < 500 && getRetryDelay(error) === undefined;
 }
 
-function retryDelay(error: unknown): { readonly seconds: number; readonly why: string } | undefined {
+function getRetryDelay(error: unknown): { readonly seconds: number; readonly why: string } | undefined {
   if (error instanceof ConnectionError)
     return { seconds: DEFAULT_RETRY_SECONDS, why: 'The service cannot be reached.' };
   if (!(error instanceof ApiError)) return undefined;
@@ -163,18 +163,18 @@ function retryDelay(error: unknown): { readonly seconds: number; readonly why: s
   return error instanceof InternalError ? { seconds, why: 'The service is busy.' } : undefined;
 }
 
-function stopReason(error: unknown): string {
+function describeStopReason(error: unknown): string {
   if (error instanceof AuthenticationError) return 'Your session has ended. Sign in again to continue the import.';
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Adds the results of a batch to the import record. */
-export function addResults(record: ImportRecord, items: readonly BatchItem[], answers: Answers): ImportRecord {
+export function addBatchResults(record: ImportRecord, items: readonly BatchItem[], answers: Answers): ImportRecord {
   const answered = items.map((item, index) => ({ item, answer: answers[index] }));
   const refused = answered.filter(({ answer }) => answer === undefined || answer.status >= 300);
   const errors = refused.flatMap(({ item, answer }) =>
-    listErrors(answer).flatMap(({ param, message }) =>
-      item.rows.map((row) => ({ row, column: paramLabel(param) ?? param, value: '', message })),
+    listBatchErrors(answer).flatMap(({ param, message }) =>
+      item.rows.map((row) => ({ row, column: getParamLabel(param) ?? param, value: '', message })),
     ),
   );
   const warnings: readonly RowWarning[] = answered.flatMap(({ item, answer }) =>
@@ -194,7 +194,7 @@ export function addResults(record: ImportRecord, items: readonly BatchItem[], an
   };
 }
 
-function listErrors(
+function listBatchErrors(
   answer: Answers[number] | undefined,
 ): readonly { readonly param: string; readonly message: string }[] {
   const { details = [], message = 'The service returned no result for this row.' } = answer?.error ?? {};

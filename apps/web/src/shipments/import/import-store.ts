@@ -1,7 +1,7 @@
 import type { Warning } from '@tracking/client';
-import type { CheckResult, ImportItem, RowError } from './check-rows.ts';
+import type { RowCheckResult, ImportItem, RowError } from './check-rows.ts';
 import type { Target } from './columns.ts';
-import type { Sheet } from './read-file.ts';
+import type { ImportSheet } from './read-file.ts';
 
 /** A shipment to send, with the original cells of its rows. */
 export interface BatchItem extends ImportItem {
@@ -50,7 +50,7 @@ const MAX_STORED_COLUMNS = 1_000;
 export class ImportStore {
   private opened: Promise<IDBDatabase> | undefined;
 
-  private open(): Promise<IDBDatabase> {
+  private openDatabase(): Promise<IDBDatabase> {
     this.opened ??= new Promise((resolve, reject) => {
       const request = indexedDB.open(DATABASE_NAME, 1);
       request.onupgradeneeded = () => {
@@ -65,8 +65,10 @@ export class ImportStore {
   }
 
   /** Applies all changes in one transaction. */
-  private async write(change: (store: (name: 'imports' | 'batches' | 'remembered') => IDBObjectStore) => void) {
-    const database = await this.open();
+  private async writeInTransaction(
+    change: (store: (name: 'imports' | 'batches' | 'remembered') => IDBObjectStore) => void,
+  ) {
+    const database = await this.openDatabase();
     const transaction = database.transaction(['imports', 'batches', 'remembered'], 'readwrite', {
       durability: 'strict',
     });
@@ -80,33 +82,33 @@ export class ImportStore {
   }
 
   private async read<T>(name: string, ask: (store: IDBObjectStore) => IDBRequest): Promise<T> {
-    const request = ask((await this.open()).transaction(name).objectStore(name));
+    const request = ask((await this.openDatabase()).transaction(name).objectStore(name));
     return new Promise((resolve, reject) => {
       request.onsuccess = () => resolve(request.result as T);
       request.onerror = () => reject(request.error ?? new Error('This browser cannot read the stored import.'));
     });
   }
 
-  add(record: ImportRecord, batches: readonly (readonly BatchItem[])[]): Promise<void> {
-    return this.write((store) => {
+  addImport(record: ImportRecord, batches: readonly (readonly BatchItem[])[]): Promise<void> {
+    return this.writeInTransaction((store) => {
       store('imports').add(record);
       batches.forEach((items, index) => store('batches').add(items, [record.id, index]));
     });
   }
 
   /** Lists the imports of an owner, newest first. */
-  async list(owner: string, environment: string): Promise<readonly ImportRecord[]> {
+  async listImports(owner: string, environment: string): Promise<readonly ImportRecord[]> {
     const all = await this.read<ImportRecord[]>('imports', (store) => store.getAll());
     return all
       .filter((record) => record.owner === owner && record.environment === environment)
       .sort((one, other) => other.startedAt.localeCompare(one.startedAt));
   }
 
-  get(id: string): Promise<ImportRecord | undefined> {
+  getImport(id: string): Promise<ImportRecord | undefined> {
     return this.read('imports', (store) => store.get(id));
   }
 
-  batch(id: string, index: number): Promise<readonly BatchItem[] | undefined> {
+  getBatch(id: string, index: number): Promise<readonly BatchItem[] | undefined> {
     return this.read('batches', (store) => store.get([id, index]));
   }
 
@@ -117,7 +119,7 @@ export class ImportStore {
    */
   async recordBatch(record: ImportRecord, index: number): Promise<ImportRecord | undefined> {
     let kept: ImportRecord | undefined;
-    await this.write((store) => {
+    await this.writeInTransaction((store) => {
       const request: IDBRequest<ImportRecord | undefined> = store('imports').get(record.id);
       request.onsuccess = () => {
         kept = request.result;
@@ -131,7 +133,7 @@ export class ImportStore {
   }
 
   remove(...records: readonly ImportRecord[]): Promise<void> {
-    return this.write((store) => {
+    return this.writeInTransaction((store) => {
       for (const { id } of records) {
         store('imports').delete(id);
         store('batches').delete(IDBKeyRange.bound([id], [id, []]));
@@ -146,14 +148,14 @@ export class ImportStore {
   }
 
   /** Returns the stored column mapping of an owner, by normalised header. */
-  async storedMapping(owner: string): Promise<Readonly<Record<string, Target | null>>> {
+  async getStoredMapping(owner: string): Promise<Readonly<Record<string, Target | null>>> {
     const ask = (store: IDBObjectStore) => store.get(owner);
     return (await this.read<Record<string, Target | null> | undefined>('remembered', ask)) ?? {};
   }
 
   async storeMapping(owner: string, columns: Readonly<Record<string, Target | null>>): Promise<void> {
-    const all = Object.entries({ ...(await this.storedMapping(owner)), ...columns }).slice(-MAX_STORED_COLUMNS);
-    return this.write((store) => void store('remembered').put(Object.fromEntries(all), owner));
+    const all = Object.entries({ ...(await this.getStoredMapping(owner)), ...columns }).slice(-MAX_STORED_COLUMNS);
+    return this.writeInTransaction((store) => void store('remembered').put(Object.fromEntries(all), owner));
   }
 }
 
@@ -169,7 +171,7 @@ interface ImportPlan {
 type ImportOwner = Pick<ImportRecord, 'id' | 'owner' | 'environment' | 'startedAt'>;
 
 /** Splits the shipments of a file into batches, and collects the invalid rows. */
-export function planImport(sheet: Sheet, { items, errors }: CheckResult, owner: ImportOwner): ImportPlan {
+export function planImport(sheet: ImportSheet, { items, errors }: RowCheckResult, owner: ImportOwner): ImportPlan {
   const cellsOf = (row: number) => sheet.rows[row - sheet.firstRow] ?? [];
   const sent = items.map((item) => ({ ...item, cells: item.rows.map(cellsOf) }));
   const batches = Array.from({ length: Math.ceil(sent.length / BATCH_SIZE) }, (_, index) =>

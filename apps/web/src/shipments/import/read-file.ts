@@ -7,7 +7,7 @@ const DELIMITER_SAMPLE_ROWS = 100;
 export const MAX_FILE_BYTES = 30 * 1024 * 1024;
 
 /** Headers and rows of a CSV file. */
-export interface Sheet {
+export interface ImportSheet {
   readonly name: string;
   readonly headers: readonly string[];
   /** Cells of each row. A row has more cells than headers only if the extra cells contain text. */
@@ -17,7 +17,7 @@ export interface Sheet {
 }
 
 /** Decodes UTF-8, UTF-16 with a byte order mark, or Windows-1252. */
-export function decode(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
@@ -32,11 +32,11 @@ export function decode(bytes: Uint8Array): string {
  * Parses a CSV file.
  * @throws Error with a message for the user
  */
-export async function parseSheet(name: string, bytes: Uint8Array): Promise<Sheet> {
+export async function parseCsvSheet(name: string, bytes: Uint8Array): Promise<ImportSheet> {
   if (bytes.length > MAX_FILE_BYTES)
     throw new Error(`The file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB. Split the file.`);
   const { parse } = (await import('papaparse')).default;
-  const text = decode(bytes);
+  const text = decodeText(bytes);
   // Empty lines are kept, so that row numbers match those of spreadsheets. The delimiter guess ignores empty lines.
   const { delimiter } = parse(text, { skipEmptyLines: 'greedy', preview: DELIMITER_SAMPLE_ROWS }).meta;
   const { data, errors } = parse<string[]>(text, { delimiter });

@@ -1,16 +1,16 @@
 import { ActionIcon, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconDownload, IconKeyboard, IconRefresh } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import { useApi } from '../../session/session.ts';
 import { type ListAppearance, AppearanceMenu } from '../columns.tsx';
 import { type ListQuery, type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
-import { exportCsv } from '../several/export-csv.ts';
+import { exportCsv } from '../bulk-actions/export-csv.ts';
 import { formatListUpdates } from './list-updates.ts';
 import classes from './list-status.module.css';
 import type { ShipmentList } from './use-shipment-list.ts';
 
-interface Props {
+interface ListStatusProps {
   readonly list: ShipmentList;
   readonly query: ListQuery;
   readonly look: ListAppearance;
@@ -18,13 +18,13 @@ interface Props {
 }
 
 /** Status line above the rows. Its height is constant, so that rows do not move. */
-export function ListStatus({ list, query, look, onHelp }: Props) {
+export function ListStatus({ list, query, look, onHelp }: ListStatusProps) {
   const text = formatListUpdates(list.news);
   return (
     <Group justify="space-between" gap="xs" wrap="nowrap" className={classes['line']}>
       <Group gap="xs" wrap="nowrap">
         <Text size="sm" c="dimmed" role="status" className={classes['count']}>
-          {!list.isPending && !list.isOld && countText(list.rows.length, list.more)}
+          {!list.isPending && !list.isOld && formatRowCount(list.rows.length, list.more)}
         </Text>
         <div role="status">
           {text !== undefined && (
@@ -58,7 +58,7 @@ export function ListStatus({ list, query, look, onHelp }: Props) {
   );
 }
 
-function countText(count: number, more: boolean): string {
+function formatRowCount(count: number, more: boolean): string {
   const number = count.toLocaleString();
   if (more) return `${number}+ shipments`;
   return count === 1 ? '1 shipment' : `${number} shipments`;
@@ -71,15 +71,15 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
   const client = useApi();
   const [count, setCount] = useState<number>();
   const stopped = useRef<AbortController>(undefined);
-  const exporting = useWrite({
+  const exporting = useApiWrite({
     write: async () => {
       const { signal } = (stopped.current = new AbortController());
       setCount(0);
       try {
         const pages = client.shipments
-          .list({ ...query, sort: stableSort(query), limit: EXPORT_PAGE_SIZE }, { signal })
+          .list({ ...query, sort: chooseStableSort(query), limit: EXPORT_PAGE_SIZE }, { signal })
           .pages();
-        await exportCsv(pageData(pages), setCount);
+        await exportCsv(readPagesOfRows(pages), setCount);
       } finally {
         setCount(undefined);
       }
@@ -102,7 +102,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
       <Modal opened={count !== undefined} onClose={stop} title="Export CSV" closeOnClickOutside={false}>
         <Stack>
           <Text role="status">{`${(count ?? 0).toLocaleString()} shipments exported so far…`}</Text>
-          {stableSort(query) !== (query.sort ?? DEFAULT_SORT) && (
+          {chooseStableSort(query) !== (query.sort ?? DEFAULT_SORT) && (
             <Text size="sm" c="dimmed">
               The file is sorted by creation date. Other orders could skip or repeat shipments that change during the
               export.
@@ -120,10 +120,10 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
 }
 
 /** Returns a sort order that does not change while pages are read. */
-function stableSort({ sort = DEFAULT_SORT }: ListQuery): ShipmentSort {
+function chooseStableSort({ sort = DEFAULT_SORT }: ListQuery): ShipmentSort {
   return sort === 'created_at' || sort === '-created_at' ? sort : '-created_at';
 }
 
-async function* pageData<Row>(pages: AsyncIterable<{ readonly data: readonly Row[] }>) {
+async function* readPagesOfRows<Row>(pages: AsyncIterable<{ readonly data: readonly Row[] }>) {
   for await (const { data } of pages) yield data;
 }

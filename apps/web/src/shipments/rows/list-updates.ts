@@ -6,7 +6,7 @@ import {
   type ListQuery,
   type ShipmentSort,
   DEFAULT_SORT,
-  filtersOfKind,
+  listFiltersOfKind,
 } from '../search/shipment-search.ts';
 
 /** Milliseconds by which events may be published after the list already contained their effect. */
@@ -61,9 +61,9 @@ const WORD_PATTERN = /[\p{L}\p{M}\p{N}]+/gu;
 
 type Check = (shipment: Shipment, query: ListQuery) => boolean;
 
-const isOneOf = (value: string | undefined, ...all: (string | null | undefined)[]) =>
+const isUnsetOrOneOf = (value: string | undefined, ...all: (string | null | undefined)[]) =>
   value === undefined || all.some((each) => each?.toLowerCase() === value.toLowerCase());
-const isWithin = (at: string | null, from: string | undefined, to: string | undefined) =>
+const isWithinTimeRange = (at: string | null, from: string | undefined, to: string | undefined) =>
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
 
 /** Filter kinds that compare one exact value. */
@@ -76,7 +76,7 @@ const EXACT_FILTER_KINDS = {
   carrier: true,
   port: true,
 } satisfies Record<Exclude<FilterKind, 'statuses' | 'flag' | 'time' | 'words'>, true>;
-const EXACT_FILTERS = filtersOfKind(...(Object.keys(EXACT_FILTER_KINDS) as (keyof typeof EXACT_FILTER_KINDS)[]));
+const EXACT_FILTERS = listFiltersOfKind(...(Object.keys(EXACT_FILTER_KINDS) as (keyof typeof EXACT_FILTER_KINDS)[]));
 type ValueFilter = (typeof EXACT_FILTERS)[number];
 /** Filters that compare with the shipment field of the same name. */
 type FieldFilter = {
@@ -84,7 +84,7 @@ type FieldFilter = {
 }[ValueFilter];
 
 /** Shipment values for the filters without a field of the same name. */
-const FILTER_VALUES: {
+const COMPARED_FILTER_VALUES: {
   readonly [Name in Exclude<ValueFilter, FieldFilter>]: (shipment: Shipment) => readonly (string | null | undefined)[];
 } = {
   reference: ({ references }) => references.map(({ value }) => value),
@@ -92,7 +92,7 @@ const FILTER_VALUES: {
   consignee: ({ consignee }) => [consignee?.external_id],
   container_number: ({ container_numbers }) => container_numbers,
 };
-const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in FILTER_VALUES);
+const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in COMPARED_FILTER_VALUES);
 
 const FILTER_CHECKS: readonly Check[] = [
   ({ status }, query) => query.status?.includes(status) ?? true,
@@ -101,12 +101,15 @@ const FILTER_CHECKS: readonly Check[] = [
   ...EXACT_FILTERS.map(
     (name): Check =>
       (shipment, query) =>
-        isOneOf(query[name], ...(isFieldFilter(name) ? [shipment[name]] : FILTER_VALUES[name](shipment))),
+        isUnsetOrOneOf(
+          query[name],
+          ...(isFieldFilter(name) ? [shipment[name]] : COMPARED_FILTER_VALUES[name](shipment)),
+        ),
   ),
-  ({ eta }, query) => isWithin(eta, query.eta_from, query.eta_to),
-  ({ created_at }, query) => isWithin(created_at, query.created_from, query.created_to),
-  ({ updated_at }, query) => isWithin(updated_at, query.updated_since, undefined),
-  (shipment, { q }) => q === undefined || hasWords(shipment, q),
+  ({ eta }, query) => isWithinTimeRange(eta, query.eta_from, query.eta_to),
+  ({ created_at }, query) => isWithinTimeRange(created_at, query.created_from, query.created_to),
+  ({ updated_at }, query) => isWithinTimeRange(updated_at, query.updated_since, undefined),
+  (shipment, { q }) => q === undefined || containsSearchWords(shipment, q),
 ];
 
 /**
@@ -125,7 +128,7 @@ export function sortsBefore(one: Shipment, other: Shipment, sort: ShipmentSort =
   return sort.startsWith('-') ? a > b : a < b;
 }
 
-function hasWords(shipment: Shipment, q: string): boolean {
+function containsSearchWords(shipment: Shipment, q: string): boolean {
   const { external_id, house_bill, master_bill, booking_number, container_numbers, references, legs } = shipment;
   const texts = [external_id, house_bill, master_bill, booking_number, ...container_numbers];
   const names = [shipment.shipper?.name, shipment.consignee?.name, ...legs.map(({ vessel }) => vessel)];

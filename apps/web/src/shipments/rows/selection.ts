@@ -11,20 +11,20 @@ export function toggleShipment(selection: Selection, id: string): Selection {
 }
 
 /** Deselects the given shipments. */
-export function deselect(selection: Selection, shipments: readonly Shipment[]): Selection {
+export function deselectShipments(selection: Selection, shipments: readonly Shipment[]): Selection {
   const next = new Set(selection);
   for (const { id } of shipments) next.delete(id);
   return next;
 }
 
 /** Selects all rows between two positions, in either direction. */
-export function selectRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
+export function selectRowRange(selection: Selection, rows: readonly Shipment[], from: number, to: number): Selection {
   const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1);
   return new Set([...selection, ...range.map(({ id }) => id)]);
 }
 
 /** Returns the selected shipments that are still in the list. Actions never apply to other shipments. */
-export function selectedShipments(selection: Selection, rows: readonly Shipment[]): readonly Shipment[] {
+export function listSelectedShipments(selection: Selection, rows: readonly Shipment[]): readonly Shipment[] {
   return selection.size === 0 ? [] : rows.filter(({ id }) => selection.has(id));
 }
 
@@ -57,14 +57,14 @@ export function findKeyAction({ key, shiftKey }: KeyPress, place: ListPosition):
     case 'Escape':
       return { kind: 'select-none' };
     default: {
-      const to = targetIndex(key, place);
+      const to = findTargetIndex(key, place);
       if (to === undefined || place.count === 0) return undefined;
       return { kind: 'move', to: Math.max(0, Math.min(place.count - 1, to)), selects: shiftKey };
     }
   }
 }
 
-function targetIndex(key: string, { active, count, page }: ListPosition): number | undefined {
+function findTargetIndex(key: string, { active, count, page }: ListPosition): number | undefined {
   switch (key) {
     case 'ArrowDown':
     case 'j':

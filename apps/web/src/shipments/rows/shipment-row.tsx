@@ -2,10 +2,10 @@ import { Checkbox, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Shipment } from '@tracking/client';
 import { memo, useState } from 'react';
-import { shipmentName } from '../../values/codes.ts';
+import { getShipmentName } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { COLUMNS, type ColumnName, ExceptionsBadge } from '../columns.tsx';
-import { Eta, ShipmentStatus } from '../shipment-facts.tsx';
+import { ShipmentEta, ShipmentStatus } from '../shipment-facts.tsx';
 import classes from './shipment-rows.module.css';
 
 export interface RowProps {
@@ -26,7 +26,7 @@ export interface RowProps {
 /** Row of the shipment list. Rendered again only if its props change. */
 export const ShipmentRow = memo(function ShipmentRow(props: RowProps) {
   const { shipment, index, start, columns, isSelected, isTabbed, isGone } = props;
-  const name = shipmentName(shipment);
+  const name = getShipmentName(shipment);
   const tabIndex = isTabbed ? 0 : -1;
   return (
     <div
@@ -92,7 +92,7 @@ function ShipmentCard({ shipment }: { readonly shipment: Shipment }) {
         <PlaceName code={shipment.destination_port} />
       </div>
       <div role="cell" className={classes['eta']}>
-        <Eta shipment={shipment} />
+        <ShipmentEta shipment={shipment} />
       </div>
       <div role="cell" className={classes['exceptions']}>
         {shipment.open_exceptions_count > 0 && <ExceptionsBadge count={shipment.open_exceptions_count} />}

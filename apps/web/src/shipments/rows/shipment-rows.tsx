@@ -15,7 +15,7 @@ import {
   type Selection,
   findKeyAction,
   toggleShipment,
-  selectRange,
+  selectRowRange,
 } from './selection.ts';
 import { ShipmentRow } from './shipment-row.tsx';
 import classes from './shipment-rows.module.css';
@@ -33,7 +33,7 @@ const FIXED_COLUMNS = '1.25rem minmax(8rem, 12fr)';
 const FIXED_COLUMNS_WIDTH_REM = 11.25;
 const COLUMN_GAP_REM = 0.5;
 
-interface Props {
+interface ShipmentRowsProps {
   readonly list: ShipmentList;
   readonly look: ListAppearance;
   readonly sort: ShipmentSort | undefined;
@@ -45,19 +45,19 @@ interface Props {
 
 /** Id of the last focused shipment, which gets the focus again when the user returns. */
 let lastFocusedId: string | undefined;
-const lastFocusedIndex = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === lastFocusedId);
+const findLastFocusedIndex = (shipments: readonly Shipment[]) => shipments.findIndex(({ id }) => id === lastFocusedId);
 
-const scrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
+const getScrollOffset = (entry: { readonly scrollY: number } | undefined) => entry?.scrollY ?? 0;
 
 /** Virtual list that renders only visible rows. */
-export function ShipmentRows(props: Props) {
+export function ShipmentRows(props: ShipmentRowsProps) {
   const { list, look, selection, onSelect } = props;
   const { rows: shipments, more, next: onEnd, isBack } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useMediaQuery(NARROW_MEDIA_QUERY, undefined, { getInitialValueInEffect: false });
   const { height, columns, style } = calculateLayout(look, isNarrow);
   const before = useElementScrollRestoration({ id: 'shipments' });
-  const [returnedTo] = useState(() => (isBack && before !== undefined ? lastFocusedIndex(shipments) : -1));
+  const [returnedTo] = useState(() => (isBack && before !== undefined ? findLastFocusedIndex(shipments) : -1));
   const rows = useVirtualizer({
     count: shipments.length,
     getScrollElement: () => scroller.current,
@@ -65,7 +65,7 @@ export function ShipmentRows(props: Props) {
     overscan: 10,
     // The header covers the first rows, and the selection bar covers the last rows.
     scrollPaddingEnd: HEADER_HEIGHT_PX + (selection.size > 0 ? SELECTION_BAR_HEIGHT_PX : 0),
-    initialOffset: scrollOffset(isBack ? before : undefined),
+    initialOffset: getScrollOffset(isBack ? before : undefined),
   });
   useEffect(() => rows.measure(), [rows, height]);
   const items = rows.getVirtualItems();
@@ -85,7 +85,7 @@ export function ShipmentRows(props: Props) {
     link.focus({ preventScroll: true });
   });
   const move = ({ to, selects }: Extract<KeyAction, { kind: 'move' }>) => {
-    if (selects) onSelect(selectRange(selection, shipments, Math.max(active, 0), to));
+    if (selects) onSelect(selectRowRange(selection, shipments, Math.max(active, 0), to));
     toFocus.current = to;
     setActive(to);
     rows.scrollToIndex(to);
@@ -95,7 +95,7 @@ export function ShipmentRows(props: Props) {
     if (shipment === undefined) return;
     onSelect(
       isRange && active >= 0
-        ? selectRange(selection, shipments, active, index)
+        ? selectRowRange(selection, shipments, active, index)
         : toggleShipment(selection, shipment.id),
     );
     setActive(index);

@@ -9,7 +9,7 @@ import {
 import type { Shipment } from '@tracking/client';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { reloadLists, shipmentUpdatesQuery } from '../../live/live-updates.ts';
-import { type Environment, api } from '../../session/api.ts';
+import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment } from '../../session/session.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
 import { findListUpdates } from './list-updates.ts';
@@ -20,8 +20,8 @@ export function useShipmentList(query: ListQuery) {
   const list = useInfiniteQuery(shipmentsQuery(environment, query));
   const { data: changes } = useQuery(shipmentUpdatesQuery(environment));
   const { hasNextPage: more, isFetching, isFetchNextPageError, fetchNextPage, isPlaceholderData: isOld } = list;
-  const rows = useMemo(() => uniqueShipments(list.data), [list.data]);
-  const readAt = firstReadAt(list.data);
+  const rows = useMemo(() => mergeShipmentPages(list.data), [list.data]);
+  const readAt = getFirstReadTime(list.data);
   const news = useMemo(
     () => findListUpdates({ rows, more, readAt, query }, changes),
     [rows, more, readAt, query, changes],
@@ -38,10 +38,10 @@ export function useShipmentList(query: ListQuery) {
   // An empty list can refresh automatically, since no row moves. In an empty workspace the first steps stay visible
   // until the user leaves.
   const [isSearch, isBack] = [Object.keys(query).length > 0, readAt === found];
-  useCallWhile(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
+  useCallWhenTrue(isEmpty && (isSearch || isBack) && news.fresh > 0, reread);
   // A page can be empty although more pages follow.
   const isGap = isRead && more;
-  useCallWhile(isGap, next);
+  useCallWhenTrue(isGap, next);
   return {
     rows,
     more,
@@ -65,7 +65,7 @@ export function useShipmentList(query: ListQuery) {
 }
 
 /** Calls `act` when the condition becomes true, and again when `act` changes. */
-function useCallWhile(isSo: boolean, act: () => void): void {
+function useCallWhenTrue(isSo: boolean, act: () => void): void {
   useEffect(() => {
     if (isSo) act();
   }, [isSo, act]);
@@ -88,7 +88,7 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
     queryKey: ['shipments', environment, query],
     queryFn: async ({ pageParam, signal }): Promise<ShipmentsPage> => {
       const readAt = Date.now();
-      const list = api(environment).shipments.list({ ...query, limit: PAGE_SIZE }, { signal });
+      const list = getApiClient(environment).shipments.list({ ...query, limit: PAGE_SIZE }, { signal });
       return { ...(await list.page(pageParam)), readAt };
     },
     initialPageParam: undefined as string | undefined,
@@ -102,12 +102,12 @@ function shipmentsQuery(environment: Environment, query: ListQuery) {
 }
 
 /** Returns the time at which the first page was read, in milliseconds. `Infinity` before that. */
-function firstReadAt(list: InfiniteData<ShipmentsPage> | undefined): number {
+function getFirstReadTime(list: InfiniteData<ShipmentsPage> | undefined): number {
   return list?.pages[0]?.readAt ?? Infinity;
 }
 
 /** Merges all pages without duplicates. A shipment that changed between two reads can be on two pages. */
-function uniqueShipments(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
+function mergeShipmentPages(list: InfiniteData<ShipmentsPage> | undefined): readonly Shipment[] {
   const rows = new Map<string, Shipment>();
   for (const { data } of list?.pages ?? []) {
     for (const shipment of data) if (!rows.has(shipment.id)) rows.set(shipment.id, shipment);

@@ -2,11 +2,11 @@ import { Button, Group, Indicator, Pill, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { LazyMultiSelect, LazySelect, onDemand } from '../../app/lazy.tsx';
+import { LazyMultiSelect, LazySelect, loadOnDemand } from '../../app/lazy.tsx';
 import { STATUSES, STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
-import { SORT_LABELS, type SearchState, filterLabel, formatFilterValue } from './filters.ts';
+import { SORT_LABELS, type SearchState, getFilterLabel, formatFilterValue } from './filters.ts';
 import {
   type FilterName,
   SHIPMENT_SORTS,
@@ -16,7 +16,7 @@ import {
   getFilters,
 } from './shipment-search.ts';
 
-const FilterDrawer = onDemand(
+const LazyFilterDrawer = loadOnDemand(
   async () => (await import('./filter-drawer.tsx')).FilterDrawer,
   ({ opened }) => opened,
 );
@@ -69,7 +69,7 @@ export function FilterBar({ state }: { readonly state: SearchState }) {
         </Indicator>
       </Group>
       <FilterPills state={state} />
-      <FilterDrawer state={state} opened={isOpen} onClose={close} />
+      <LazyFilterDrawer state={state} opened={isOpen} onClose={close} />
     </>
   );
 }
@@ -125,12 +125,12 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
             withRemoveButton
             onRemove={() => change({ [name]: undefined })}
             removeButtonProps={{
-              'aria-label': `Remove filter ${filterLabel(name)}`,
+              'aria-label': `Remove filter ${getFilterLabel(name)}`,
               'aria-hidden': false,
               tabIndex: 0,
             }}
           >
-            {filterLabel(name)}: <FilterValue name={name} filters={filters} />
+            {getFilterLabel(name)}: <FilterValueText name={name} filters={filters} />
           </Pill>
         ))}
       <Button size="compact-sm" variant="subtle" onClick={clear}>
@@ -140,7 +140,7 @@ function FilterPills({ state: { search, change, replace } }: { readonly state: S
   );
 }
 
-function FilterValue({ name, filters }: { readonly name: FilterName; readonly filters: ShipmentFilters }) {
+function FilterValueText({ name, filters }: { readonly name: FilterName; readonly filters: ShipmentFilters }) {
   const value = filters[name];
   if (value === undefined) return null;
   if (name === 'origin_port' || name === 'destination_port') return <PlaceName code={String(value)} />;

@@ -3,39 +3,39 @@ import { Fragment, useState } from 'react';
 import { MODE_OPTIONS, STATUSES, STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceSelect } from '../../values/place-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
-import { PLAIN_FIELD_NAMES, plainField } from '../plain-fields.ts';
-import { type SearchState, filterLabel } from './filters.ts';
+import { PLAIN_FIELD_NAMES, getPlainField } from '../plain-fields.ts';
+import { type SearchState, getFilterLabel } from './filters.ts';
 import {
   type DayFilter,
   type FilterName,
   type ShipmentFilters,
   type YesNoFilter,
   getFilters,
-  filtersOfKind,
+  listFiltersOfKind,
   toIsoDate,
   withoutEmpty,
 } from './shipment-search.ts';
 
-const CHOICE_FILTERS = PLAIN_FIELD_NAMES.filter((name) => plainField(name).choices !== undefined);
-const [OWN_REFERENCE, ...REFERENCES] = filtersOfKind('reference');
-const NUMBER_FILTERS = [OWN_REFERENCE, ...filtersOfKind('container'), ...REFERENCES].filter(
+const ENUM_FILTERS = PLAIN_FIELD_NAMES.filter((name) => getPlainField(name).choices !== undefined);
+const [OWN_REFERENCE, ...REFERENCES] = listFiltersOfKind('reference');
+const EXACT_NUMBER_FILTERS = [OWN_REFERENCE, ...listFiltersOfKind('container'), ...REFERENCES].filter(
   (name) => name !== undefined,
 );
-const PARTY_FILTERS = filtersOfKind('carrier', 'party');
+const PARTY_FILTERS = listFiltersOfKind('carrier', 'party');
 const FILTER_HINTS: Partial<Record<FilterName, string>> = {
   carrier_scac: 'SCAC or IATA code',
   shipper: 'Your code for the party. To find a name, use the search.',
   consignee: 'Your code for the party. To find a name, use the search.',
 };
 
-interface Props {
+interface FilterDrawerProps {
   readonly state: SearchState;
   readonly opened: boolean;
   readonly onClose: () => void;
 }
 
 /** Drawer with all filters of the list. Filters apply when the user confirms. */
-export function FilterDrawer({ state, opened, onClose }: Props) {
+export function FilterDrawer({ state, opened, onClose }: FilterDrawerProps) {
   return (
     <Drawer opened={opened} onClose={onClose} title="Filters" position="right" size="sm">
       <FilterForm state={state} onClose={onClose} />
@@ -43,7 +43,7 @@ export function FilterDrawer({ state, opened, onClose }: Props) {
   );
 }
 
-function FilterForm({ state: { search, replace }, onClose }: Omit<Props, 'opened'>) {
+function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerProps, 'opened'>) {
   const [draft, setDraft] = useState<ShipmentFilters>(getFilters(search));
   // Clearing also removes unconfirmed text from the fields.
   const [clearings, setClearings] = useState(0);
@@ -66,7 +66,7 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<Props, 'opened
     >
       <Stack gap="sm">
         <MultiSelect
-          label={filterLabel('status')}
+          label={getFilterLabel('status')}
           placeholder={draft.status === undefined ? 'Any' : ''}
           data={STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }))}
           value={draft.status?.split(',') ?? []}
@@ -76,44 +76,44 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<Props, 'opened
         <YesNoField name="active" yes="Active" no="Delivered, ended or cancelled" {...fields} />
         <YesNoField name="has_open_exceptions" yes="With open exceptions" no="Without open exceptions" {...fields} />
         <Select
-          label={filterLabel('mode')}
+          label={getFilterLabel('mode')}
           placeholder="Any"
           data={MODE_OPTIONS}
           value={draft.mode ?? null}
           onChange={(mode) => change({ mode: (mode as ShipmentFilters['mode']) ?? undefined })}
           clearable
         />
-        {CHOICE_FILTERS.map((name) => (
+        {ENUM_FILTERS.map((name) => (
           <Select
             key={name}
-            label={filterLabel(name)}
+            label={getFilterLabel(name)}
             placeholder="Any"
-            data={plainField(name).choices ?? []}
+            data={getPlainField(name).choices ?? []}
             value={draft[name] ?? null}
             onChange={(value) => change({ [name]: value ?? undefined })}
             clearable
           />
         ))}
         <Divider label="Ports and airports" />
-        {filtersOfKind('port').map((name) => (
+        {listFiltersOfKind('port').map((name) => (
           <PlaceSelect
             key={`${name} ${clearings}`}
-            label={filterLabel(name)}
+            label={getFilterLabel(name)}
             value={draft[name] ?? null}
             onChange={(code) => change({ [name]: code ?? undefined })}
           />
         ))}
         <Divider label="Dates in your time zone" />
         <Fragment key={clearings}>
-          <DayFields from="eta_from" to="eta_to" {...fields} />
-          <DayFields from="created_from" to="created_to" {...fields} />
-          <DayFields from="updated_since" {...fields} />
+          <DayRangeFields from="eta_from" to="eta_to" {...fields} />
+          <DayRangeFields from="created_from" to="created_to" {...fields} />
+          <DayRangeFields from="updated_since" {...fields} />
         </Fragment>
         <Divider label="Exact numbers" />
-        {[...NUMBER_FILTERS, ...PARTY_FILTERS].map((name) => (
+        {[...EXACT_NUMBER_FILTERS, ...PARTY_FILTERS].map((name) => (
           <TextInput
             key={name}
-            label={filterLabel(name)}
+            label={getFilterLabel(name)}
             description={FILTER_HINTS[name]}
             value={draft[name] ?? ''}
             onChange={(event) => change({ [name]: event.currentTarget.value })}
@@ -130,7 +130,7 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<Props, 'opened
   );
 }
 
-interface FieldsProps {
+interface FilterFieldProps {
   readonly draft: ShipmentFilters;
   readonly change: (changes: ShipmentFilters) => void;
 }
@@ -141,11 +141,11 @@ function YesNoField({
   no,
   draft,
   change,
-}: FieldsProps & { readonly name: YesNoFilter; readonly yes: string; readonly no: string }) {
+}: FilterFieldProps & { readonly name: YesNoFilter; readonly yes: string; readonly no: string }) {
   const value = draft[name];
   return (
     <Select
-      label={filterLabel(name)}
+      label={getFilterLabel(name)}
       placeholder="Any"
       data={[
         { value: 'yes', label: yes },
@@ -158,7 +158,12 @@ function YesNoField({
   );
 }
 
-function DayFields({ from, to, draft, change }: FieldsProps & { readonly from: DayFilter; readonly to?: DayFilter }) {
+function DayRangeFields({
+  from,
+  to,
+  draft,
+  change,
+}: FilterFieldProps & { readonly from: DayFilter; readonly to?: DayFilter }) {
   const names = to === undefined ? [from] : [from, to];
   return (
     <Group grow gap="xs">
@@ -166,7 +171,7 @@ function DayFields({ from, to, draft, change }: FieldsProps & { readonly from: D
         <DateField
           key={name}
           type="date"
-          label={filterLabel(name)}
+          label={getFilterLabel(name)}
           value={draft[name] === undefined ? '' : toIsoDate(draft[name], new Date())}
           onChange={(day) => change({ [name]: day })}
         />

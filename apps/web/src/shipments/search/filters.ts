@@ -30,7 +30,7 @@ export function useShipmentSearch(): SearchState {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/shipments' });
   const navigate = useNavigate({ from: '/shipments' });
   const text = JSON.stringify(search);
-  const today = useToday();
+  const today = useStartOfToday();
   const query = useMemo(() => buildListQuery(JSON.parse(text) as ShipmentSearch, new Date(today)), [text, today]);
   return {
     search,
@@ -42,7 +42,7 @@ export function useShipmentSearch(): SearchState {
 }
 
 /** Returns the start of the current day in milliseconds. Updates at midnight. */
-function useToday(): number {
+function useStartOfToday(): number {
   const [today, setToday] = useState(() => new Date().setHours(0, 0, 0, 0));
   useEffect(() => {
     const tomorrow = new Date(today).setHours(24, 0, 0, 0);
@@ -52,7 +52,7 @@ function useToday(): number {
   return today;
 }
 
-export function filterLabel(name: FilterName): string {
+export function getFilterLabel(name: FilterName): string {
   return SHIPMENT_FILTERS[name].label;
 }
 
@@ -67,11 +67,11 @@ export const SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
 
 /** Formats the value of a filter. Names of ports are resolved elsewhere. */
 export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
-  if (name === 'status') return String(value).split(',').map(statusLabel).join(', ');
+  if (name === 'status') return String(value).split(',').map(getStatusLabel).join(', ');
   if (name === 'mode') return MODE_LABELS[value as Mode];
   if (YES_NO_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
   if (DAY_FILTERS.some((each) => each === name)) return formatDay(value as Day);
   return String(value);
 }
 
-const statusLabel = (status: string) => STATUS_LABELS[status as Status];
+const getStatusLabel = (status: string) => STATUS_LABELS[status as Status];

@@ -1,4 +1,4 @@
-import { formatDay, endOfDay, isDay, toIsoDate, readShipmentSearch, startOfDay } from './shipment-search.ts';
+import { formatDay, endOfDay, isValidDay, toIsoDate, readShipmentSearch, startOfDay } from './shipment-search.ts';
 
 describe('shipment search', () => {
   describe('an address of a list', () => {
@@ -39,13 +39,13 @@ describe('days', () => {
   const NOW = new Date(2026, 11, 30, 17, 45);
 
   it.each(['today', 'today+7', 'today-30', '2026-12-01'])('accepts %s as a day', (text) => {
-    expect(isDay(text)).toBe(true);
+    expect(isValidDay(text)).toBe(true);
   });
 
   it.each(['', 'tomorrow', 'today+', 'today+7000', '2026-02-30', '2026-13-01', '1 December'])(
     'takes “%s” for none',
     (text) => {
-      expect(isDay(text)).toBe(false);
+      expect(isValidDay(text)).toBe(false);
     },
   );
 

@@ -13,16 +13,16 @@ type FilterOf<Kind extends FilterKind> = {
 }[FilterName];
 
 /** Lists the filters of the given kinds, in the order of the kinds. */
-export function filtersOfKind<Kind extends FilterKind>(...kinds: readonly Kind[]): readonly FilterOf<Kind>[] {
+export function listFiltersOfKind<Kind extends FilterKind>(...kinds: readonly Kind[]): readonly FilterOf<Kind>[] {
   const names = Object.keys(SHIPMENT_FILTERS) as FilterName[];
   return kinds.flatMap((kind) => names.filter((name): name is FilterOf<Kind> => SHIPMENT_FILTERS[name].kind === kind));
 }
 
-const TEXT_FILTERS = filtersOfKind('words', 'reference', 'container', 'party', 'carrier', 'port');
+const TEXT_FILTERS = listFiltersOfKind('words', 'reference', 'container', 'party', 'carrier', 'port');
 export type TextFilter = (typeof TEXT_FILTERS)[number];
-export const DAY_FILTERS = filtersOfKind('time');
+export const DAY_FILTERS = listFiltersOfKind('time');
 export type DayFilter = (typeof DAY_FILTERS)[number];
-export const YES_NO_FILTERS = filtersOfKind('flag');
+export const YES_NO_FILTERS = listFiltersOfKind('flag');
 export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
 
 /** Filters of a shipment list. */
@@ -50,26 +50,28 @@ export const DEFAULT_SORT: ShipmentSort = '-created_at';
 /** Parses the search from the page URL. Ignores invalid parameters. */
 export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch {
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
-  const day = (value: unknown) => (typeof value === 'string' && isDay(value) ? value : undefined);
-  const statuses = toText(raw['status'])
+  const day = (value: unknown) => (typeof value === 'string' && isValidDay(value) ? value : undefined);
+  const statuses = toTextParameter(raw['status'])
     ?.split(',')
     .filter((status) => STATUSES.some((known) => known === status));
   return withoutEmpty({
-    ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toText(raw[name])])),
-    ...parsePlainFields((name) => toText(raw[name])),
+    ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toTextParameter(raw[name])])),
+    ...parsePlainFields((name) => toTextParameter(raw[name])),
     ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(YES_NO_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined])),
     status: statuses?.join(','),
     mode: oneOf(MODES, raw['mode']),
     sort: oneOf(SHIPMENT_SORTS, raw['sort']),
-    columns: toText(raw['columns']),
+    columns: toTextParameter(raw['columns']),
   });
 }
 
 /** Removes empty parameters and the default sort. */
 export function withoutEmpty(search: ShipmentSearch): ShipmentSearch {
   return Object.fromEntries(
-    Object.entries(search).filter(([name, value]) => value !== undefined && value !== '' && !isDefault(name, value)),
+    Object.entries(search).filter(
+      ([name, value]) => value !== undefined && value !== '' && !isDefaultParameter(name, value),
+    ),
   );
 }
 
@@ -82,12 +84,12 @@ export function hasFilters(search: ShipmentSearch): boolean {
   return Object.keys(getFilters(search)).length > 0;
 }
 
-function isDefault(name: string, value: unknown): boolean {
+function isDefaultParameter(name: string, value: unknown): boolean {
   return name === 'sort' && value === DEFAULT_SORT;
 }
 
 /** Converts a parameter to text. The router parses values that look like numbers or booleans. */
-function toText(value: unknown): string | undefined {
+function toTextParameter(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? String(value).trim()
     : undefined;
@@ -124,7 +126,7 @@ const RELATIVE_DAY_PATTERN = /^today(?:([+-])(\d{1,3}))?$/;
 const ABSOLUTE_DAY_PATTERN = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
-export function isDay(text: string): boolean {
+export function isValidDay(text: string): boolean {
   return RELATIVE_DAY_PATTERN.test(text) || parseDate(text) !== undefined;
 }
 

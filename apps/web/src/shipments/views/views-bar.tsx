@@ -5,15 +5,23 @@ import { type FormEvent, useState } from 'react';
 import type { SearchState } from '../search/filters.ts';
 import { hasFilters } from '../search/shipment-search.ts';
 import classes from './views-bar.module.css';
-import { BUILT_IN_VIEWS, MAX_VIEWS, type View, matchesView, useViews, saveView, removeView } from './views.ts';
+import {
+  BUILT_IN_VIEWS,
+  MAX_SAVED_VIEWS,
+  type SavedView,
+  matchesView,
+  useSavedViews,
+  saveView,
+  removeView,
+} from './views.ts';
 
 /** Links to the built-in and saved views. The current view is highlighted. */
 export function ViewsBar({ state: { search } }: { readonly state: SearchState }) {
-  const [saved, setSaved] = useViews();
+  const [saved, setSaved] = useSavedViews();
   const [isNaming, setNaming] = useState(false);
   const all = [...BUILT_IN_VIEWS, ...saved];
   const isKnown = all.some((view) => matchesView(view, search));
-  const canSave = !isKnown && (hasFilters(search) || search.sort !== undefined) && saved.length < MAX_VIEWS;
+  const canSave = !isKnown && (hasFilters(search) || search.sort !== undefined) && saved.length < MAX_SAVED_VIEWS;
   return (
     <Group component="nav" gap={4} wrap="nowrap" className={classes['bar']} aria-label="Views">
       {BUILT_IN_VIEWS.map((view) => (
@@ -51,7 +59,7 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
         </Button>
       )}
       <Modal opened={isNaming} onClose={() => setNaming(false)} title="Save view">
-        <NameForm
+        <ViewNameForm
           taken={BUILT_IN_VIEWS.map(({ name }) => name)}
           onName={(name) => {
             setSaved((now) => [...saveView(now, { name, search })]);
@@ -63,7 +71,7 @@ export function ViewsBar({ state: { search } }: { readonly state: SearchState })
   );
 }
 
-function ViewLink({ view, isShown }: { readonly view: View; readonly isShown: boolean }) {
+function ViewLink({ view, isShown }: { readonly view: SavedView; readonly isShown: boolean }) {
   return (
     <Button
       size="compact-sm"
@@ -78,12 +86,12 @@ function ViewLink({ view, isShown }: { readonly view: View; readonly isShown: bo
   );
 }
 
-interface NameFormProps {
+interface ViewNameFormProps {
   readonly taken: readonly string[];
   readonly onName: (name: string) => void;
 }
 
-function NameForm({ taken, onName }: NameFormProps) {
+function ViewNameForm({ taken, onName }: ViewNameFormProps) {
   const [name, setName] = useState('');
   const isTaken = taken.some((each) => each.toLowerCase() === name.trim().toLowerCase());
   const save = (event: FormEvent) => {

@@ -1,14 +1,14 @@
-import { BUILT_IN_VIEWS, matchesView, readViews, saveView, removeView } from './views.ts';
+import { BUILT_IN_VIEWS, matchesView, parseStoredViews, saveView, removeView } from './views.ts';
 
 const late = { name: 'Late', search: { mode: 'ocean', sort: 'eta' } } as const;
 
 it('reads stored views and leaves out invalid ones', () => {
   const kept = [late, { name: '' }, 'x', { name: 'Odd', search: { mode: 'balloon', q: 7 } }, null];
-  expect(readViews(JSON.stringify(kept))).toEqual([late, { name: 'Odd', search: { q: '7' } }]);
+  expect(parseStoredViews(JSON.stringify(kept))).toEqual([late, { name: 'Odd', search: { q: '7' } }]);
 });
 
 it.each([undefined, '', '{', '7', 'null'])('reads “%s” as no views', (text) => {
-  expect(readViews(text)).toEqual([]);
+  expect(parseStoredViews(text)).toEqual([]);
 });
 
 it('replaces the view with the same name', () => {
@@ -28,5 +28,5 @@ it('recognizes the shown view in any order of its search; columns count only if 
 });
 
 it('has built-in views that are valid addresses', () => {
-  for (const view of BUILT_IN_VIEWS) expect(readViews(JSON.stringify([view]))).toEqual([view]);
+  for (const view of BUILT_IN_VIEWS) expect(parseStoredViews(JSON.stringify([view]))).toEqual([view]);
 });

@@ -3,13 +3,13 @@ import { useSession } from '../../session/session.ts';
 import { type ShipmentSearch, readShipmentSearch } from '../search/shipment-search.ts';
 
 /** A saved view of the list: filters, sort and optionally columns. */
-export interface View {
+export interface SavedView {
   readonly name: string;
   readonly search: ShipmentSearch;
 }
 
 /** Built-in views. */
-export const BUILT_IN_VIEWS: readonly View[] = [
+export const BUILT_IN_VIEWS: readonly SavedView[] = [
   { name: 'All shipments', search: {} },
   { name: 'Active', search: { active: true } },
   { name: 'With exceptions', search: { has_open_exceptions: true, sort: '-updated_at' } },
@@ -21,52 +21,52 @@ export const BUILT_IN_VIEWS: readonly View[] = [
 ];
 
 /** Maximum number of saved views. */
-export const MAX_VIEWS = 50;
+export const MAX_SAVED_VIEWS = 50;
 
 /** Checks if the current search equals the view. Columns are compared only if the view defines columns. */
-export function matchesView(view: View, search: ShipmentSearch): boolean {
+export function matchesView(view: SavedView, search: ShipmentSearch): boolean {
   const { columns: _columns, ...others } = search;
-  return searchKey(view.search) === searchKey(view.search.columns === undefined ? others : search);
+  return buildSearchKey(view.search) === buildSearchKey(view.search.columns === undefined ? others : search);
 }
 
 /** Adds a view, or replaces the view with the same name. */
-export function saveView(views: readonly View[], view: View): readonly View[] {
+export function saveView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   const others = views.filter(({ name }) => name !== view.name);
   return others.length === views.length ? [...views, view] : views.map((one) => (one.name === view.name ? view : one));
 }
 
-export function removeView(views: readonly View[], name: string): readonly View[] {
+export function removeView(views: readonly SavedView[], name: string): readonly SavedView[] {
   return views.filter((view) => view.name !== name);
 }
 
 /** Parses stored views. Ignores invalid views, which may come from an older release. */
-export function readViews(text: string | undefined): readonly View[] {
+export function parseStoredViews(text: string | undefined): readonly SavedView[] {
   try {
     const kept: unknown = JSON.parse(text ?? '[]');
-    return Array.isArray(kept) ? kept.flatMap(readView).slice(0, MAX_VIEWS) : [];
+    return Array.isArray(kept) ? kept.flatMap(parseStoredView).slice(0, MAX_SAVED_VIEWS) : [];
   } catch {
     return [];
   }
 }
 
-function readView(kept: unknown): View[] {
+function parseStoredView(kept: unknown): SavedView[] {
   if (typeof kept !== 'object' || kept === null || !('name' in kept) || !('search' in kept)) return [];
   const { name, search } = kept;
   if (typeof name !== 'string' || name === '' || typeof search !== 'object' || search === null) return [];
   return [{ name, search: readShipmentSearch(search as Record<string, unknown>) }];
 }
 
-function searchKey(search: ShipmentSearch): string {
+function buildSearchKey(search: ShipmentSearch): string {
   return JSON.stringify(Object.entries(search).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Returns the saved views of the user in the workspace, stored in this browser. */
-export function useViews() {
+export function useSavedViews() {
   const { workspace, user } = useSession();
-  return useLocalStorage<readonly View[]>({
+  return useLocalStorage<readonly SavedView[]>({
     key: `shipment-views:${workspace.id}:${user?.id}`,
     defaultValue: [],
     serialize: JSON.stringify,
-    deserialize: readViews,
+    deserialize: parseStoredViews,
   });
 }

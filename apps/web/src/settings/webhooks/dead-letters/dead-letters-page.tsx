@@ -3,30 +3,30 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { WebhookDeadLetterSummary } from '@tracking/client';
 import { useState } from 'react';
-import { onDemand } from '../../../app/lazy.tsx';
+import { loadOnDemand } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { PageHeader, QueryView } from '../../../app/page.tsx';
-import { type WriteOptions, useWrite } from '../../../app/write.ts';
+import { type WriteOptions, useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
-import { eventLabel } from '../../../values/event-types.ts';
-import { DeliveryRows, type Selection, useDeliveries } from '../deliveries/deliveries-page.tsx';
+import { getEventLabel } from '../../../values/event-types.ts';
+import { DeliveryRows, type DeliverySelection, useDeliveries } from '../deliveries/deliveries-page.tsx';
 import { DeliveryFilters } from '../deliveries/delivery-filters.tsx';
 import { LastUpdated } from '../webhook-parts.tsx';
 import { POLL_MS, DELIVERY_QUERY_KEYS, deadLettersQuery, useEndpointNames } from '../webhook-queries.ts';
-import { type DeadLetterSearch, summaryQuery, toSelection } from '../webhook-search.ts';
-import { reasonLabel } from '../webhook-labels.ts';
+import { type DeadLetterSearch, toSummaryQuery, toDeadLetterSelection } from '../webhook-search.ts';
+import { getReasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import classes from './dead-letters-page.module.css';
 
-const NO_SELECTION: ReadonlySet<string> = new Set();
+const EMPTY_SELECTION: ReadonlySet<string> = new Set();
 
 export function DeadLettersPage() {
   const { environment: _everywhere, ...search } = useSearch({ from: '/signed-in/settings/webhooks/dead-letters' });
   const navigate = useNavigate({ from: '/settings/webhooks/dead-letters' });
-  const summary = useQuery(deadLettersQuery(useEnvironment(), summaryQuery(search)));
-  const [chosen, setChosen] = useState(NO_SELECTION);
+  const summary = useQuery(deadLettersQuery(useEnvironment(), toSummaryQuery(search)));
+  const [chosen, setChosen] = useState(EMPTY_SELECTION);
   const applySearch = (to: DeadLetterSearch) => {
-    setChosen(NO_SELECTION);
+    setChosen(EMPTY_SELECTION);
     void navigate({ search: to, replace: true });
   };
   const isFiltered = Object.keys(search).length > 0;
@@ -45,9 +45,9 @@ export function DeadLettersPage() {
               search={search}
               chosen={chosen}
               summary={counted}
-              onDone={() => setChosen(NO_SELECTION)}
+              onDone={() => setChosen(EMPTY_SELECTION)}
             />
-            {isCertainlyEmpty(counted) ? (
+            {isSummaryCertainlyEmpty(counted) ? (
               <Alert color="green" title={isFiltered ? 'No matching dead letters' : 'No dead letters'}>
                 {isFiltered ? 'Change or clear the filters.' : 'Every delivery succeeded or is still being retried.'}
               </Alert>
@@ -64,13 +64,13 @@ export function DeadLettersPage() {
   );
 }
 
-interface Props {
+interface DeadLetterSummaryProps {
   readonly summary: WebhookDeadLetterSummary;
   readonly search: DeadLetterSearch;
   readonly onChange: (search: DeadLetterSearch) => void;
 }
 
-interface SummaryRow {
+interface DeadLetterCount {
   readonly label: string;
   readonly count: number;
   readonly isExact: boolean;
@@ -79,13 +79,13 @@ interface SummaryRow {
 }
 
 /** Counts of dead letters by reason, endpoint and event type. Each count filters the list when clicked. */
-function DeadLetterSummary({ summary, search, onChange }: Props) {
+function DeadLetterSummary({ summary, search, onChange }: DeadLetterSummaryProps) {
   const endpointName = useEndpointNames();
-  const parts: readonly (readonly [string, readonly SummaryRow[]])[] = [
+  const parts: readonly (readonly [string, readonly DeadLetterCount[]])[] = [
     [
       'By reason',
       summary.by_reason.map(({ reason, count, is_exact }) => ({
-        ...{ label: reasonLabel(reason), count, isExact: is_exact },
+        ...{ label: getReasonLabel(reason), count, isExact: is_exact },
         ...(reason !== 'unknown' && { narrowed: { reason } }),
       })),
     ],
@@ -99,7 +99,7 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
     [
       'By event type',
       summary.by_event_type.map(({ event_type, count, is_exact }) => ({
-        ...{ label: eventLabel(event_type), count, isExact: is_exact, narrowed: { event_type } },
+        ...{ label: getEventLabel(event_type), count, isExact: is_exact, narrowed: { event_type } },
       })),
     ],
   ];
@@ -123,7 +123,7 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
                     {label}
                   </Text>
                   <Text span size="sm" fw={600}>
-                    {countLabel(count, isExact)}
+                    {formatCount(count, isExact)}
                   </Text>
                 </Group>
               </UnstyledButton>
@@ -136,18 +136,18 @@ function DeadLetterSummary({ summary, search, onChange }: Props) {
 }
 
 /** Checks that there are certainly no dead letters. An inexact count may miss some. */
-function isCertainlyEmpty({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
+function isSummaryCertainlyEmpty({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
   return count === 0 && is_exact;
 }
 
-function countLabel(count: number, isExact: boolean): string {
+function formatCount(count: number, isExact: boolean): string {
   return isExact ? String(count) : `${count} or more`;
 }
 
-const StartedReplays = onDemand(async () => (await import('../replays/replays-page.tsx')).StartedReplays);
+const StartedReplays = loadOnDemand(async () => (await import('../replays/replays-page.tsx')).StartedReplays);
 
 /** Maximum number of deliveries in one request. */
-const MAX_SELECTED = 200;
+const MAX_SELECTED_DELIVERIES = 200;
 
 interface DeadLetterActionsProps {
   readonly search: DeadLetterSearch;
@@ -163,11 +163,17 @@ interface DeadLetterActionsProps {
 function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterActionsProps) {
   const client = useApi();
   const parts = { invalidates: DELIVERY_QUERY_KEYS, onDone } satisfies Partial<WriteOptions<void, unknown>>;
-  const replay = useWrite({ write: () => client.webhookDeadLetters.replay(toSelection(search, chosen)), ...parts });
-  const discard = useWrite({ write: () => client.webhookDeadLetters.discard(toSelection(search, chosen)), ...parts });
-  const isTooMany = chosen.size > MAX_SELECTED;
+  const replay = useApiWrite({
+    write: () => client.webhookDeadLetters.replay(toDeadLetterSelection(search, chosen)),
+    ...parts,
+  });
+  const discard = useApiWrite({
+    write: () => client.webhookDeadLetters.discard(toDeadLetterSelection(search, chosen)),
+    ...parts,
+  });
+  const isTooMany = chosen.size > MAX_SELECTED_DELIVERIES;
   const isFiltered = Object.keys(search).length > 0;
-  const counted = countLabel(summary.count, summary.is_exact);
+  const counted = formatCount(summary.count, summary.is_exact);
   const matchingLabel = isFiltered ? `${counted} matching` : `all ${counted}`;
   const selectionLabel = chosen.size > 0 ? `${chosen.size} selected` : matchingLabel;
   const ask = (verb: 'Replay' | 'Discard', about: string, onConfirm: () => void) =>
@@ -180,7 +186,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
     });
   return (
     <Stack>
-      {!isCertainlyEmpty(summary) && (
+      {!isSummaryCertainlyEmpty(summary) && (
         <Group>
           <Button
             disabled={isTooMany}
@@ -212,7 +218,9 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
             Discard {selectionLabel}…
           </Button>
           {isTooMany && (
-            <Text size="sm">You can select at most {MAX_SELECTED}. To include more, filter the list instead.</Text>
+            <Text size="sm">
+              You can select at most {MAX_SELECTED_DELIVERIES}. To include more, filter the list instead.
+            </Text>
           )}
         </Group>
       )}
@@ -224,7 +232,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
 
 interface DeadLetterListProps {
   readonly search: DeadLetterSearch;
-  readonly selection: Selection;
+  readonly selection: DeliverySelection;
 }
 
 function DeadLetterList({ search, selection }: DeadLetterListProps) {

@@ -6,14 +6,20 @@ import { ErrorAlert, PageHeader, QueryView } from '../../../app/page.tsx';
 import { RowMenu } from '../../../app/row-menu.tsx';
 import { useLiveRefetch } from '../../../live/live-events.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { Time } from '../../../values/time.tsx';
-import { DeliveryBadge, DeliveryLink, LastUpdated } from '../webhook-parts.tsx';
-import { POLL_MS, deliveriesQuery, newestDeliveriesQuery, useEndpointNames, mergeNewest } from '../webhook-queries.ts';
+import { LocalTime } from '../../../values/time.tsx';
+import { DeliveryStatusBadge, DeliveryLink, LastUpdated } from '../webhook-parts.tsx';
+import {
+  POLL_MS,
+  deliveriesQuery,
+  newestDeliveriesQuery,
+  useEndpointNames,
+  mergeNewestDeliveries,
+} from '../webhook-queries.ts';
 import type { DeliverySearch } from '../webhook-search.ts';
-import { reasonLabel } from '../webhook-labels.ts';
+import { getReasonLabel } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { DeliveryFilters } from './delivery-filters.tsx';
-import { confirmDiscard, canDiscard, useDeliveryWrites } from './delivery-parts.tsx';
+import { confirmDiscard, canDiscardDelivery, useDeliveryMutations } from './delivery-parts.tsx';
 
 export function DeliveriesPage() {
   const search = useSearch({ from: '/signed-in/settings/webhooks/deliveries' });
@@ -23,12 +29,12 @@ export function DeliveriesPage() {
     <Stack>
       <PageHeader title="Deliveries" about="Events sent to your endpoints, and the responses." />
       <WebhookTabs at="/settings/webhooks/deliveries" />
-      <Deliveries search={narrowed} onChange={(to) => void navigate({ search: to, replace: true })} />
+      <DeliveryList search={narrowed} onChange={(to) => void navigate({ search: to, replace: true })} />
     </Stack>
   );
 }
 
-interface Props {
+interface DeliveryListProps {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
   /** True if the list belongs to one endpoint. */
@@ -36,7 +42,7 @@ interface Props {
 }
 
 /** The newest deliveries in pages. Changes appear in place. New deliveries are added when the user asks for them. */
-export function Deliveries({ search, onChange, isSingleEndpoint = false }: Props) {
+export function DeliveryList({ search, onChange, isSingleEndpoint = false }: DeliveryListProps) {
   const isFiltered = Object.keys(search).length > (isSingleEndpoint ? 1 : 0);
   const { list, newest, rows, newer, readAgain: reread } = useDeliveries(search);
   return (
@@ -91,12 +97,12 @@ export function useDeliveries(search: DeliverySearch) {
   // Most events are sent to an endpoint shortly after they happen.
   useLiveRefetch(() => void newest.refetch());
   // An empty list can update automatically because no row moves.
-  const { rows, newer } = mergeNewest(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
+  const { rows, newer } = mergeNewestDeliveries(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
   const reread = () => Promise.all([list.refetch(), newest.refetch()]);
   return { list, newest, rows, newer, readAgain: reread };
 }
 
-export interface Selection {
+export interface DeliverySelection {
   readonly ids: ReadonlySet<string>;
   readonly onChange: (ids: ReadonlySet<string>) => void;
 }
@@ -105,7 +111,7 @@ interface DeliveryRowsProps {
   readonly rows: readonly WebhookDelivery[];
   readonly showsEndpoint: boolean;
   /** Set if rows can be selected. */
-  readonly selection?: Selection;
+  readonly selection?: DeliverySelection;
 }
 
 export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsProps) {
@@ -154,13 +160,13 @@ export function DeliveryRows({ rows, showsEndpoint, selection }: DeliveryRowsPro
   );
 }
 
-interface RowProps {
+interface DeliveryRowProps {
   readonly delivery: WebhookDelivery;
   readonly endpoint: string | undefined;
-  readonly selection: Selection | undefined;
+  readonly selection: DeliverySelection | undefined;
 }
 
-function DeliveryRow({ delivery, endpoint, selection }: RowProps) {
+function DeliveryRow({ delivery, endpoint, selection }: DeliveryRowProps) {
   const { id, event_id, event_type, status, sandbox, last_error, attempts_count, created_at } = delivery;
   return (
     <Table.Tr>
@@ -187,10 +193,10 @@ function DeliveryRow({ delivery, endpoint, selection }: RowProps) {
         )}
       </Table.Td>
       <Table.Td>
-        <DeliveryBadge status={status} />
+        <DeliveryStatusBadge status={status} />
         {last_error !== null && status !== 'succeeded' && (
           <Text size="xs" c="dimmed">
-            {reasonLabel(last_error.code)}
+            {getReasonLabel(last_error.code)}
           </Text>
         )}
       </Table.Td>
@@ -203,10 +209,10 @@ function DeliveryRow({ delivery, endpoint, selection }: RowProps) {
       )}
       <Table.Td>{attempts_count}</Table.Td>
       <Table.Td>
-        <Time value={created_at} />
+        <LocalTime value={created_at} />
       </Table.Td>
       <Table.Td>
-        <Time value={delivery.next_attempt_at} />
+        <LocalTime value={delivery.next_attempt_at} />
       </Table.Td>
       <Table.Td>
         <DeliveryMenu delivery={delivery} />
@@ -216,14 +222,14 @@ function DeliveryRow({ delivery, endpoint, selection }: RowProps) {
 }
 
 function DeliveryMenu({ delivery }: { readonly delivery: WebhookDelivery }) {
-  const { retry, discard } = useDeliveryWrites();
+  const { retry, discard } = useDeliveryMutations();
   const { id, event_id, event_type } = delivery;
   return (
     <RowMenu of={`${event_type} ${event_id}`}>
       <Menu.Item onClick={() => retry.mutate(id)}>
         {delivery.status === 'succeeded' ? 'Send again' : 'Retry now'}
       </Menu.Item>
-      {canDiscard(delivery) && (
+      {canDiscardDelivery(delivery) && (
         <Menu.Item color="red" onClick={() => confirmDiscard(() => discard.mutate(id))}>
           Discard…
         </Menu.Item>

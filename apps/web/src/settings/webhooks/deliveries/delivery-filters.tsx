@@ -3,22 +3,22 @@ import { useQuery } from '@tanstack/react-query';
 import { LazyMultiSelect, LazySelect } from '../../../app/lazy.tsx';
 import { useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
-import { TimeRange } from '../../../values/time-fields.tsx';
+import { TimeRangeFields } from '../../../values/time-fields.tsx';
 import { endpointsQuery } from '../webhook-queries.ts';
 import { type DeliverySearch, type FailureReason, parseStatuses } from '../webhook-search.ts';
-import { DELIVERY_STATUSES, FAILURE_REASONS, toOptions } from '../webhook-labels.ts';
+import { DELIVERY_STATUS_LABELS, FAILURE_REASON_LABELS, toOptions } from '../webhook-labels.ts';
 
-const STATUSES = toOptions(DELIVERY_STATUSES);
-const REASONS = toOptions(FAILURE_REASONS);
+const DELIVERY_STATUS_OPTIONS = toOptions(DELIVERY_STATUS_LABELS);
+const FAILURE_REASON_OPTIONS = toOptions(FAILURE_REASON_LABELS);
 
-interface Props {
+interface DeliveryFiltersProps {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
   /** Filters to hide because all rows have the same value. */
   readonly hiddenFilters?: readonly ('endpoint' | 'status' | 'event')[];
 }
 
-export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props) {
+export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: DeliveryFiltersProps) {
   const set = (change: DeliverySearch) => onChange({ ...search, ...change });
   return (
     <Group gap="xs" align="end" role="search" aria-label="Filter deliveries">
@@ -30,7 +30,7 @@ export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props)
           size="xs"
           label="Status"
           placeholder={search.status === undefined ? 'Any' : ''}
-          data={STATUSES}
+          data={DELIVERY_STATUS_OPTIONS}
           value={[...parseStatuses(search.status)]}
           onChange={(values) => set({ status: values.length > 0 ? values.join(',') : undefined })}
           clearable
@@ -50,7 +50,7 @@ export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props)
         size="xs"
         label="Failure reason"
         placeholder="Any"
-        data={REASONS}
+        data={FAILURE_REASON_OPTIONS}
         value={search.reason ?? null}
         onChange={(value) => set({ reason: (value as FailureReason | null) ?? undefined })}
         clearable
@@ -69,7 +69,7 @@ export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Props)
           }}
         />
       )}
-      <TimeRange range={search} onChange={({ since, until }) => set({ since, until })} />
+      <TimeRangeFields range={search} onChange={({ since, until }) => set({ since, until })} />
     </Group>
   );
 }

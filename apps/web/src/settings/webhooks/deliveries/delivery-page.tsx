@@ -4,12 +4,12 @@ import { useParams } from '@tanstack/react-router';
 import type { AnswerOf, WebhookDelivery, WebhookEndpoint } from '@tracking/client';
 import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { eventLabel } from '../../../values/event-types.ts';
-import { Time } from '../../../values/time.tsx';
-import { DeliveryBadge, Fact, Facts } from '../webhook-parts.tsx';
+import { getEventLabel } from '../../../values/event-types.ts';
+import { LocalTime } from '../../../values/time.tsx';
+import { DeliveryStatusBadge, LabeledValue, LabeledValueGrid } from '../webhook-parts.tsx';
 import { deliveryQuery, endpointsQuery } from '../webhook-queries.ts';
-import { reasonLabel } from '../webhook-labels.ts';
-import { Attempts, DeliveryActions, Headers } from './delivery-parts.tsx';
+import { getReasonLabel } from '../webhook-labels.ts';
+import { AttemptList, DeliveryActions, HeaderList } from './delivery-parts.tsx';
 
 type Detail = AnswerOf<'getWebhookDelivery'>;
 
@@ -22,34 +22,34 @@ export function DeliveryPage() {
         Deliveries
       </LinkAnchor>
       <QueryView query={delivery} what="the delivery">
-        {(found) => <Delivery delivery={found} />}
+        {(found) => <DeliveryDetails delivery={found} />}
       </QueryView>
     </Stack>
   );
 }
 
-function Delivery({ delivery }: { readonly delivery: Detail }) {
+function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
   const endpoints = useQuery(endpointsQuery(useEnvironment()));
   const endpoint = endpoints.data?.find(({ id }) => id === delivery.endpoint_id);
   const { event_id, event_type, status, last_error, attempts } = delivery;
   return (
     <>
       <PageHeader
-        title={eventLabel(event_type)}
-        beside={<DeliveryBadge status={status} />}
+        title={getEventLabel(event_type)}
+        beside={<DeliveryStatusBadge status={status} />}
         about={<Code>{delivery.id}</Code>}
         actions={<DeliveryActions delivery={delivery} />}
       />
       {status === 'dead_lettered' && (
         <Alert color="red" title="Failed permanently">
-          {last_error !== null && `${reasonLabel(last_error.code)}: ${last_error.message} `}
+          {last_error !== null && `${getReasonLabel(last_error.code)}: ${last_error.message} `}
           No more attempts are scheduled. When the endpoint responds again, retry the delivery or replay all dead
           letters of the endpoint.
         </Alert>
       )}
       <Paper withBorder p="md">
-        <Facts>
-          <Fact label="Endpoint">
+        <LabeledValueGrid>
+          <LabeledValue label="Endpoint">
             {endpoint === undefined ? (
               delivery.endpoint_id
             ) : (
@@ -57,18 +57,18 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
                 {endpoint.description ?? endpoint.url}
               </LinkAnchor>
             )}
-          </Fact>
-          <Fact label="Created">
-            <Time value={delivery.created_at} />
-          </Fact>
-          <Fact label="Next attempt">
-            <Time value={delivery.next_attempt_at} />
-          </Fact>
-          <Fact label="Completed">
-            <Time value={delivery.completed_at} />
-          </Fact>
-          <Fact label="Event">{event_id}</Fact>
-        </Facts>
+          </LabeledValue>
+          <LabeledValue label="Created">
+            <LocalTime value={delivery.created_at} />
+          </LabeledValue>
+          <LabeledValue label="Next attempt">
+            <LocalTime value={delivery.next_attempt_at} />
+          </LabeledValue>
+          <LabeledValue label="Completed">
+            <LocalTime value={delivery.completed_at} />
+          </LabeledValue>
+          <LabeledValue label="Event">{event_id}</LabeledValue>
+        </LabeledValueGrid>
       </Paper>
       <Paper withBorder p="md" component="section" aria-label="Attempts">
         <Stack>
@@ -80,7 +80,7 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
               No attempts yet.
             </Text>
           ) : (
-            <Attempts attempts={attempts} />
+            <AttemptList attempts={attempts} />
           )}
         </Stack>
       </Paper>
@@ -96,7 +96,7 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
             </Code>
           </Tabs.Panel>
           <Tabs.Panel value="headers" pt="sm">
-            <Headers headers={requestHeaders(delivery, endpoint)} />
+            <HeaderList headers={describeRequestHeaders(delivery, endpoint)} />
           </Tabs.Panel>
         </Tabs>
       </Paper>
@@ -105,7 +105,7 @@ function Delivery({ delivery }: { readonly delivery: Detail }) {
 }
 
 /** Returns the headers of the request. A value that is secret or differs for each attempt is described instead. */
-function requestHeaders(
+function describeRequestHeaders(
   { event_id, event_type }: Pick<WebhookDelivery, 'event_id' | 'event_type'>,
   endpoint: Pick<WebhookEndpoint, 'headers'> | undefined,
 ): Readonly<Record<string, string>> {

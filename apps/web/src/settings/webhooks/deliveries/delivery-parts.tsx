@@ -1,17 +1,17 @@
 import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import type { AnswerOf, WebhookDelivery } from '@tracking/client';
 import { confirmAction } from '../../../app/overlays.tsx';
-import { useWrite } from '../../../app/write.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
-import { Time } from '../../../values/time.tsx';
-import { KEYBOARD_SCROLLABLE } from '../webhook-parts.tsx';
+import { LocalTime } from '../../../values/time.tsx';
+import { KEYBOARD_SCROLLABLE_PROPS } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_KEYS } from '../webhook-queries.ts';
-import { reasonLabel } from '../webhook-labels.ts';
+import { getReasonLabel } from '../webhook-labels.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
 
 /** The attempts with the endpoint's responses, latest first. */
-export function Attempts({ attempts }: { readonly attempts: readonly Attempt[] }) {
+export function AttemptList({ attempts }: { readonly attempts: readonly Attempt[] }) {
   return (
     <Stack gap="md" component="ol" m={0} p={0} className="plain-list">
       {attempts.toReversed().map((attempt) => (
@@ -30,10 +30,10 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
           Attempt {number}
         </Text>
         <Badge variant="light" tt="none" color={error === null ? 'green' : 'red'} autoContrast>
-          {status_code ?? reasonLabel(error?.code ?? '')}
+          {status_code ?? getReasonLabel(error?.code ?? '')}
         </Badge>
         <Text size="xs" c="dimmed">
-          <Time value={at} seconds /> · {duration_ms} ms{manual && ' · manual'}
+          <LocalTime value={at} seconds /> · {duration_ms} ms{manual && ' · manual'}
           {resent && ' · resent on a new connection'}
         </Text>
       </Group>
@@ -45,7 +45,7 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
               Response
             </Text>
           </summary>
-          <Headers headers={response.headers} />
+          <HeaderList headers={response.headers} />
           {response.body === '' ? (
             <Text size="sm" c="dimmed">
               The response has no body.
@@ -61,9 +61,9 @@ function AttemptItem({ attempt }: { readonly attempt: Attempt }) {
   );
 }
 
-export function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
+export function HeaderList({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
   return (
-    <Table.ScrollContainer minWidth={320} scrollAreaProps={KEYBOARD_SCROLLABLE}>
+    <Table.ScrollContainer minWidth={320} scrollAreaProps={KEYBOARD_SCROLLABLE_PROPS}>
       <Table layout="auto" verticalSpacing={4}>
         <Table.Tbody>
           {Object.entries(headers).map(([name, value]) => (
@@ -87,7 +87,7 @@ export function Headers({ headers }: { readonly headers: Readonly<Record<string,
 }
 
 /** Checks if a delivery can be discarded. A succeeded or already discarded delivery cannot. */
-export const canDiscard = ({ status }: Pick<WebhookDelivery, 'status'>) =>
+export const canDiscardDelivery = ({ status }: Pick<WebhookDelivery, 'status'>) =>
   status !== 'succeeded' && status !== 'discarded';
 
 export function confirmDiscard(onConfirm: () => void, count = 1): void {
@@ -105,11 +105,11 @@ export function confirmDiscard(onConfirm: () => void, count = 1): void {
 }
 
 export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelivery }) {
-  const { retry, discard } = useDeliveryWrites();
+  const { retry, discard } = useDeliveryMutations();
   const { id } = delivery;
   return (
     <>
-      {canDiscard(delivery) && (
+      {canDiscardDelivery(delivery) && (
         <Button variant="default" loading={discard.isPending} onClick={() => confirmDiscard(() => discard.mutate(id))}>
           Discard…
         </Button>
@@ -122,14 +122,14 @@ export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelive
 }
 
 /** Returns mutations that retry or discard a delivery. */
-export function useDeliveryWrites() {
+export function useDeliveryMutations() {
   const client = useApi();
-  const retry = useWrite({
+  const retry = useApiWrite({
     write: (id: string) => client.webhookDeliveries.retry(id),
     done: 'Delivery scheduled for another attempt.',
     invalidates: DELIVERY_QUERY_KEYS,
   });
-  const discard = useWrite({
+  const discard = useApiWrite({
     write: (id: string) => client.webhookDeliveries.discard(id),
     done: 'Delivery discarded.',
     invalidates: DELIVERY_QUERY_KEYS,

@@ -1,18 +1,18 @@
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
-import { failureText } from '../../../app/failures.ts';
+import { formatFormFailure } from '../../../app/failures.ts';
 import { LinkAnchor, LinkButton, PageHeader } from '../../../app/page.tsx';
 import { OneTimeSecret } from '../../../app/one-time-secret.tsx';
-import { useWrite } from '../../../app/write.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
-import { type EndpointValues, NEW_ENDPOINT, toRequestBody } from './endpoint-fields.ts';
+import { type EndpointValues, NEW_ENDPOINT_VALUES, toEndpointRequestBody } from './endpoint-fields.ts';
 import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint-form.tsx';
 
 export function CreateEndpointPage() {
   const client = useApi();
-  const form = useEndpointForm(NEW_ENDPOINT);
-  const create = useWrite({
-    write: (values: EndpointValues) => client.webhookEndpoints.create(toRequestBody(values)),
+  const form = useEndpointForm(NEW_ENDPOINT_VALUES);
+  const create = useApiWrite({
+    write: (values: EndpointValues) => client.webhookEndpoints.create(toEndpointRequestBody(values)),
     invalidates: ENDPOINT_QUERY_KEYS,
     showsError: (error) => {
       showFieldErrors(form, error);
@@ -48,7 +48,7 @@ export function CreateEndpointPage() {
             <Stack>
               {create.isError && (
                 <Alert color="red" role="alert" title="Endpoint not added">
-                  {failureText(create.error, Object.keys(form.values))}
+                  {formatFormFailure(create.error, Object.keys(form.values))}
                 </Alert>
               )}
               <EndpointFormFields form={form} />

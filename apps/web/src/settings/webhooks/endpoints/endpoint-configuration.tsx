@@ -2,20 +2,20 @@ import { Alert, Button, Code, Group, List, Modal, Paper, Stack, Text, Title } fr
 import { useDisclosure } from '@mantine/hooks';
 import type { WebhookEndpoint } from '@tracking/client';
 import { useState } from 'react';
-import { failureText, isOutdated } from '../../../app/failures.ts';
+import { formatFormFailure, isOutdatedVersionError } from '../../../app/failures.ts';
 import { SecretDialog, OneTimeSecret } from '../../../app/one-time-secret.tsx';
-import { useWrite } from '../../../app/write.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { PermissionGate } from '../../../session/permissions.tsx';
 import { useApi } from '../../../session/session.ts';
-import { eventLabel } from '../../../values/event-types.ts';
-import { Time } from '../../../values/time.tsx';
-import { RotateSecret } from '../../settings-parts.tsx';
-import { ChallengeOutcome, Fact, Facts } from '../webhook-parts.tsx';
+import { getEventLabel } from '../../../values/event-types.ts';
+import { LocalTime } from '../../../values/time.tsx';
+import { RotateSecretForm } from '../../settings-parts.tsx';
+import { VerificationOutcome, LabeledValue, LabeledValueGrid } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import {
   type EndpointValues,
-  droppedHeaders,
-  toRequestBody,
+  listDroppedHeaders,
+  toEndpointRequestBody,
   toEndpointPatch,
   toFormValues,
 } from './endpoint-fields.ts';
@@ -37,16 +37,16 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
               Edit
             </Button>
           </Group>
-          <Fact label="URL">{url}</Fact>
-          <Fact label="Description">{description ?? '—'}</Fact>
-          <Fact label="Events">
+          <LabeledValue label="URL">{url}</LabeledValue>
+          <LabeledValue label="Description">{description ?? '—'}</LabeledValue>
+          <LabeledValue label="Events">
             <List size="sm">
               {event_types.map((type) => (
-                <List.Item key={type}>{type === '*' ? 'All standard types' : eventLabel(type)}</List.Item>
+                <List.Item key={type}>{type === '*' ? 'All standard types' : getEventLabel(type)}</List.Item>
               ))}
             </List>
-          </Fact>
-          <Fact label="Headers">
+          </LabeledValue>
+          <LabeledValue label="Headers">
             {names.length === 0
               ? 'No custom headers'
               : names.map((name) => (
@@ -54,17 +54,17 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
                     <Code>{name}</Code> (value hidden)
                   </Text>
                 ))}
-          </Fact>
-          <Facts>
-            <Fact label="Payload version">{api_version}</Fact>
-            <Fact label="Max concurrency">{max_concurrency}</Fact>
-            <Fact label="Created">
-              <Time value={endpoint.created_at} />
-            </Fact>
-            <Fact label="Updated">
-              <Time value={endpoint.updated_at} />
-            </Fact>
-          </Facts>
+          </LabeledValue>
+          <LabeledValueGrid>
+            <LabeledValue label="Payload version">{api_version}</LabeledValue>
+            <LabeledValue label="Max concurrency">{max_concurrency}</LabeledValue>
+            <LabeledValue label="Created">
+              <LocalTime value={endpoint.created_at} />
+            </LabeledValue>
+            <LabeledValue label="Updated">
+              <LocalTime value={endpoint.updated_at} />
+            </LabeledValue>
+          </LabeledValueGrid>
         </Stack>
       </Paper>
       <EndpointSecrets endpoint={endpoint} />
@@ -74,21 +74,21 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
             <Title order={2} size="h5">
               Last verification
             </Title>
-            <ChallengeOutcome verification={endpoint.last_verification} />
+            <VerificationOutcome verification={endpoint.last_verification} />
           </Stack>
         </Paper>
       )}
       <Modal opened={isEditing} onClose={close} title="Edit endpoint" size="lg" closeOnClickOutside={false}>
         <Stack>
           <Alert color="blue">A new URL must be verified before events are sent to it.</Alert>
-          <EditEndpoint endpoint={endpoint} onClose={close} />
+          <EditEndpointForm endpoint={endpoint} onClose={close} />
         </Stack>
       </Modal>
     </Stack>
   );
 }
 
-const FIELDS = {
+const ENDPOINT_FIELD_LABELS = {
   url: 'URL',
   description: 'Description',
   event_types: 'Events',
@@ -97,25 +97,25 @@ const FIELDS = {
   max_concurrency: 'Max concurrency',
 } as const;
 
-interface Props {
+interface EditEndpointFormProps {
   readonly endpoint: WebhookEndpoint;
   readonly onClose: () => void;
 }
 
-function EditEndpoint({ endpoint, onClose }: Props) {
+function EditEndpointForm({ endpoint, onClose }: EditEndpointFormProps) {
   const client = useApi();
   // The endpoint when the form was opened. The page keeps refetching the endpoint.
   const [base, setBase] = useState(endpoint);
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
   const form = useEndpointForm(toFormValues(base));
-  const save = useWrite({
+  const save = useApiWrite({
     write: async ({ values, over }: { readonly values: EndpointValues; readonly over: WebhookEndpoint }) => {
       try {
         return await client.webhookEndpoints.patch(endpoint.id, toEndpointPatch(base, values), {
           ifMatch: `"${over.version}"`,
         });
       } catch (error) {
-        if (isOutdated(error)) setTheirs(await client.webhookEndpoints.get(endpoint.id));
+        if (isOutdatedVersionError(error)) setTheirs(await client.webhookEndpoints.get(endpoint.id));
         throw error;
       }
     },
@@ -137,19 +137,19 @@ function EditEndpoint({ endpoint, onClose }: Props) {
     <form noValidate onSubmit={form.onSubmit((values) => save.mutate({ values, over: theirs ?? base }))}>
       <Stack>
         {theirs !== undefined && (
-          <Conflict
+          <EndpointConflict
             base={base}
             theirs={theirs}
             onKeepMine={() => save.mutate({ values: form.values, over: theirs })}
             onUseTheirs={() => loadTheirs(theirs)}
           />
         )}
-        {save.isError && !isOutdated(save.error) && (
+        {save.isError && !isOutdatedVersionError(save.error) && (
           <Alert color="red" role="alert" title="Not saved">
-            {failureText(save.error, Object.keys(form.values))}
+            {formatFormFailure(save.error, Object.keys(form.values))}
           </Alert>
         )}
-        <EndpointFormFields form={form} dropped={droppedHeaders(base, form.values)} />
+        <EndpointFormFields form={form} dropped={listDroppedHeaders(base, form.values)} />
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -163,7 +163,7 @@ function EditEndpoint({ endpoint, onClose }: Props) {
   );
 }
 
-interface ConflictProps {
+interface EndpointConflictProps {
   readonly base: WebhookEndpoint;
   readonly theirs: WebhookEndpoint;
   readonly onKeepMine: () => void;
@@ -171,10 +171,10 @@ interface ConflictProps {
 }
 
 /** Shows the changes that another user made to the endpoint since the form was opened, and lets the user choose. */
-function Conflict({ base, theirs, onKeepMine, onUseTheirs }: ConflictProps) {
-  const changed = Object.keys(toEndpointPatch(base, toFormValues(theirs))) as (keyof typeof FIELDS)[];
-  const shown = (name: keyof typeof FIELDS) => {
-    const value = toRequestBody(toFormValues(theirs))[name];
+function EndpointConflict({ base, theirs, onKeepMine, onUseTheirs }: EndpointConflictProps) {
+  const changed = Object.keys(toEndpointPatch(base, toFormValues(theirs))) as (keyof typeof ENDPOINT_FIELD_LABELS)[];
+  const shown = (name: keyof typeof ENDPOINT_FIELD_LABELS) => {
+    const value = toEndpointRequestBody(toFormValues(theirs))[name];
     if (name === 'headers') return Object.keys(theirs.headers).join(', ') || 'none';
     return Array.isArray(value) ? value.join(', ') : String(value ?? '—');
   };
@@ -187,7 +187,7 @@ function Conflict({ base, theirs, onKeepMine, onUseTheirs }: ConflictProps) {
           <List size="sm">
             {changed.map((name) => (
               <List.Item key={name}>
-                {FIELDS[name]} is now: {shown(name)}
+                {ENDPOINT_FIELD_LABELS[name]} is now: {shown(name)}
               </List.Item>
             ))}
           </List>
@@ -234,8 +234,8 @@ function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         </Group>
       </Stack>
       <SecretDialog opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog]}>
-        {dialog === 'rotate' && <Rotate id={endpoint.id} onClose={close} />}
-        {dialog === 'reveal' && <Reveal id={endpoint.id} onClose={close} />}
+        {dialog === 'rotate' && <RotateEndpointSecret id={endpoint.id} onClose={close} />}
+        {dialog === 'reveal' && <RevealEndpointSecret id={endpoint.id} onClose={close} />}
       </SecretDialog>
     </Paper>
   );
@@ -246,10 +246,10 @@ interface EndpointSecretsProps {
   readonly onClose: () => void;
 }
 
-function Rotate({ id, onClose }: EndpointSecretsProps) {
+function RotateEndpointSecret({ id, onClose }: EndpointSecretsProps) {
   const client = useApi();
   return (
-    <RotateSecret
+    <RotateSecretForm
       what="secret"
       label="New signing secret"
       rotate={async (seconds) =>
@@ -260,13 +260,13 @@ function Rotate({ id, onClose }: EndpointSecretsProps) {
     >
       The new secret signs from now on. Until the old secret expires, every request carries both signatures, so no
       delivery is rejected while you switch.
-    </RotateSecret>
+    </RotateSecretForm>
   );
 }
 
-function Reveal({ id, onClose }: EndpointSecretsProps) {
+function RevealEndpointSecret({ id, onClose }: EndpointSecretsProps) {
   const client = useApi();
-  const reveal = useWrite({ write: () => client.webhookEndpoints.revealSecret(id) });
+  const reveal = useApiWrite({ write: () => client.webhookEndpoints.revealSecret(id) });
   if (reveal.isSuccess) {
     const { secret, previous_secrets } = reveal.data;
     return (
@@ -276,7 +276,7 @@ function Reveal({ id, onClose }: EndpointSecretsProps) {
           <Stack key={previous.secret} gap={2}>
             <OneTimeSecret label="Previous secret" secret={previous.secret} />
             <Text size="xs" c="dimmed">
-              Valid until <Time value={previous.expires_at} />.
+              Valid until <LocalTime value={previous.expires_at} />.
             </Text>
           </Stack>
         ))}

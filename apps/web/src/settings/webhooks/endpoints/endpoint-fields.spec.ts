@@ -1,16 +1,16 @@
 import type { WebhookEndpoint } from '@tracking/client';
 import { STANDARD_EVENT_TYPES } from '../../../values/event-types.ts';
 import {
-  MASKED_VALUE,
-  droppedHeaders,
-  NEW_ENDPOINT,
-  toRequestBody,
+  MASKED_HEADER_VALUE,
+  listDroppedHeaders,
+  NEW_ENDPOINT_VALUES,
+  toEndpointRequestBody,
   toEndpointPatch,
   setSubscribed,
   setStandardSubscribed,
-  eventTypesLabel,
+  describeSubscription,
   validateEndpoint,
-  isSubscribed,
+  isSubscribedTo,
   toFormValues,
 } from './endpoint-fields.ts';
 
@@ -25,7 +25,7 @@ describe('endpoint fields', () => {
     status: 'enabled',
     disabled_reason: null,
     last_verification: null,
-    headers: { Authorization: MASKED_VALUE },
+    headers: { Authorization: MASKED_HEADER_VALUE },
     max_concurrency: 16,
     created_at: '2026-11-23T09:30:00.000Z',
     updated_at: '2026-11-23T09:30:00.000Z',
@@ -49,7 +49,7 @@ describe('endpoint fields', () => {
 
     it('names stored headers that a URL with another scheme, host or port removes', () => {
       const dropped = (url: string, value = '') =>
-        droppedHeaders(ENDPOINT, {
+        listDroppedHeaders(ENDPOINT, {
           ...toFormValues(ENDPOINT),
           url,
           headers: [header('Authorization', value, true), header('X-Site', 'RTM')],
@@ -64,7 +64,9 @@ describe('endpoint fields', () => {
     it('keeps stored header values', () => {
       const { headers } = toFormValues(ENDPOINT);
       const more = { ...toFormValues(ENDPOINT), headers: [...headers, header('X-Site', 'RTM')] };
-      expect(toEndpointPatch(ENDPOINT, more)).toEqual({ headers: { Authorization: MASKED_VALUE, 'X-Site': 'RTM' } });
+      expect(toEndpointPatch(ENDPOINT, more)).toEqual({
+        headers: { Authorization: MASKED_HEADER_VALUE, 'X-Site': 'RTM' },
+      });
       expect(
         toEndpointPatch(ENDPOINT, { ...toFormValues(ENDPOINT), headers: [header('Authorization', 'new', true)] }),
       ).toEqual({
@@ -74,7 +76,7 @@ describe('endpoint fields', () => {
     });
 
     it('clears an empty description', () =>
-      expect(toRequestBody({ ...NEW_ENDPOINT, description: '  ' }).description).toBeNull());
+      expect(toEndpointRequestBody({ ...NEW_ENDPOINT_VALUES, description: '  ' }).description).toBeNull());
 
     it.each([
       [{ url: ' ' }, 'url'],
@@ -83,7 +85,9 @@ describe('endpoint fields', () => {
       [{ headers: [header('X-A', '')] }, 'headers'],
       [{ headers: [header('X-A', '1'), header('x-a ', '2')] }, 'headers'],
     ])('finds an error in %j', (wrong, field) => {
-      expect(Object.keys(validateEndpoint({ ...NEW_ENDPOINT, url: 'https://a.example', ...wrong }))).toEqual([field]);
+      expect(Object.keys(validateEndpoint({ ...NEW_ENDPOINT_VALUES, url: 'https://a.example', ...wrong }))).toEqual([
+        field,
+      ]);
     });
 
     it('finds no error in valid values', () =>
@@ -96,8 +100,8 @@ describe('endpoint fields', () => {
 describe('event type choice', () => {
   describe('a subscription', () => {
     it('with a star covers the standard types', () => {
-      expect(isSubscribed(['*'], 'shipment.created')).toBe(true);
-      expect(isSubscribed(['*'], 'document.rejected')).toBe(false);
+      expect(isSubscribedTo(['*'], 'shipment.created')).toBe(true);
+      expect(isSubscribedTo(['*'], 'document.rejected')).toBe(false);
     });
 
     it('can contain other types besides the star', () => {
@@ -124,6 +128,6 @@ describe('event type choice', () => {
       [['shipment.created'], 'Shipment created'],
       [['shipment.created', 'shipment.updated', 'milestone.recorded'], 'Shipment created and 2 more'],
       [[], 'None'],
-    ] as const)('%j is described', (types, label) => expect(eventTypesLabel([...types])).toBe(label));
+    ] as const)('%j is described', (types, label) => expect(describeSubscription([...types])).toBe(label));
   });
 });

@@ -1,13 +1,13 @@
 import type { BodyOf, WebhookEndpoint } from '@tracking/client';
-import { type EventType, STANDARD_EVENT_TYPES, eventLabel } from '../../../values/event-types.ts';
+import { type EventType, STANDARD_EVENT_TYPES, getEventLabel } from '../../../values/event-types.ts';
 
 /** The API's placeholder for a secret header value. */
-export const MASKED_VALUE = '********';
+export const MASKED_HEADER_VALUE = '********';
 
 type ApiVersion = WebhookEndpoint['api_version'];
 /** A version of the client that is missing here is a type error. */
-const KNOWN_VERSIONS: Readonly<Record<ApiVersion, true>> = { '2026-11-01': true };
-export const API_VERSIONS = Object.keys(KNOWN_VERSIONS) as readonly ApiVersion[];
+const KNOWN_API_VERSIONS: Readonly<Record<ApiVersion, true>> = { '2026-11-01': true };
+export const API_VERSIONS = Object.keys(KNOWN_API_VERSIONS) as readonly ApiVersion[];
 /** The version of new endpoints. Versions are named by their dates. */
 const NEWEST_API_VERSION = API_VERSIONS.reduce((newest, version) => (version > newest ? version : newest));
 
@@ -33,7 +33,7 @@ export interface EndpointValues {
   max_concurrency: number | null;
 }
 
-export const NEW_ENDPOINT: EndpointValues = {
+export const NEW_ENDPOINT_VALUES: EndpointValues = {
   url: '',
   description: '',
   event_types: ['*'],
@@ -54,10 +54,13 @@ export function toFormValues(endpoint: WebhookEndpoint): EndpointValues {
 }
 
 /** Converts the form's values to a request body. A stored header without a new value is sent as its placeholder. */
-export function toRequestBody(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
+export function toEndpointRequestBody(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
   const headers = values.headers
     .filter(({ name }) => name.trim() !== '')
-    .map(({ name, value, hasStoredValue }) => [name.trim(), hasStoredValue && value === '' ? MASKED_VALUE : value]);
+    .map(({ name, value, hasStoredValue }) => [
+      name.trim(),
+      hasStoredValue && value === '' ? MASKED_HEADER_VALUE : value,
+    ]);
   return {
     url: values.url.trim(),
     description: values.description.trim() === '' ? null : values.description.trim(),
@@ -70,13 +73,14 @@ export function toRequestBody(values: EndpointValues): BodyOf<'createWebhookEndp
 
 /** Returns only the fields that the user changed, so that concurrent changes to other fields are kept. */
 export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
-  const [was, is] = [toRequestBody(toFormValues(before)), toRequestBody(values)];
-  const differs = (name: keyof typeof is) => JSON.stringify(sorted(was[name])) !== JSON.stringify(sorted(is[name]));
+  const [was, is] = [toEndpointRequestBody(toFormValues(before)), toEndpointRequestBody(values)];
+  const differs = (name: keyof typeof is) =>
+    JSON.stringify(sortIfArray(was[name])) !== JSON.stringify(sortIfArray(is[name]));
   return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
 }
 
 /** Returns the stored headers that the service removes because the URL's scheme, host or port changes. */
-export function droppedHeaders(before: WebhookEndpoint, { url, headers }: EndpointValues): readonly string[] {
+export function listDroppedHeaders(before: WebhookEndpoint, { url, headers }: EndpointValues): readonly string[] {
   const origin = URL.parse(url.trim())?.origin;
   if (origin === undefined || origin === URL.parse(before.url)?.origin) return [];
   return headers.filter(({ value, hasStoredValue }) => hasStoredValue && value === '').map(({ name }) => name);
@@ -93,8 +97,8 @@ export function validateEndpoint({
   const errors = {
     url: url.trim() === '' ? 'Enter the URL that receives events' : undefined,
     event_types: event_types.length === 0 ? 'Select at least one event type' : undefined,
-    headers: headersError(headers, names),
-    max_concurrency: isValidConcurrency(most) ? undefined : `Enter a whole number from 1 to ${MAX_CONCURRENCY}`,
+    headers: validateHeaders(headers, names),
+    max_concurrency: isValidMaxConcurrency(most) ? undefined : `Enter a whole number from 1 to ${MAX_CONCURRENCY}`,
   };
   return Object.fromEntries(Object.entries(errors).filter(([, message]) => message !== undefined)) as Record<
     string,
@@ -102,11 +106,11 @@ export function validateEndpoint({
   >;
 }
 
-function isValidConcurrency(value: number | null): boolean {
+function isValidMaxConcurrency(value: number | null): boolean {
   return Number.isInteger(value) && value !== null && value >= 1 && value <= MAX_CONCURRENCY;
 }
 
-function headersError(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {
+function validateHeaders(headers: readonly HeaderRow[], names: readonly string[]): string | undefined {
   if (names.some((name) => name === '')) return 'Enter a name for each header, or remove the header';
   if (new Set(names).size < names.length) return 'Use each header name only once';
   return headers.some(({ value, hasStoredValue }) => value === '' && !hasStoredValue)
@@ -115,20 +119,20 @@ function headersError(headers: readonly HeaderRow[], names: readonly string[]): 
 }
 
 /** Sorts lists for comparison, because the order of event types does not matter. */
-function sorted(value: unknown): unknown {
+function sortIfArray(value: unknown): unknown {
   return Array.isArray(value) ? value.map(String).sort() : value;
 }
 
 /** The subscribed event types. `*` means all standard types, including those of later releases. */
 export type Subscription = WebhookEndpoint['event_types'];
 
-export function isSubscribed(subscription: Subscription, type: EventType): boolean {
+export function isSubscribedTo(subscription: Subscription, type: EventType): boolean {
   return subscription.includes(type) || (subscription.includes('*') && STANDARD_EVENT_TYPES.includes(type));
 }
 
 /** Adds or removes event types. Removing a standard type replaces `*` by the other standard types. */
 export function setSubscribed(subscription: Subscription, types: readonly EventType[], chosen: boolean): Subscription {
-  if (chosen) return [...subscription, ...types.filter((type) => !isSubscribed(subscription, type))];
+  if (chosen) return [...subscription, ...types.filter((type) => !isSubscribedTo(subscription, type))];
   const removesStandard = subscription.includes('*') && types.some((type) => STANDARD_EVENT_TYPES.includes(type));
   const named: Subscription = removesStandard
     ? [...STANDARD_EVENT_TYPES, ...subscription.filter((type) => type !== '*')]
@@ -143,7 +147,7 @@ export function setStandardSubscribed(subscription: Subscription, chosen: boolea
 }
 
 /** Describes a subscription, such as "All standard types and 1 more". */
-export function eventTypesLabel(subscription: Subscription): string {
+export function describeSubscription(subscription: Subscription): string {
   const named = subscription.filter((type) => type !== '*');
   if (subscription.includes('*')) {
     const more = named.filter((type) => !STANDARD_EVENT_TYPES.includes(type)).length;
@@ -151,5 +155,5 @@ export function eventTypesLabel(subscription: Subscription): string {
   }
   const [first, ...others] = named;
   if (first === undefined) return 'None';
-  return others.length === 0 ? eventLabel(first) : `${eventLabel(first)} and ${others.length} more`;
+  return others.length === 0 ? getEventLabel(first) : `${getEventLabel(first)} and ${others.length} more`;
 }

@@ -17,8 +17,8 @@ import {
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { IconPlus, IconSearch, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { fieldErrors, topLevelField } from '../../../app/failures.ts';
-import { type EventType, eventDescription, eventGroups, eventLabel } from '../../../values/event-types.ts';
+import { getFieldErrors, getTopLevelField } from '../../../app/failures.ts';
+import { type EventType, getEventDescription, groupEventTypes, getEventLabel } from '../../../values/event-types.ts';
 import {
   API_VERSIONS,
   type EndpointValues,
@@ -28,7 +28,7 @@ import {
   setSubscribed,
   setStandardSubscribed,
   validateEndpoint,
-  isSubscribed,
+  isSubscribedTo,
 } from './endpoint-fields.ts';
 
 type EndpointForm = UseFormReturnType<EndpointValues>;
@@ -39,8 +39,8 @@ export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
 
 /** Shows errors of the service at their fields, for params such as `event_types[0]` and `headers.X-Site`. */
 export function showFieldErrors(form: EndpointForm, error: unknown): void {
-  const errors = Object.entries(fieldErrors(error) ?? {});
-  form.setErrors(Object.fromEntries(errors.map(([param, message]) => [topLevelField(param), message])));
+  const errors = Object.entries(getFieldErrors(error) ?? {});
+  form.setErrors(Object.fromEntries(errors.map(([param, message]) => [getTopLevelField(param), message])));
 }
 
 interface EndpointFormFieldsProps {
@@ -95,16 +95,16 @@ export function EndpointFormFields({ form, dropped = [] }: EndpointFormFieldsPro
   );
 }
 
-interface Props {
+interface EventTypePickerProps {
   readonly value: Subscription;
   readonly onChange: (value: Subscription) => void;
   readonly error?: React.ReactNode;
 }
 
 /** Selects event types, by group and with a search. */
-function EventTypePicker({ value, onChange, error }: Props) {
+function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
   const [search, setSearch] = useState('');
-  const groups = eventGroups(search);
+  const groups = groupEventTypes(search);
   const all = value.includes('*');
   return (
     <Fieldset legend="Events">
@@ -125,7 +125,7 @@ function EventTypePicker({ value, onChange, error }: Props) {
         <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Event types' }}>
           <Stack gap="md" p={2}>
             {groups.map(({ group, types }) => (
-              <TypeGroup key={group} group={group} types={types} value={value} onChange={onChange} />
+              <EventTypeGroup key={group} group={group} types={types} value={value} onChange={onChange} />
             ))}
             {groups.length === 0 && (
               <Text size="sm" c="dimmed">
@@ -140,15 +140,15 @@ function EventTypePicker({ value, onChange, error }: Props) {
   );
 }
 
-interface GroupProps {
+interface EventTypeGroupProps {
   readonly group: string;
   readonly types: readonly EventType[];
   readonly value: Subscription;
   readonly onChange: (value: Subscription) => void;
 }
 
-function TypeGroup({ group, types, value, onChange }: GroupProps) {
-  const chosen = types.filter((type) => isSubscribed(value, type));
+function EventTypeGroup({ group, types, value, onChange }: EventTypeGroupProps) {
+  const chosen = types.filter((type) => isSubscribedTo(value, type));
   return (
     <Stack gap={6}>
       <Checkbox
@@ -160,9 +160,9 @@ function TypeGroup({ group, types, value, onChange }: GroupProps) {
       {types.map((type) => (
         <Group key={type} pl="lg">
           <Checkbox
-            label={eventLabel(type)}
-            description={`${type} — ${eventDescription(type)}`}
-            checked={isSubscribed(value, type)}
+            label={getEventLabel(type)}
+            description={`${type} — ${getEventDescription(type)}`}
+            checked={isSubscribedTo(value, type)}
             onChange={(event) => onChange(setSubscribed(value, [type], event.currentTarget.checked))}
           />
         </Group>
@@ -173,7 +173,7 @@ function TypeGroup({ group, types, value, onChange }: GroupProps) {
 
 const MAX_HEADERS = 20;
 
-function valuePlaceholder({ name, hasStoredValue }: HeaderRow, dropped: readonly string[]): string {
+function getHeaderValuePlaceholder({ name, hasStoredValue }: HeaderRow, dropped: readonly string[]): string {
   if (!hasStoredValue) return '';
   return dropped.includes(name) ? 'Enter again' : 'Unchanged';
 }
@@ -217,7 +217,7 @@ function HeaderFields({ value, onChange, dropped, error }: HeaderFieldsProps) {
             <PasswordInput
               label={index === 0 ? 'Value' : undefined}
               aria-label={`Value of header ${index + 1}`}
-              placeholder={valuePlaceholder(row, dropped)}
+              placeholder={getHeaderValuePlaceholder(row, dropped)}
               autoComplete="off"
               value={row.value}
               onChange={(event) => change(row.key, { value: event.currentTarget.value })}

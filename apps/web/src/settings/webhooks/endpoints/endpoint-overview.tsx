@@ -18,48 +18,50 @@ import { Suspense } from 'react';
 import { lazyWithRetry } from '../../../app/lazy.tsx';
 import { LinkAnchor, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { Time } from '../../../values/time.tsx';
-import { Fact, Facts, KEYBOARD_SCROLLABLE, StatusBadge } from '../webhook-parts.tsx';
-import { statsQuery } from '../webhook-queries.ts';
-import { STATS_WINDOWS, type StatsWindow } from '../webhook-search.ts';
-import { DISABLED_REASONS, reasonLabel } from '../webhook-labels.ts';
+import { LocalTime } from '../../../values/time.tsx';
+import { LabeledValue, LabeledValueGrid, KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
+import { endpointStatsQuery } from '../webhook-queries.ts';
+import { STATS_WINDOW_OPTIONS, type StatsWindow } from '../webhook-search.ts';
+import { DISABLED_REASON_LABELS, getReasonLabel } from '../webhook-labels.ts';
 import {
-  type Column,
+  type StatsColumn,
   type EndpointStats,
-  HEALTH,
-  toColumns,
-  endpointHealth,
+  HEALTH_BADGES,
+  toStatsColumns,
+  assessEndpointHealth,
   formatPercent,
-  sumTotals,
+  sumHourlyStats,
 } from './stats-series.ts';
 
 /** Loaded on demand because the setup is shown once per endpoint. */
-const EndpointSetup = lazyWithRetry(async () => ({ default: (await import('./endpoint-setup.tsx')).EndpointSetup }));
+const LazyEndpointSetup = lazyWithRetry(async () => ({
+  default: (await import('./endpoint-setup.tsx')).EndpointSetup,
+}));
 
-interface Props {
+interface EndpointOverviewProps {
   readonly endpoint: WebhookEndpoint;
   readonly window: StatsWindow;
   readonly onWindow: (window: StatsWindow) => void;
 }
 
-export function EndpointOverview({ endpoint, window, onWindow }: Props) {
+export function EndpointOverview({ endpoint, window, onWindow }: EndpointOverviewProps) {
   const { status, disabled_reason } = endpoint;
   return (
     <Stack>
       {status === 'disabled' && (
         <Alert color="yellow" title="The endpoint receives no events">
-          {disabled_reason !== null && DISABLED_REASONS[disabled_reason]} Pending deliveries are held until the endpoint
-          is enabled.
+          {disabled_reason !== null && DISABLED_REASON_LABELS[disabled_reason]} Pending deliveries are held until the
+          endpoint is enabled.
         </Alert>
       )}
-      {(status === 'pending_verification' || status === 'verified') && <EndpointSetup endpoint={endpoint} />}
+      {(status === 'pending_verification' || status === 'verified') && <LazyEndpointSetup endpoint={endpoint} />}
       <EndpointStatsPanel endpoint={endpoint} window={window} onWindow={onWindow} />
     </Stack>
   );
 }
 
 /** Loaded on demand because recharts is large. */
-const StatsChart = lazyWithRetry(() => import('./stats-chart.tsx'));
+const LazyStatsChart = lazyWithRetry(() => import('./stats-chart.tsx'));
 
 interface EndpointStatsProps {
   readonly endpoint: WebhookEndpoint;
@@ -68,7 +70,7 @@ interface EndpointStatsProps {
 }
 
 function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) {
-  const stats = useQuery(statsQuery(useEnvironment(), endpoint.id, window));
+  const stats = useQuery(endpointStatsQuery(useEnvironment(), endpoint.id, window));
   return (
     <Paper withBorder p="md" component="section" aria-label="Statistics">
       <Stack>
@@ -77,50 +79,62 @@ function EndpointStatsPanel({ endpoint, window, onWindow }: EndpointStatsProps) 
             <Title order={2} size="h5">
               Attempts
             </Title>
-            {stats.data !== undefined && <StatusBadge words={HEALTH[endpointHealth(endpoint, stats.data)]} />}
+            {stats.data !== undefined && (
+              <StatusBadge words={HEALTH_BADGES[assessEndpointHealth(endpoint, stats.data)]} />
+            )}
           </Group>
-          <SegmentedControl size="xs" aria-label="Time range" data={STATS_WINDOWS} value={window} onChange={onWindow} />
+          <SegmentedControl
+            size="xs"
+            aria-label="Time range"
+            data={STATS_WINDOW_OPTIONS}
+            value={window}
+            onChange={onWindow}
+          />
         </Group>
         <QueryView query={stats} what="the statistics">
-          {(read) => <Stats stats={read} window={window} />}
+          {(read) => <EndpointStatsSummary stats={read} window={window} />}
         </QueryView>
       </Stack>
     </Paper>
   );
 }
 
-function Stats({ stats, window }: { readonly stats: EndpointStats; readonly window: StatsWindow }) {
-  const columns = toColumns(stats, window, Date.parse(stats.until));
-  const totals = sumTotals(stats);
+function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats; readonly window: StatsWindow }) {
+  const columns = toStatsColumns(stats, window, Date.parse(stats.until));
+  const totals = sumHourlyStats(stats);
   const { waiting, last_error: failed } = stats;
   return (
     <>
-      <Facts>
-        <Fact label="Attempts">{totals.attempts}</Fact>
-        <Fact label="Success rate">{totals.success === undefined ? '—' : formatPercent(totals.success)}</Fact>
-        <Fact label="Dead letters">{totals.deadLettered}</Fact>
-        <Fact label="p95 latency">{totals.p95 === null ? '—' : `${totals.p95} ms`}</Fact>
-        <Fact label="Pending deliveries">{waiting.is_at_least ? `${waiting.count} or more` : waiting.count}</Fact>
-        <Fact label="Last success">
-          <Time value={stats.last_success_at} />
-        </Fact>
-        <Fact label="Last failure">
-          <Time value={failed?.at ?? null} />
+      <LabeledValueGrid>
+        <LabeledValue label="Attempts">{totals.attempts}</LabeledValue>
+        <LabeledValue label="Success rate">
+          {totals.success === undefined ? '—' : formatPercent(totals.success)}
+        </LabeledValue>
+        <LabeledValue label="Dead letters">{totals.deadLettered}</LabeledValue>
+        <LabeledValue label="p95 latency">{totals.p95 === null ? '—' : `${totals.p95} ms`}</LabeledValue>
+        <LabeledValue label="Pending deliveries">
+          {waiting.is_at_least ? `${waiting.count} or more` : waiting.count}
+        </LabeledValue>
+        <LabeledValue label="Last success">
+          <LocalTime value={stats.last_success_at} />
+        </LabeledValue>
+        <LabeledValue label="Last failure">
+          <LocalTime value={failed?.at ?? null} />
           {failed !== null && (
             <Text size="xs" c="dimmed">
-              {reasonLabel(failed.code)}
+              {getReasonLabel(failed.code)}
               {failed.status_code !== null && ` (${failed.status_code})`}
             </Text>
           )}
-        </Fact>
-      </Facts>
+        </LabeledValue>
+      </LabeledValueGrid>
       {totals.attempts === 0 ? (
         <Text size="sm" c="dimmed">
           No attempts in this period.
         </Text>
       ) : (
         <Suspense fallback={<Skeleton height={220} role="status" aria-label="Loading the chart" />}>
-          <StatsChart columns={columns} window={window} />
+          <LazyStatsChart columns={columns} window={window} />
         </Suspense>
       )}
       {!totals.isExact && (
@@ -139,7 +153,7 @@ function Stats({ stats, window }: { readonly stats: EndpointStats; readonly wind
 }
 
 /** The chart's data as a table. */
-function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
+function StatsTable({ columns }: { readonly columns: readonly StatsColumn[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);
   if (busy.length === 0) return null;
@@ -149,7 +163,7 @@ function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
         {isOpen ? 'Hide table' : 'Show as table'}
       </Button>
       <Collapse expanded={isOpen}>
-        <Table.ScrollContainer minWidth={520} scrollAreaProps={KEYBOARD_SCROLLABLE}>
+        <Table.ScrollContainer minWidth={520} scrollAreaProps={KEYBOARD_SCROLLABLE_PROPS}>
           <Table captionSide="top">
             <Table.Caption>Periods without attempts are omitted.</Table.Caption>
             <Table.Thead>
@@ -163,7 +177,7 @@ function StatsTable({ columns }: { readonly columns: readonly Column[] }) {
               {busy.map(({ at, succeeded, failed, deadLettered, p50, p95 }) => (
                 <Table.Tr key={at}>
                   <Table.Td>
-                    <Time value={at} />
+                    <LocalTime value={at} />
                   </Table.Td>
                   <Table.Td>{succeeded}</Table.Td>
                   <Table.Td>{failed}</Table.Td>

@@ -17,28 +17,28 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { WebhookEndpoint } from '@tracking/client';
 import { Suspense, useState } from 'react';
-import { Copy } from '../../../app/copy.tsx';
+import { CopyText } from '../../../app/copy.tsx';
 import { lazyWithRetry } from '../../../app/lazy.tsx';
 import { confirmAction } from '../../../app/overlays.tsx';
 import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
-import { useWrite } from '../../../app/write.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
-import { EndpointBadge } from '../webhook-parts.tsx';
+import { EndpointStatusBadge } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS, endpointQuery } from '../webhook-queries.ts';
 import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 
 // The code of each tab is loaded when the tab is opened.
 const Deliveries = lazyWithRetry(async () => ({
-  default: (await import('../deliveries/deliveries-page.tsx')).Deliveries,
+  default: (await import('../deliveries/deliveries-page.tsx')).DeliveryList,
 }));
-const Replays = lazyWithRetry(async () => ({ default: (await import('../replays/replays-page.tsx')).Replays }));
+const LazyReplayList = lazyWithRetry(async () => ({ default: (await import('../replays/replays-page.tsx')).Replays }));
 const EndpointConfiguration = lazyWithRetry(async () => ({
   default: (await import('./endpoint-configuration.tsx')).EndpointConfiguration,
 }));
 
-const FROM = '/signed-in/settings/webhooks/$endpointId';
-const TABS: Readonly<Record<EndpointTab, string>> = {
+const ENDPOINT_ROUTE_ID = '/signed-in/settings/webhooks/$endpointId';
+const ENDPOINT_TAB_LABELS: Readonly<Record<EndpointTab, string>> = {
   overview: 'Overview',
   deliveries: 'Deliveries',
   replays: 'Replays',
@@ -46,7 +46,7 @@ const TABS: Readonly<Record<EndpointTab, string>> = {
 };
 
 export function EndpointPage() {
-  const { endpointId } = useParams({ from: FROM });
+  const { endpointId } = useParams({ from: ENDPOINT_ROUTE_ID });
   const endpoint = useQuery(endpointQuery(useEnvironment(), endpointId));
   return (
     <Stack>
@@ -54,14 +54,14 @@ export function EndpointPage() {
         Webhooks
       </LinkAnchor>
       <QueryView query={endpoint} what="the endpoint">
-        {(found) => <Endpoint endpoint={found} />}
+        {(found) => <EndpointDetails endpoint={found} />}
       </QueryView>
     </Stack>
   );
 }
 
-function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
-  const { tab = 'overview', window = 'day', ...narrowed } = useSearch({ from: FROM });
+function EndpointDetails({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const { tab = 'overview', window = 'day', ...narrowed } = useSearch({ from: ENDPOINT_ROUTE_ID });
   const navigate = useNavigate({ from: '/settings/webhooks/$endpointId' });
   const applySearch = (search: EndpointSearch) => void navigate({ search, replace: true });
   const { id, url, description, status } = endpoint;
@@ -69,30 +69,30 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
     <>
       <PageHeader
         title={description ?? url}
-        beside={<EndpointBadge status={status} />}
+        beside={<EndpointStatusBadge status={status} />}
         about={
           <Group gap="xs">
             {description !== null && <Text size="sm">{url}</Text>}
-            <Copy value={id}>
+            <CopyText value={id}>
               {({ copied, copy }) => (
                 <UnstyledButton onClick={copy} aria-label={copied ? 'Copied' : `Copy id ${id}`}>
                   <Code>{copied ? 'Copied' : id}</Code>
                 </UnstyledButton>
               )}
-            </Copy>
+            </CopyText>
           </Group>
         }
         actions={<EndpointActions endpoint={endpoint} />}
       />
       <Tabs value={tab} onChange={(to) => applySearch({ tab: to as EndpointTab })} keepMounted={false}>
         <Tabs.List aria-label="Endpoint sections">
-          {(Object.keys(TABS) as EndpointTab[]).map((each) => (
+          {(Object.keys(ENDPOINT_TAB_LABELS) as EndpointTab[]).map((each) => (
             <Tabs.Tab key={each} value={each}>
-              {TABS[each]}
+              {ENDPOINT_TAB_LABELS[each]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Suspense fallback={<Loading />}>
+        <Suspense fallback={<TabLoadingSkeleton />}>
           <Tabs.Panel value="overview" pt="md">
             <EndpointOverview endpoint={endpoint} window={window} onWindow={(to) => applySearch({ tab, window: to })} />
           </Tabs.Panel>
@@ -104,7 +104,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
             />
           </Tabs.Panel>
           <Tabs.Panel value="replays" pt="md">
-            <Replays endpoint={endpoint} />
+            <LazyReplayList endpoint={endpoint} />
           </Tabs.Panel>
           <Tabs.Panel value="configuration" pt="md">
             <EndpointConfiguration endpoint={endpoint} />
@@ -115,7 +115,7 @@ function Endpoint({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   );
 }
 
-function Loading() {
+function TabLoadingSkeleton() {
   return (
     <Center p="xl">
       <Loader role="status" aria-label="Loading this section" />
@@ -123,8 +123,8 @@ function Loading() {
   );
 }
 
-const SendTest = lazyWithRetry(async () => ({ default: (await import('./send-test.tsx')).SendTest }));
-const CreateReplay = lazyWithRetry(async () => ({
+const LazySendTest = lazyWithRetry(async () => ({ default: (await import('./send-test.tsx')).SendTest }));
+const LazyCreateReplay = lazyWithRetry(async () => ({
   default: (await import('../replays/create-replay.tsx')).CreateReplay,
 }));
 
@@ -137,17 +137,17 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [client, navigate] = [useApi(), useNavigate()];
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const enable = useWrite({
+  const enable = useApiWrite({
     write: () => client.webhookEndpoints.enable(id),
     done: 'Endpoint enabled. It receives new events from now on.',
     invalidates: ENDPOINT_QUERY_KEYS,
   });
-  const disable = useWrite({
+  const disable = useApiWrite({
     write: () => client.webhookEndpoints.disable(id),
     done: 'Endpoint disabled.',
     invalidates: ENDPOINT_QUERY_KEYS,
   });
-  const remove = useWrite({
+  const remove = useApiWrite({
     write: () => client.webhookEndpoints.delete(id),
     done: 'Endpoint deleted.',
     invalidates: [['webhook-endpoints']],
@@ -209,9 +209,9 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       </Menu>
       <Modal opened={dialog !== undefined} onClose={close} title={dialog && TITLES[dialog]}>
         <Suspense fallback={<Loader role="status" aria-label="Loading the form" />}>
-          {dialog === 'test' && <SendTest endpoint={endpoint} onClose={close} />}
+          {dialog === 'test' && <LazySendTest endpoint={endpoint} onClose={close} />}
           {dialog === 'replay' && (
-            <CreateReplay
+            <LazyCreateReplay
               endpoint={endpoint}
               onClose={close}
               onStarted={() => {

@@ -2,9 +2,9 @@ import { Button, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/co
 import { IconCheck } from '@tabler/icons-react';
 import type { WebhookEndpoint } from '@tracking/client';
 import type { ReactNode } from 'react';
-import { useWrite } from '../../../app/write.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
-import { ChallengeOutcome } from '../webhook-parts.tsx';
+import { VerificationOutcome } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import { SendTest } from './send-test.tsx';
 
@@ -13,8 +13,8 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
   const client = useApi();
   const { id, status } = endpoint;
   const isVerified = status !== 'pending_verification';
-  const verify = useWrite({ write: () => client.webhookEndpoints.verify(id), invalidates: ENDPOINT_QUERY_KEYS });
-  const enable = useWrite({
+  const verify = useApiWrite({ write: () => client.webhookEndpoints.verify(id), invalidates: ENDPOINT_QUERY_KEYS });
+  const enable = useApiWrite({
     write: () => client.webhookEndpoints.enable(id),
     done: 'Endpoint enabled. It receives new events from now on.',
     invalidates: ENDPOINT_QUERY_KEYS,
@@ -27,7 +27,7 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
             The endpoint receives a signed request of type <code>endpoint.verification</code>. To prove that the
             endpoint is yours, it must respond with a 2xx status and the token in <code>data.challenge</code>.
           </Text>
-          <ChallengeOutcome verification={endpoint.last_verification} />
+          <VerificationOutcome verification={endpoint.last_verification} />
           <Group>
             <Button
               size="xs"
@@ -58,14 +58,14 @@ export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint
   );
 }
 
-interface StepProps {
+interface SetupStepProps {
   readonly number: number;
   readonly title: string;
   readonly isDone?: boolean;
   readonly children: ReactNode;
 }
 
-function Step({ number, title, isDone = false, children }: StepProps) {
+function Step({ number, title, isDone = false, children }: SetupStepProps) {
   return (
     <Group align="start" wrap="nowrap" gap="sm">
       <ThemeIcon radius="xl" size="md" variant={isDone ? 'filled' : 'default'} color="green.9">

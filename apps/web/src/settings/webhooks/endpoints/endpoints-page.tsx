@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { LinkAnchor, LinkButton, PageHeader, QueryView } from '../../../app/page.tsx';
 import { useEnvironment } from '../../../session/session.ts';
-import { Time } from '../../../values/time.tsx';
-import { EndpointBadge, StatusBadge } from '../webhook-parts.tsx';
-import { endpointsQuery, statsQuery } from '../webhook-queries.ts';
+import { LocalTime } from '../../../values/time.tsx';
+import { EndpointStatusBadge, StatusBadge } from '../webhook-parts.tsx';
+import { endpointsQuery, endpointStatsQuery } from '../webhook-queries.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
-import { eventTypesLabel } from './endpoint-fields.ts';
-import { HEALTH, endpointHealth, formatPercent, sumTotals } from './stats-series.ts';
+import { describeSubscription } from './endpoint-fields.ts';
+import { HEALTH_BADGES, assessEndpointHealth, formatPercent, sumHourlyStats } from './stats-series.ts';
 
 export function EndpointsPage() {
   const endpoints = useQuery(endpointsQuery(useEnvironment()));
@@ -26,13 +26,13 @@ export function EndpointsPage() {
       />
       <WebhookTabs at="/settings/webhooks" />
       <QueryView query={endpoints} what="the endpoints">
-        {(all) => (all.length === 0 ? <NoEndpoints /> : <Endpoints endpoints={all} />)}
+        {(all) => (all.length === 0 ? <EmptyEndpointList /> : <EndpointTable endpoints={all} />)}
       </QueryView>
     </Stack>
   );
 }
 
-function NoEndpoints() {
+function EmptyEndpointList() {
   return (
     <Alert title="No endpoints yet">
       <Text size="sm">
@@ -43,7 +43,7 @@ function NoEndpoints() {
   );
 }
 
-function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint[] }) {
+function EndpointTable({ endpoints }: { readonly endpoints: readonly WebhookEndpoint[] }) {
   return (
     <Table.ScrollContainer minWidth={820}>
       <Table highlightOnHover>
@@ -83,16 +83,16 @@ function EndpointRow({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         )}
       </Table.Td>
       <Table.Td>
-        <EndpointBadge status={status} />
+        <EndpointStatusBadge status={status} />
       </Table.Td>
-      <Table.Td>{eventTypesLabel(event_types)}</Table.Td>
-      <HealthCells endpoint={endpoint} />
+      <Table.Td>{describeSubscription(event_types)}</Table.Td>
+      <EndpointHealthCells endpoint={endpoint} />
     </Table.Tr>
   );
 }
 
-function HealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
-  const { data: stats, isError } = useQuery(statsQuery(useEnvironment(), endpoint.id, 'day'));
+function EndpointHealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const { data: stats, isError } = useQuery(endpointStatsQuery(useEnvironment(), endpoint.id, 'day'));
   if (stats === undefined) {
     return (
       <Table.Td colSpan={4}>
@@ -104,12 +104,12 @@ function HealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       </Table.Td>
     );
   }
-  const { attempts, success } = sumTotals(stats);
+  const { attempts, success } = sumHourlyStats(stats);
   const { count, is_at_least } = stats.waiting;
   return (
     <>
       <Table.Td>
-        <StatusBadge words={HEALTH[endpointHealth(endpoint, stats)]} />
+        <StatusBadge words={HEALTH_BADGES[assessEndpointHealth(endpoint, stats)]} />
       </Table.Td>
       <Table.Td>
         {success === undefined ? (
@@ -127,7 +127,7 @@ function HealthCells({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       </Table.Td>
       <Table.Td>{is_at_least ? `${count} or more` : count}</Table.Td>
       <Table.Td>
-        <Time value={stats.last_success_at} />
+        <LocalTime value={stats.last_success_at} />
       </Table.Td>
     </>
   );

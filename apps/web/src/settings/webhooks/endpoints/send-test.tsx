@@ -2,24 +2,24 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { WebhookEndpoint } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
-import { useWrite } from '../../../app/write.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { SearchSelect } from '../../../values/search-select.tsx';
-import { Attempts } from '../deliveries/delivery-parts.tsx';
-import { DeliveryBadge, DeliveryLink } from '../webhook-parts.tsx';
+import { AttemptList } from '../deliveries/delivery-parts.tsx';
+import { DeliveryStatusBadge, DeliveryLink } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_KEYS, deliveryQuery } from '../webhook-queries.ts';
 
-interface Props {
+interface SendTestProps {
   readonly endpoint: WebhookEndpoint;
   readonly onClose?: () => void;
 }
 
 /** Sends a sample event of a chosen type and shows the endpoint's response. */
-export function SendTest({ endpoint, onClose }: Props) {
+export function SendTest({ endpoint, onClose }: SendTestProps) {
   const [client, environment] = [useApi(), useEnvironment()];
   const [type, setType] = useState<EventType>('milestone.recorded');
-  const send = useWrite({
+  const send = useApiWrite({
     write: () => client.webhookEndpoints.test(endpoint.id, type),
     invalidates: DELIVERY_QUERY_KEYS,
   });
@@ -58,11 +58,11 @@ export function SendTest({ endpoint, onClose }: Props) {
           title={
             <Group gap="xs">
               <DeliveryLink delivery={delivery.data} />
-              <DeliveryBadge status={delivery.data.status} />
+              <DeliveryStatusBadge status={delivery.data.status} />
             </Group>
           }
         >
-          {delivery.data.attempts.length === 0 ? 'Sending…' : <Attempts attempts={delivery.data.attempts} />}
+          {delivery.data.attempts.length === 0 ? 'Sending…' : <AttemptList attempts={delivery.data.attempts} />}
         </Alert>
       )}
     </Stack>

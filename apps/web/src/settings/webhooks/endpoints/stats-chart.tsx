@@ -1,18 +1,18 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import type { StatsWindow } from '../webhook-search.ts';
-import type { Column } from './stats-series.ts';
+import type { StatsColumn } from './stats-series.ts';
 
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-interface Props {
-  readonly columns: readonly Column[];
+interface StatsChartProps {
+  readonly columns: readonly StatsColumn[];
   readonly window: StatsWindow;
 }
 
 /** Stacked chart of succeeded and failed attempts. The table below the chart contains the same data. */
-export default function StatsChart({ columns, window }: Props) {
+export default function StatsChart({ columns, window }: StatsChartProps) {
   const format = window === 'day' ? HOUR : DAY;
   const data = columns.map(({ at, succeeded, failed }) => ({
     at: format.format(new Date(at)),

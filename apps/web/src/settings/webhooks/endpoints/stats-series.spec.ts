@@ -1,4 +1,11 @@
-import { type EndpointStats, toColumns, endpointHealth, formatPercent, statsSince, sumTotals } from './stats-series.ts';
+import {
+  type EndpointStats,
+  toStatsColumns,
+  assessEndpointHealth,
+  formatPercent,
+  getStatsStart,
+  sumHourlyStats,
+} from './stats-series.ts';
 
 describe('stats series', () => {
   const NOW = Date.parse('2026-11-23T09:30:00Z');
@@ -24,24 +31,24 @@ describe('stats series', () => {
       ['week', 28, '2026-11-16T12:00:00.000Z', '2026-11-23T06:00:00.000Z'],
       ['month', 30, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
     ] as const)('cover a %s with %i columns without a gap', (window, count, first, last) => {
-      const columns = toColumns({ hours: [] }, window, NOW);
+      const columns = toStatsColumns({ hours: [] }, window, NOW);
       expect([columns.length, columns[0]?.at, columns.at(-1)?.at]).toEqual([count, first, last]);
-      expect(statsSince(window, NOW)).toBe(first);
+      expect(getStatsStart(window, NOW)).toBe(first);
       expect(columns.every(({ succeeded, p95 }) => succeeded === 0 && p95 === null)).toBe(true);
     });
 
     it('sum their hours and keep the slowest latency', () => {
       const hours = [hour('2026-11-23T06:00:00.000Z', 3, 1, 40), hour('2026-11-23T08:00:00.000Z', 2, 0, 90)];
-      expect(toColumns({ hours }, 'week', NOW).at(-1)).toEqual({
+      expect(toStatsColumns({ hours }, 'week', NOW).at(-1)).toEqual({
         ...{ at: '2026-11-23T06:00:00.000Z', succeeded: 5, failed: 1, deadLettered: 1, p50: 90, p95: 90 },
       });
-      expect(toColumns({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
+      expect(toStatsColumns({ hours }, 'day', NOW).at(-2)).toMatchObject({ succeeded: 2, p95: 90 });
     });
   });
 
   describe('totals', () => {
     it('have no success rate without attempts', () =>
-      expect(sumTotals({ hours: [] })).toEqual({
+      expect(sumHourlyStats({ hours: [] })).toEqual({
         ...{ attempts: 0, failed: 0, deadLettered: 0, success: undefined, p95: null, isExact: true },
       }));
 
@@ -50,7 +57,7 @@ describe('stats series', () => {
         hour('2026-11-23T06:00:00.000Z', 3, 1, 40),
         { ...hour('2026-11-23T07:00:00.000Z', 4, 0), is_exact: false },
       ];
-      expect(sumTotals({ hours })).toEqual({
+      expect(sumHourlyStats({ hours })).toEqual({
         attempts: 8,
         failed: 1,
         deadLettered: 1,
@@ -103,6 +110,6 @@ describe('endpoint health', () => {
       ['unsteady', 'enabled', stats(LATE, EARLY, [18, 1])],
       ['failing', 'enabled', stats(EARLY, LATE, [99, 1])],
       ['failing', 'enabled', stats(null, LATE, [0, 1])],
-    ] as const)('%s: %s', (health, status, of) => expect(endpointHealth({ status }, of)).toBe(health));
+    ] as const)('%s: %s', (health, status, of) => expect(assessEndpointHealth({ status }, of)).toBe(health));
   });
 });

@@ -1,12 +1,12 @@
 import type { AnswerOf, WebhookEndpoint } from '@tracking/client';
-import { type StatsWindow, WINDOWS } from '../webhook-search.ts';
+import { type StatsWindow, STATS_WINDOW_LENGTHS } from '../webhook-search.ts';
 
 export type EndpointStats = AnswerOf<'getWebhookEndpointStats'>;
 type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
 /** Attempts in one column of the chart. */
-export interface Column {
+export interface StatsColumn {
   /** Start of the column, ISO 8601 in UTC. */
   readonly at: string;
   readonly succeeded: number;
@@ -21,21 +21,27 @@ export interface Column {
  * Returns the start of the first column, ISO 8601.
  * @param now epoch milliseconds
  */
-export function statsSince(window: StatsWindow, now: number): string {
-  return new Date(columnStart(window, now) - (columnCount(window) - 1) * columnMs(window)).toISOString();
+export function getStatsStart(window: StatsWindow, now: number): string {
+  return new Date(
+    getColumnStartMs(window, now) - (getColumnCount(window) - 1) * getColumnDurationMs(window),
+  ).toISOString();
 }
 
 /** Returns all columns of the window, including empty ones, oldest first. */
-export function toColumns(stats: Pick<EndpointStats, 'hours'>, window: StatsWindow, now: number): readonly Column[] {
-  const byColumn = Map.groupBy(stats.hours, ({ hour }) => columnStart(window, Date.parse(hour)));
-  const first = Date.parse(statsSince(window, now));
-  return Array.from({ length: columnCount(window) }, (_, index) => {
-    const at = first + index * columnMs(window);
-    return toColumn(at, byColumn.get(at) ?? []);
+export function toStatsColumns(
+  stats: Pick<EndpointStats, 'hours'>,
+  window: StatsWindow,
+  now: number,
+): readonly StatsColumn[] {
+  const byColumn = Map.groupBy(stats.hours, ({ hour }) => getColumnStartMs(window, Date.parse(hour)));
+  const first = Date.parse(getStatsStart(window, now));
+  return Array.from({ length: getColumnCount(window) }, (_, index) => {
+    const at = first + index * getColumnDurationMs(window);
+    return toStatsColumn(at, byColumn.get(at) ?? []);
   });
 }
 
-function toColumn(at: number, hours: readonly Hour[]): Column {
+function toStatsColumn(at: number, hours: readonly Hour[]): StatsColumn {
   const sum = (count: (hour: Hour) => number) => hours.reduce((total, hour) => total + count(hour), 0);
   const slowest = (latency: (hour: Hour) => number | null) => {
     const known = hours.map(latency).filter((ms) => ms !== null);
@@ -51,7 +57,7 @@ function toColumn(at: number, hours: readonly Hour[]): Column {
   };
 }
 
-interface Totals {
+interface StatsTotals {
   readonly attempts: number;
   readonly failed: number;
   readonly deadLettered: number;
@@ -62,8 +68,8 @@ interface Totals {
   readonly isExact: boolean;
 }
 
-export function sumTotals({ hours }: Pick<EndpointStats, 'hours'>): Totals {
-  const { succeeded, failed, deadLettered, p95 } = toColumn(0, hours);
+export function sumHourlyStats({ hours }: Pick<EndpointStats, 'hours'>): StatsTotals {
+  const { succeeded, failed, deadLettered, p95 } = toStatsColumn(0, hours);
   const attempts = succeeded + failed;
   return {
     ...{ attempts, failed, deadLettered, p95 },
@@ -78,9 +84,10 @@ export function formatPercent(share: number): string {
   return `${share < 1 && rounded === 100 ? 99.9 : rounded} %`;
 }
 
-const columnMs = (window: StatsWindow) => WINDOWS[window].hoursPerColumn * HOUR_MS;
-const columnCount = (window: StatsWindow) => WINDOWS[window].hours / WINDOWS[window].hoursPerColumn;
-const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(window));
+const getColumnDurationMs = (window: StatsWindow) => STATS_WINDOW_LENGTHS[window].hoursPerColumn * HOUR_MS;
+const getColumnCount = (window: StatsWindow) =>
+  STATS_WINDOW_LENGTHS[window].hours / STATS_WINDOW_LENGTHS[window].hoursPerColumn;
+const getColumnStartMs = (window: StatsWindow, at: number) => at - (at % getColumnDurationMs(window));
 
 /**
  * Health of an endpoint. `off`: receives no events, as its status explains. `failing`: the latest attempt failed.
@@ -88,7 +95,7 @@ const columnStart = (window: StatsWindow, at: number) => at - (at % columnMs(win
  */
 type Health = 'off' | 'idle' | 'healthy' | 'unsteady' | 'failing';
 
-export const HEALTH: Readonly<Record<Health, { readonly label: string; readonly color: string }>> = {
+export const HEALTH_BADGES: Readonly<Record<Health, { readonly label: string; readonly color: string }>> = {
   off: { label: 'Inactive', color: 'gray' },
   idle: { label: 'No deliveries yet', color: 'gray' },
   healthy: { label: 'Healthy', color: 'green' },
@@ -97,13 +104,13 @@ export const HEALTH: Readonly<Record<Health, { readonly label: string; readonly 
 };
 
 /** An endpoint is unsteady if more than one in this number of attempts fails. */
-const UNSTEADY_ATTEMPTS_PER_FAILURE = 20;
+const MIN_STEADY_ATTEMPTS_PER_FAILURE = 20;
 
-export function endpointHealth(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {
+export function assessEndpointHealth(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {
   if (endpoint.status !== 'enabled') return 'off';
   const { last_error: failed, last_success_at: succeeded } = stats;
   if (failed === null && succeeded === null) return 'idle';
   if (failed !== null && (succeeded === null || Date.parse(failed.at) > Date.parse(succeeded))) return 'failing';
-  const totals = sumTotals(stats);
-  return totals.failed * UNSTEADY_ATTEMPTS_PER_FAILURE > totals.attempts ? 'unsteady' : 'healthy';
+  const totals = sumHourlyStats(stats);
+  return totals.failed * MIN_STEADY_ATTEMPTS_PER_FAILURE > totals.attempts ? 'unsteady' : 'healthy';
 }

@@ -1,33 +1,33 @@
 import { Alert, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import type { WebhookEndpoint } from '@tracking/client';
 import { type FormEvent, useState } from 'react';
-import { failureText } from '../../../app/failures.ts';
-import { useWrite } from '../../../app/write.ts';
+import { formatFormFailure } from '../../../app/failures.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { useApi } from '../../../session/session.ts';
 import { EVENT_TYPE_OPTIONS, type EventType } from '../../../values/event-types.ts';
 import { SearchMultiSelect } from '../../../values/search-select.tsx';
-import { TimeRange } from '../../../values/time-fields.tsx';
+import { TimeRangeFields } from '../../../values/time-fields.tsx';
 import { DELIVERY_QUERY_KEYS } from '../webhook-queries.ts';
 import {
-  DEFAULT_REPLAY,
-  REPLAYED_STATUSES,
+  DEFAULT_REPLAY_VALUES,
+  REPLAYED_STATUS_OPTIONS,
   type ReplayValues,
   type ReplayedStatus,
   toOptions,
-  replayBody,
+  buildReplayBody,
 } from '../webhook-labels.ts';
 
-interface Props {
+interface CreateReplayProps {
   readonly endpoint: WebhookEndpoint;
   readonly onClose: () => void;
   readonly onStarted: () => void;
 }
 
-export function CreateReplay({ endpoint, onClose, onStarted }: Props) {
+export function CreateReplay({ endpoint, onClose, onStarted }: CreateReplayProps) {
   const client = useApi();
-  const [values, setValues] = useState<ReplayValues>(DEFAULT_REPLAY);
-  const start = useWrite({
-    write: () => client.webhookReplays.create(endpoint.id, replayBody(values)),
+  const [values, setValues] = useState<ReplayValues>(DEFAULT_REPLAY_VALUES);
+  const start = useApiWrite({
+    write: () => client.webhookReplays.create(endpoint.id, buildReplayBody(values)),
     done: 'Replay started.',
     invalidates: DELIVERY_QUERY_KEYS,
     onDone: onStarted,
@@ -41,14 +41,14 @@ export function CreateReplay({ endpoint, onClose, onStarted }: Props) {
     <Stack component="form" onSubmit={submit}>
       {start.isError && (
         <Alert color="red" role="alert" title="Replay not started">
-          {failureText(start.error, [])}
+          {formatFormFailure(start.error, [])}
         </Alert>
       )}
       <Text size="sm">
         Replayed events keep their ids, so a receiver can skip events it has already processed. Live events are sent
         first. Test events are not replayed.
       </Text>
-      <TimeRange range={values} onChange={({ since, until }) => setValues({ ...values, since, until })} />
+      <TimeRangeFields range={values} onChange={({ since, until }) => setValues({ ...values, since, until })} />
       <Checkbox.Group
         label="Delivery status"
         value={values.statuses}
@@ -56,7 +56,7 @@ export function CreateReplay({ endpoint, onClose, onStarted }: Props) {
         error={values.statuses.length === 0 ? 'Select at least one status' : undefined}
       >
         <Stack gap="xs" mt={4}>
-          {toOptions(REPLAYED_STATUSES).map(({ value, label }) => (
+          {toOptions(REPLAYED_STATUS_OPTIONS).map(({ value, label }) => (
             <Checkbox key={value} value={value} label={label} />
           ))}
         </Stack>

@@ -3,12 +3,12 @@ import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { AnswerOf, WebhookEndpoint, WebhookReplay } from '@tracking/client';
 import { LinkAnchor, PageHeader, QueryView } from '../../../app/page.tsx';
-import { useWrite } from '../../../app/write.ts';
+import { useApiWrite } from '../../../app/write.ts';
 import { useApi, useEnvironment } from '../../../session/session.ts';
-import { Time } from '../../../values/time.tsx';
-import { KEYBOARD_SCROLLABLE, StatusBadge } from '../webhook-parts.tsx';
+import { LocalTime } from '../../../values/time.tsx';
+import { KEYBOARD_SCROLLABLE_PROPS, StatusBadge } from '../webhook-parts.tsx';
 import { DELIVERY_QUERY_KEYS, replaysQuery, useEndpointNames } from '../webhook-queries.ts';
-import { REPLAY_STATUSES, progressPercentages, describeReplay } from '../webhook-labels.ts';
+import { REPLAY_STATUS_LABELS, calculateProgressPercentages, describeReplay } from '../webhook-labels.ts';
 import { WebhookTabs } from '../webhooks-section.tsx';
 import { CreateReplay } from './create-replay.tsx';
 
@@ -65,15 +65,15 @@ export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
   );
 }
 
-interface TableProps {
+interface ReplayTableProps {
   readonly replays: readonly WebhookReplay[];
   readonly showsEndpoint: boolean;
 }
 
-function ReplayTable({ replays, showsEndpoint }: TableProps) {
+function ReplayTable({ replays, showsEndpoint }: ReplayTableProps) {
   const endpointName = useEndpointNames(showsEndpoint);
   return (
-    <Table.ScrollContainer minWidth={760} scrollAreaProps={KEYBOARD_SCROLLABLE}>
+    <Table.ScrollContainer minWidth={760} scrollAreaProps={KEYBOARD_SCROLLABLE_PROPS}>
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -111,7 +111,7 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
                   </Table.Td>
                 )}
                 <Table.Td>
-                  <Time value={replay.created_at} />
+                  <LocalTime value={replay.created_at} />
                 </Table.Td>
                 <Table.Td w={320}>
                   <ReplayProgress replay={replay} />
@@ -129,22 +129,22 @@ function ReplayTable({ replays, showsEndpoint }: TableProps) {
 function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   const client = useApi();
   const { id, status, matched, done, failed, action } = replay;
-  const cancel = useWrite({
+  const cancel = useApiWrite({
     write: () => client.webhookReplays.cancel(id),
     done: 'Replay canceled. Deliveries that already started continue.',
     invalidates: DELIVERY_QUERY_KEYS,
   });
-  const resume = useWrite({
+  const resume = useApiWrite({
     write: () => client.webhookReplays.resume(id),
     done: 'Replay resumed.',
     invalidates: DELIVERY_QUERY_KEYS,
   });
-  const share = progressPercentages(replay);
+  const share = calculateProgressPercentages(replay);
   const doneLabel = action === 'discard' ? 'discarded' : 'delivered';
   return (
     <Stack gap={4}>
       <Group justify="space-between" gap="xs">
-        <StatusBadge words={REPLAY_STATUSES[status]} />
+        <StatusBadge words={REPLAY_STATUS_LABELS[status]} />
         {status === 'running' && (
           <Button size="compact-xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
             Cancel

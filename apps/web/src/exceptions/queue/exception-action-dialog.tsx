@@ -15,13 +15,13 @@ const ACTION_LABELS: Readonly<Record<ExceptionAction, string>> = {
   assign: 'Assign',
   resolve: 'Resolve',
 };
-const PAST_TENSE_LABELS: Readonly<Record<ExceptionAction, string>> = {
+const PAST_PARTICIPLES: Readonly<Record<ExceptionAction, string>> = {
   acknowledge: 'acknowledged',
   assign: 'assigned',
   resolve: 'resolved',
 };
 
-interface Props {
+interface ExceptionActionDialogProps {
   readonly act: ExceptionAction;
   readonly exceptions: readonly ShipmentException[];
   readonly me: string;
@@ -32,7 +32,7 @@ interface Props {
 }
 
 /** Dialog that asks for the details of an action and applies the action to one or more exceptions. */
-export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onDone }: Props) {
+export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onDone }: ExceptionActionDialogProps) {
   const { write, recount } = useExceptionActions();
   const [words, setWords] = useState({
     assignee: act === 'assign' ? me : '',
@@ -52,7 +52,7 @@ export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onD
           ? write.resolve(buildResolution(id, words))
           : write.acknowledge(buildAcknowledgement(act, id, words))
       }
-      done={PAST_TENSE_LABELS[act]}
+      done={PAST_PARTICIPLES[act]}
       onDone={(done) => {
         void recount();
         onDone(done.map(({ id }) => id));
@@ -103,14 +103,14 @@ interface ActionInput {
 
 function buildAcknowledgement(act: ExceptionAction, id: string, { assignee, note }: ActionInput): Acknowledgement {
   const who = assignee.trim() === '' ? null : assignee.trim();
-  return { id, ...(act === 'assign' && { assignee: who }), ...optionalNote(note) };
+  return { id, ...(act === 'assign' && { assignee: who }), ...toOptionalNote(note) };
 }
 
 function buildResolution(id: string, { code, note }: ActionInput): Resolution {
-  return { id, code, ...optionalNote(note) };
+  return { id, code, ...toOptionalNote(note) };
 }
 
-function optionalNote(note: string): { readonly note?: string } {
+function toOptionalNote(note: string): { readonly note?: string } {
   return note.trim() === '' ? {} : { note: note.trim() };
 }
 

@@ -1,5 +1,5 @@
 import { ConflictError } from '@tracking/client';
-import { ResourceChangedError, type Versioned, writeIfUnchanged } from './guarded-write.ts';
+import { ResourceChangedError, type VersionedResource, writeIfUnchanged } from './guarded-write.ts';
 
 interface Thing {
   readonly status: string;
@@ -11,7 +11,7 @@ const refusal = (code: 'precondition_failed' | 'document_reviewed') =>
     error: { type: 'conflict', code },
   });
 const isSame = (one: Thing, other: Thing) => one.status === other.status;
-const SEEN: Versioned<Thing> = { thing: { status: 'uploaded' }, version: 3 };
+const SEEN: VersionedResource<Thing> = { thing: { status: 'uploaded' }, version: 3 };
 
 /** A service that holds the resource at this version of its shipment. */
 function service(thing: Thing, version: number) {

@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { ConflictError } from '@tracking/client';
 import { useState } from 'react';
-import { isOutdated } from '../../app/failures.ts';
-import { type WriteOptions, useWrite } from '../../app/write.ts';
+import { isOutdatedVersionError } from '../../app/failures.ts';
+import { type WriteOptions, useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
-import { type HistoryEntry, historySince } from '../history/history-sentences.ts';
+import { type HistoryEntry, readHistorySince } from '../history/history-sentences.ts';
 import { useShipment } from '../shipment-queries.ts';
 
 /** Conflict between the user's change and another user's change of the same resource. */
 export interface Conflict<Thing> {
-  readonly seen: Versioned<Thing>;
-  readonly now: Versioned<Thing>;
+  readonly seen: VersionedResource<Thing>;
+  readonly now: VersionedResource<Thing>;
   /** History entries since the user read the resource, newest first. Empty if the history could not be read. */
   readonly since: readonly HistoryEntry[];
   /** Repeats the user's change on the latest state. Undefined if the change is no longer possible. */
@@ -22,7 +22,7 @@ interface GuardedWriteOptions<Thing, Input, Output> extends Pick<WriteOptions<In
   /** Kind of resource that is written. */
   readonly kind: 'shipment' | 'document' | 'exception' | 'milestone';
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
-  readonly read: (thing: Thing) => Promise<Versioned<Thing>>;
+  readonly read: (thing: Thing) => Promise<VersionedResource<Thing>>;
   readonly isSame: (seen: Thing, now: Thing) => boolean;
   /** Returns true if the change is still possible in the latest state. */
   readonly canStill: (now: Thing, input: Input) => boolean;
@@ -52,11 +52,12 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
   const [environment, shipment] = [useEnvironment(), useShipment()];
   const touches = useShipmentQueryKeys();
   const [conflict, setConflict] = useState<Conflict<Thing>>();
-  const writing = useWrite({
+  const writing = useApiWrite({
     ...writeParts,
-    onDone: (output: Output, { input }: { seen: Versioned<Thing>; input: Input }) => writeParts.onDone?.(output, input),
+    onDone: (output: Output, { input }: { seen: VersionedResource<Thing>; input: Input }) =>
+      writeParts.onDone?.(output, input),
     invalidates: touches,
-    write: async ({ seen, input }: { seen: Versioned<Thing>; input: Input }) => {
+    write: async ({ seen, input }: { seen: VersionedResource<Thing>; input: Input }) => {
       try {
         return await writeIfUnchanged(seen, {
           write: (ifMatch) => write(seen.thing, input, ifMatch),
@@ -65,13 +66,13 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
         });
       } catch (error) {
         if (!(error instanceof ResourceChangedError)) throw error;
-        const all = await historySince(environment, shipment.id, seen.version).catch(() => []);
-        const now = error.now as Versioned<Thing>;
+        const all = await readHistorySince(environment, shipment.id, seen.version).catch(() => []);
+        const now = error.now as VersionedResource<Thing>;
         setConflict({
           seen,
           now,
           since:
-            kind === 'shipment' ? all : all.filter(({ changes }) => concernsResource(changes[kind], seen.thing.id)),
+            kind === 'shipment' ? all : all.filter(({ changes }) => isChangeOfResource(changes[kind], seen.thing.id)),
           keepMine: canStill(now.thing, input)
             ? () => {
                 setConflict(undefined);
@@ -90,18 +91,18 @@ export function useGuardedWrite<Thing extends { readonly id: string }, Input = v
     showsError: (error) => error instanceof ResourceChangedError,
   });
   return {
-    run: (seen: Versioned<Thing>, input: Input) => writing.mutate({ seen, input }),
+    run: (seen: VersionedResource<Thing>, input: Input) => writing.mutate({ seen, input }),
     isPending: writing.isPending,
     conflict,
   };
 }
 
-function concernsResource(change: HistoryEntry['changes'][string] | undefined, id: string): boolean {
+function isChangeOfResource(change: HistoryEntry['changes'][string] | undefined, id: string): boolean {
   return [change?.from, change?.to].some((thing) => (thing as { readonly id?: string } | null | undefined)?.id === id);
 }
 
 /** A resource, with the version of its shipment at the time of the read. */
-export interface Versioned<Thing> {
+export interface VersionedResource<Thing> {
   readonly thing: Thing;
   readonly version: number;
 }
@@ -109,35 +110,35 @@ export interface Versioned<Thing> {
 /** Thrown if another user changed the resource after it was read. Nothing was written. */
 export class ResourceChangedError<Thing> extends Error {
   constructor(
-    readonly seen: Versioned<Thing>,
-    readonly now: Versioned<Thing>,
+    readonly seen: VersionedResource<Thing>,
+    readonly now: VersionedResource<Thing>,
   ) {
     super('Another user changed this resource.');
-    this.name = 'ChangedMeanwhile';
+    this.name = 'ResourceChangedError';
   }
 }
 
 interface WriteIfUnchangedOptions<Thing, Output> {
   readonly write: (ifMatch: string) => Promise<Output>;
-  readonly read: () => Promise<Versioned<Thing>>;
+  readonly read: () => Promise<VersionedResource<Thing>>;
   /** Returns true if both states lead to the same decision of the user. */
   readonly isSame: (seen: Thing, now: Thing) => boolean;
 }
 
 /** Maximum number of attempts while the shipment changes before each one. */
-const MAX_ATTEMPTS = 6;
+const MAX_WRITE_ATTEMPTS = 6;
 
 /**
  * Writes if the resource is unchanged since the user read it. The version covers the whole shipment, so changes of
  * other parts, such as a new milestone, repeat the write with the latest version.
- * @throws ChangedMeanwhile if the resource itself has changed
+ * @throws ResourceChangedError if the resource itself has changed
  */
 export async function writeIfUnchanged<Thing, Output>(
-  seen: Versioned<Thing>,
+  seen: VersionedResource<Thing>,
   { write, read, isSame }: WriteIfUnchangedOptions<Thing, Output>,
 ): Promise<Output> {
   let { version } = seen;
-  for (let left = MAX_ATTEMPTS; ; left -= 1) {
+  for (let left = MAX_WRITE_ATTEMPTS; ; left -= 1) {
     try {
       return await write(`"${version}"`);
     } catch (error) {
@@ -145,7 +146,7 @@ export async function writeIfUnchanged<Thing, Output>(
       const now = await read();
       if (!isSame(seen.thing, now.thing)) throw new ResourceChangedError(seen, now);
       // A retry with another version would not help.
-      if (!isOutdated(error) || left === 1) throw error;
+      if (!isOutdatedVersionError(error) || left === 1) throw error;
       ({ version } = now);
     }
   }

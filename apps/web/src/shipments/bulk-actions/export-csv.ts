@@ -14,17 +14,17 @@ export async function exportCsv(
   const parts = [write([CSV_HEADER])];
   let count = 0;
   for await (const page of pages) {
-    if (page.length > 0) parts.push(write(page.map(csvRow)));
+    if (page.length > 0) parts.push(write(page.map(buildCsvRow)));
     count += page.length;
     onProgress(count);
   }
-  download(
+  downloadFile(
     new Blob(parts, { type: 'text/csv;charset=utf-8' }),
     `shipments-${new Date().toISOString().slice(0, 10)}.csv`,
   );
 }
 
-function download(file: Blob, name: string): void {
+function downloadFile(file: Blob, name: string): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement('a');
   link.href = url;
@@ -35,7 +35,7 @@ function download(file: Blob, name: string): void {
 }
 
 /** Columns of the CSV export, named like API fields. */
-const CSV_FIELDS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
+const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | number | null | undefined>> = {
   id: ({ id }) => id,
   external_id: ({ external_id }) => external_id,
   status: ({ status }) => status,
@@ -65,9 +65,9 @@ const CSV_FIELDS: Readonly<Record<string, (shipment: Shipment) => string | numbe
   url: ({ url }) => url,
 };
 
-export const CSV_HEADER = Object.keys(CSV_FIELDS);
+export const CSV_HEADER = Object.keys(CSV_COLUMNS);
 
 /** Builds the cells of a CSV row. Times are in UTC. */
-export function csvRow(shipment: Shipment): readonly string[] {
-  return Object.values(CSV_FIELDS).map((field) => String(field(shipment) ?? ''));
+export function buildCsvRow(shipment: Shipment): readonly string[] {
+  return Object.values(CSV_COLUMNS).map((field) => String(field(shipment) ?? ''));
 }

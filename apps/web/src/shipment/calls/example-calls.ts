@@ -1,19 +1,19 @@
 import type { Shipment, TrackingClient } from '@tracking/client';
 
-export interface NamedCall extends HttpCall {
+export interface ExampleCall extends HttpCall {
   readonly label: string;
   /** Sends the same request with the client. Only for reads. */
   readonly read?: (client: TrackingClient) => PromiseLike<unknown>;
 }
 
 /** Lists the API requests that correspond to the functions of the shipment page. */
-export function listCalls({ id, containers, container_numbers }: Shipment): NamedCall[] {
+export function listExampleCalls({ id, containers, container_numbers }: Shipment): ExampleCall[] {
   const shipment = `/v1/shipments/${id}`;
   const [number] = container_numbers;
   const [container] = containers;
   const departure = { code: 'vessel_departed', occurred_at: '2026-11-21T09:30:00+08:00', location: 'CNSHA' };
   const all = { classifier: 'all', include_superseded: true, include_retracted: true, limit: 200 } as const;
-  const reads: readonly [label: string, path: string, read: NonNullable<NamedCall['read']>][] = [
+  const reads: readonly [label: string, path: string, read: NonNullable<ExampleCall['read']>][] = [
     ['Get the shipment', '', (client) => client.shipments.get(id)],
     [
       'List all milestones',
@@ -69,19 +69,19 @@ export interface HttpCall {
 const API_KEY_PLACEHOLDER = '$API_KEY';
 
 /** Placeholders in a path that the user replaces. */
-const PATH_PLACEHOLDER = /\$[A-Z_]+/g;
+const PATH_PLACEHOLDER_PATTERN = /\$[A-Z_]+/g;
 
 /** Formats a request as a curl command. */
 export function formatCurl({ method, path, body }: HttpCall, base: string): string {
   const lines = [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellQuote(base + path).replaceAll(PATH_PLACEHOLDER, `'"$&"'`)}`,
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(base + path).replaceAll(PATH_PLACEHOLDER_PATTERN, `'"$&"'`)}`,
     `-H "Authorization: Bearer ${API_KEY_PLACEHOLDER}"`,
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${shellQuote(JSON.stringify(body))}`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoteForShell(JSON.stringify(body))}`]),
   ];
   return lines.join(' \\\n  ');
 }
 
 /** Quotes a text for the shell. */
-function shellQuote(text: string): string {
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

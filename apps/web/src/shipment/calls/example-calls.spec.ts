@@ -1,4 +1,4 @@
-import { formatCurl } from './calls-of.ts';
+import { formatCurl } from './example-calls.ts';
 
 const BASE = 'https://track.example.com';
 

@@ -1,10 +1,10 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
-import { Time } from '../../values/time.tsx';
-import { describeEntry, actorLabel } from '../history/history-sentences.ts';
-import { differences, formatFieldPath, formatValue } from '../history/value-words.ts';
+import { LocalTime } from '../../values/time.tsx';
+import { describeEntry, formatActor } from '../history/history-sentences.ts';
+import { differences, formatFieldPath, formatValue } from '../history/value-labels.ts';
 import type { Conflict } from './guarded-write.ts';
 
-interface Props<Thing> {
+interface ConflictDialogProps<Thing> {
   readonly conflict: Conflict<Thing> | undefined;
   /** Name of the resource, such as "the document". */
   readonly what: string;
@@ -13,7 +13,7 @@ interface Props<Thing> {
 }
 
 /** Dialog that shows another user's change. The user keeps that change or repeats their own. */
-export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) {
+export function ConflictDialog<Thing>({ conflict, what, fields }: ConflictDialogProps<Thing>) {
   return (
     <Modal
       opened={conflict !== undefined}
@@ -26,7 +26,7 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) 
       {conflict !== undefined && (
         <Stack>
           <Text size="sm">Your change was not saved.</Text>
-          <ChangesSince entries={conflict.since} />
+          <ConcurrentChangeList entries={conflict.since} />
           <ChangedFieldsTable conflict={conflict} fields={fields} />
           {conflict.keepMine === undefined && <Text size="sm">Your action is no longer possible.</Text>}
           <Group justify="end">
@@ -41,13 +41,13 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: Props<Thing>) 
   );
 }
 
-function ChangesSince({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
+function ConcurrentChangeList({ entries }: { readonly entries: Conflict<unknown>['since'] }) {
   if (entries.length === 0) return null;
   return (
     <List size="sm">
       {entries.map((entry) => (
         <List.Item key={entry.id}>
-          <strong>{actorLabel(entry.actor)}</strong> {describeEntry(entry).did}, <Time value={entry.at} />
+          <strong>{formatActor(entry.actor)}</strong> {describeEntry(entry).did}, <LocalTime value={entry.at} />
         </List.Item>
       ))}
     </List>
@@ -59,7 +59,7 @@ function ChangedFieldsTable<Thing>({
   fields,
 }: {
   readonly conflict: Conflict<Thing>;
-  readonly fields: Props<Thing>['fields'];
+  readonly fields: ConflictDialogProps<Thing>['fields'];
 }) {
   const { seen, now } = conflict;
   const changed = fields.flatMap((field) => differences(seen.thing[field], now.thing[field], [field]));

@@ -4,10 +4,10 @@ import {
   RESOLUTION_LABELS,
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
-import { CONTENT_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
+import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
 /** Converts a field name to a label, such as `free_days_left` to "Free days left". */
-export function humanize(name: string): string {
+export function toReadableLabel(name: string): string {
   const spaced = name.replaceAll('_', ' ');
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
@@ -40,9 +40,11 @@ export function formatFieldPath(path: readonly string[]): string {
   const [first = '', ...rest] = path;
   const part = PART_LABELS[first];
   if (part === undefined || rest.length === 0)
-    return path.map((name) => FIELD_LABELS[name] ?? humanize(name)).join(', ');
+    return path.map((name) => FIELD_LABELS[name] ?? toReadableLabel(name)).join(', ');
   const [which = '', ...fields] = rest;
-  return [`${part} ${which}`, ...fields.map((name) => FIELD_LABELS[name] ?? humanize(name).toLowerCase())].join(', ');
+  return [`${part} ${which}`, ...fields.map((name) => FIELD_LABELS[name] ?? toReadableLabel(name).toLowerCase())].join(
+    ', ',
+  );
 }
 
 const VALUE_LABELS: Readonly<Record<string, string>> = {
@@ -52,7 +54,7 @@ const VALUE_LABELS: Readonly<Record<string, string>> = {
   ...RESOLUTION_LABELS,
   ...DOCUMENT_LABELS,
   ...EXCEPTION_LABELS,
-  ...CONTENT_LABELS,
+  ...CONTENT_TYPE_LABELS,
 };
 /** Fields with enumerated values. */
 const ENUM_FIELDS: ReadonlySet<string> = new Set([
@@ -88,7 +90,7 @@ function formatText(value: string, field: string): string {
   if (DATE_PATTERN.test(value)) {
     return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(value));
   }
-  return ENUM_FIELDS.has(field) ? (VALUE_LABELS[value] ?? humanize(value)) : value;
+  return ENUM_FIELDS.has(field) ? (VALUE_LABELS[value] ?? toReadableLabel(value)) : value;
 }
 
 export function formatInstant(value: string): string {

@@ -1,6 +1,12 @@
 import { buildShipment } from '../build-shipment.ts';
-import { EMPTY_SELECTION, selectedShipments, toggleShipment, selectRange, deselect } from '../rows/selection.ts';
-import { CSV_HEADER, csvRow } from './export-csv.ts';
+import {
+  EMPTY_SELECTION,
+  listSelectedShipments,
+  toggleShipment,
+  selectRowRange,
+  deselectShipments,
+} from '../rows/selection.ts';
+import { CSV_HEADER, buildCsvRow } from './export-csv.ts';
 
 const rows = ['a', 'b', 'c', 'd'].map((id) => buildShipment({ id }));
 
@@ -11,18 +17,17 @@ describe('a selection', () => {
   });
 
   it('adds the rows between two, upwards too', () => {
-    expect([...selectRange(new Set(['d']), rows, 2, 1)]).toEqual(['d', 'b', 'c']);
+    expect([...selectRowRange(new Set(['d']), rows, 2, 1)]).toEqual(['d', 'b', 'c']);
   });
 
   it('loses the given shipments and no others', () => {
-    expect([...deselect(new Set(['a', 'c', 'd']), [buildShipment({ id: 'a' }), buildShipment({ id: 'b' })])]).toEqual([
-      'c',
-      'd',
-    ]);
+    expect([
+      ...deselectShipments(new Set(['a', 'c', 'd']), [buildShipment({ id: 'a' }), buildShipment({ id: 'b' })]),
+    ]).toEqual(['c', 'd']);
   });
 
   it('contains only shipments that the list has', () => {
-    expect(selectedShipments(new Set(['b', 'gone']), rows)).toEqual([rows[1]]);
+    expect(listSelectedShipments(new Set(['b', 'gone']), rows)).toEqual([rows[1]]);
   });
 });
 
@@ -33,7 +38,7 @@ it('writes a shipment as a CSV row', () => {
     container_numbers: ['CSQU3054383', 'MSKU1234565'],
     references: [{ type: 'po', value: '7' }],
   });
-  const row = Object.fromEntries(csvRow(shipment).map((cell, index) => [CSV_HEADER[index], cell]));
+  const row = Object.fromEntries(buildCsvRow(shipment).map((cell, index) => [CSV_HEADER[index], cell]));
   expect(row).toMatchObject({
     id: 'shp_1',
     external_id: 'PO-1',

@@ -4,23 +4,23 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { Shipment } from '@tracking/client';
 import { type Dispatch, type SetStateAction, useState } from 'react';
 import { BulkActionDialog } from '../../app/bulk-action-dialog.tsx';
-import { useWrite } from '../../app/write.ts';
+import { useApiWrite } from '../../app/write.ts';
 import {
   EXCEPTION_LABELS,
   type ExceptionType,
   SEVERITY_LABELS,
   type Severity,
 } from '../../exceptions/exception-labels.ts';
-import { showShipments } from '../../live/live-updates.ts';
+import { updateCachedShipments } from '../../live/live-updates.ts';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { shipmentName } from '../../values/codes.ts';
+import { getShipmentName } from '../../values/codes.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { EMPTY_SELECTION, type Selection, deselect } from '../rows/selection.ts';
+import { EMPTY_SELECTION, type Selection, deselectShipments } from '../rows/selection.ts';
 import { exportCsv } from './export-csv.ts';
 import classes from './selection-bar.module.css';
 
-interface Props {
+interface SelectionBarProps {
   readonly selected: readonly Shipment[];
   readonly onSelect: Dispatch<SetStateAction<Selection>>;
 }
@@ -28,11 +28,11 @@ interface Props {
 type Dialog = { readonly kind: 'cancel' | 'exceptions'; readonly shipments: readonly Shipment[] };
 
 /** Toolbar for the selected shipments. Covers the end of the list, so that rows do not move. */
-export function SelectionBar({ selected, onSelect }: Props) {
+export function SelectionBar({ selected, onSelect }: SelectionBarProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const exporting = useWrite({ write: () => exportCsv([selected]), done: `${selected.length} exported.` });
-  const onDone = (done: readonly Shipment[]) => onSelect((selection) => deselect(selection, done));
+  const exporting = useApiWrite({ write: () => exportCsv([selected]), done: `${selected.length} exported.` });
+  const onDone = (done: readonly Shipment[]) => onSelect((selection) => deselectShipments(selection, done));
   const ask = (kind: Dialog['kind']) => setDialog({ kind, shipments: selected });
   return (
     <>
@@ -59,8 +59,12 @@ export function SelectionBar({ selected, onSelect }: Props) {
         </PermissionGate>
         <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(EMPTY_SELECTION)} />
       </ActionBar>
-      {dialog?.kind === 'cancel' && <CancelShipments shipments={dialog.shipments} onDone={onDone} onClose={close} />}
-      {dialog?.kind === 'exceptions' && <OpenExceptions shipments={dialog.shipments} onDone={onDone} onClose={close} />}
+      {dialog?.kind === 'cancel' && (
+        <CancelShipmentsDialog shipments={dialog.shipments} onDone={onDone} onClose={close} />
+      )}
+      {dialog?.kind === 'exceptions' && (
+        <OpenExceptionsDialog shipments={dialog.shipments} onDone={onDone} onClose={close} />
+      )}
     </>
   );
 }
@@ -74,18 +78,18 @@ interface BulkDialogProps {
   readonly onClose: () => void;
 }
 
-function CancelShipments({ shipments, ...props }: BulkDialogProps) {
+function CancelShipmentsDialog({ shipments, ...props }: BulkDialogProps) {
   const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
   const cancel = async ({ id }: Shipment) => {
     const { warnings: _, ...cancelled } = await client.shipments.cancel(id);
-    showShipments(queries, environment, [cancelled]);
+    updateCachedShipments(queries, environment, [cancelled]);
   };
   const label = shipments.length === 1 ? 'Cancel shipment' : `Cancel ${shipments.length} shipments`;
   return (
     <BulkActionDialog
       title="Cancel shipments"
       items={shipments}
-      nameOf={shipmentName}
+      nameOf={getShipmentName}
       action={{ label, color: 'red' }}
       cancel="Keep shipments"
       write={cancel}
@@ -103,7 +107,7 @@ function ShipmentNames({ shipments }: { readonly shipments: readonly Shipment[] 
   return (
     <List size="sm">
       {shipments.slice(0, MAX_NAMED_SHIPMENTS).map((shipment) => (
-        <List.Item key={shipment.id}>{shipmentName(shipment)}</List.Item>
+        <List.Item key={shipment.id}>{getShipmentName(shipment)}</List.Item>
       ))}
       {others > 0 && <List.Item>{`and ${others} more`}</List.Item>}
     </List>
@@ -124,7 +128,7 @@ interface ExceptionValues {
 }
 
 /** Opens the same exception on several shipments. */
-function OpenExceptions({ shipments, ...props }: BulkDialogProps) {
+function OpenExceptionsDialog({ shipments, ...props }: BulkDialogProps) {
   const client = useApi();
   const form = useForm<ExceptionValues>({
     initialValues: { type: 'other', severity: 'medium', title: '', detail: '', assignee: '' },
@@ -139,7 +143,7 @@ function OpenExceptions({ shipments, ...props }: BulkDialogProps) {
     <BulkActionDialog
       title="Open exception"
       items={shipments}
-      nameOf={shipmentName}
+      nameOf={getShipmentName}
       action={{ label }}
       cancel="Cancel"
       write={open}
