@@ -12,8 +12,8 @@ import {
   DeadLetterSummaryDto,
   DeadLettersDto,
   replayOrDiscardDeadLetters,
-  deadLettersFilter,
-  summaryFilter,
+  toDeadLettersFilter,
+  toSummaryFilter,
 } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
 import { WEBHOOKS } from './dependencies.ts';
@@ -46,7 +46,7 @@ export class DeadLettersController {
   @Get('summary')
   @AcceptsInput({ query: SummaryWhereDto })
   async summary(@Query() query: SummaryWhereDto): Promise<Summary> {
-    const filter = summaryFilter(query);
+    const filter = toSummaryFilter(query);
     const { scopes, workspaces } = await this.operators.principal(query);
     const summaries: DeadLetterSummary[] = [];
     const by_endpoint: Summary['by_endpoint'][number][] = [];
@@ -92,7 +92,7 @@ export class DeadLettersController {
     input: DeadLettersWhereDto,
     request: FastifyRequest,
   ): Promise<Settlement> {
-    const filter = deadLettersFilter(input);
+    const filter = toDeadLettersFilter(input);
     const principal = await this.operators.principal(input);
     const { workspaces, place } = principal;
     const type = action === 'replay' ? 'webhook_dead_letters.replayed' : 'webhook_dead_letters.discarded';

@@ -3,7 +3,7 @@ import { IntersectionType } from '@nestjs/swagger';
 import { Identified, limitOf } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks';
-import { ListDeliveriesDto, deliveryFilter } from '@tracking/webhooks-http';
+import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
 import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators, owned, scopeOf } from './operator.ts';
@@ -27,7 +27,7 @@ export class DeliveriesController {
   ): Promise<Found<WebhookDelivery> & { readonly next_cursor: string | null }> {
     const principal = await this.operators.principal({ workspace, environment });
     const limit = limitOf(requestedLimit);
-    const filter = deliveryFilter(wanted);
+    const filter = toDeliveryFilter(wanted);
     const after = placeOf(cursor);
     return principal.newest(limit, (scope) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after }) }),

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from
 import { IntersectionType } from '@nestjs/swagger';
 import { limitOf } from '@tracking/http';
 import type { WebhookReplay } from '@tracking/webhooks';
-import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, replayFilter } from '@tracking/webhooks-http';
+import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, toReplayFilter } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
 import { WEBHOOKS } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
@@ -52,7 +52,7 @@ export class ReplaysController {
     @Req() request: FastifyRequest,
   ): Promise<Owned<WebhookReplay>> {
     const { endpoints, replays } = this.webhooks;
-    const filter = replayFilter(input);
+    const filter = toReplayFilter(input);
     const principal = await this.operators.principal(input);
     const { scope } = await principal.find('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
     const entry = { type: 'webhook_endpoint.replayed', target: endpoint_id } as const;

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../test/dead-letters.ts';
-import { answer } from '../test/fake-receivers.ts';
+import { createAnswer } from '../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../test/stage.ts';
 import { ENDPOINTS, ENDPOINT_HEALTH } from './endpoints/endpoint-document.ts';
 import { ATTEMPTS, DELIVERIES, PAYLOADS, type PayloadDocument } from './store/delivery-document.ts';
@@ -35,18 +35,23 @@ const swept = () => webhooks.metrics.value('webhook_deliveries_deleted_total');
 
 test('deletes deliveries past their retention with their attempts and bodies; keeps everything else', async () => {
   const other = { ...SCOPE, workspace_id: 'wsp_two', environment: 'test' as const };
-  await stage.endpoint(webhooks, URL_A);
-  await stage.endpoint(webhooks, URL_A, {}, other);
-  const refusing = await stage.endpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
+  await stage.createEnabledEndpoint(webhooks, URL_A);
+  await stage.createEnabledEndpoint(webhooks, URL_A, {}, other);
+  const refusing = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
   let refusals = 0;
-  stage.receivers.respondWith(URL_A, () => ((refusals += 1) === 1 ? answer(500) : answer(200)));
-  stage.receivers.respondWith(URL_B, () => answer(500));
-  await stage.publish(stage.event(), stage.event(), stage.event(other), stage.event({ type: 'milestone.recorded' }));
+  stage.receivers.respondWith(URL_A, () => ((refusals += 1) === 1 ? createAnswer(500) : createAnswer(200)));
+  stage.receivers.respondWith(URL_B, () => createAnswer(500));
+  await stage.publish(
+    stage.addEvent(),
+    stage.addEvent(),
+    stage.addEvent(other),
+    stage.addEvent({ type: 'milestone.recorded' }),
+  );
   await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
   await eventually(() => expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(1));
   await webhooks.endpoints.disable({ ...stage.command(), endpoint_id: refusing.id });
   stage.clockOffset += 29 * DAY_MS;
-  await stage.publish(stage.event());
+  await stage.publish(stage.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(4));
   expect(swept()).toBe(0);
 
@@ -62,10 +67,10 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
 });
 
 test('keeps pending deliveries, however old, which are delivered in the end', async () => {
-  const { id } = await stage.endpoint(webhooks, URL_A);
+  const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
   const on = () => ({ ...stage.command(), endpoint_id: id });
-  const held = stage.event();
-  await stage.publish(stage.event());
+  const held = stage.addEvent();
+  await stage.publish(stage.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await webhooks.endpoints.disable(on());
   await stage.publish(held);
@@ -80,18 +85,18 @@ test('keeps pending deliveries, however old, which are delivered in the end', as
 });
 
 test('does not deliver events from before the retention watermark again if they are republished', async () => {
-  await stage.endpoint(webhooks, URL_A);
-  const event = stage.event();
+  await stage.createEnabledEndpoint(webhooks, URL_A);
+  const event = stage.addEvent();
   await stage.publish(event);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   stage.clockOffset += 31 * DAY_MS;
   await eventually(async () => expect((await stored())[0]).toBe(0));
   await webhooks.stop();
   webhooks = await stage.start(SETTINGS);
-  const next = stage.event();
+  const next = stage.addEvent();
   await stage.publish(event, next);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
-  await stage.consumed();
+  await stage.waitUntilConsumed();
   expect(stage.receivers.deliveriesAt(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
     event.id,
     next.id,
@@ -99,8 +104,8 @@ test('does not deliver events from before the retention watermark again if they 
 });
 
 test('records an event older than the log while nothing of its time was deleted', async () => {
-  await stage.endpoint(webhooks, URL_A);
-  const late = stage.event();
+  await stage.createEnabledEndpoint(webhooks, URL_A);
+  const late = stage.addEvent();
   stage.clockOffset += 31 * DAY_MS;
   await stage.publish(late);
   await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
@@ -111,11 +116,11 @@ test('deletes a replay this long after its end; keeps a running one', async () =
     (await webhooks.replays.create({ ...stage.command(), endpoint_id, filter: {} })).id;
   const statusOf = async (replay_id: string) =>
     (await webhooks.replays.get({ ...SCOPE, replay_id }).catch(() => undefined))?.status;
-  const old = await create((await stage.endpoint(webhooks, URL_A)).id);
+  const old = await create((await stage.createEnabledEndpoint(webhooks, URL_A)).id);
   await eventually(async () => expect(await statusOf(old)).toBe('completed'));
-  const waiting = await stage.endpoint(webhooks, URL_B);
-  stage.event();
-  stage.receivers.respondWith(URL_B, () => answer(503, { 'retry-after': '3600' }));
+  const waiting = await stage.createEnabledEndpoint(webhooks, URL_B);
+  stage.addEvent();
+  stage.receivers.respondWith(URL_B, () => createAnswer(503, { 'retry-after': '3600' }));
   const running = await create(waiting.id);
   stage.clockOffset += 29 * DAY_MS;
   await webhooks.replays.cancel({ ...stage.command(), replay_id: running });
@@ -127,9 +132,9 @@ test('deletes a replay this long after its end; keeps a running one', async () =
 
 test('deletes a deleted endpoint and its health with the last delivery and replay of its log', async () => {
   const deleted = async (url: string, statusCode: number) => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, url);
-    stage.receivers.respondWith(url, () => answer(statusCode, { 'retry-after': '1' }));
-    const event = stage.event();
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, url);
+    stage.receivers.respondWith(url, () => createAnswer(statusCode, { 'retry-after': '1' }));
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(async () => {
       const [found] = await stage.deliveries(webhooks, { endpoint_id });
@@ -150,7 +155,7 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
   expect(await ids()).toEqual([gone, withDeadLetter].sort());
   expect((await left()).length).toBeGreaterThan(2);
   stage.clockOffset += 29 * DAY_MS;
-  const present = await stage.endpoint(webhooks, 'https://c.example.com/hook');
+  const present = await stage.createEnabledEndpoint(webhooks, 'https://c.example.com/hook');
   stage.clockOffset += 2 * DAY_MS;
   await eventually(async () => expect(await ids()).toEqual([withDeadLetter, present.id].sort()));
   stage.clockOffset += 60 * DAY_MS;
@@ -158,12 +163,12 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
 });
 
 test('deletes an unreferenced body at the retention of dead letters', async () => {
-  await stage.endpoint(webhooks, URL_A);
+  await stage.createEnabledEndpoint(webhooks, URL_A);
   const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
-  stage.receivers.respondWith(URL_A, () => answer(503, { 'retry-after': '3600' }));
-  const waiting = stage.event();
+  stage.receivers.respondWith(URL_A, () => createAnswer(503, { 'retry-after': '3600' }));
+  const waiting = stage.addEvent();
   await stage.publish(waiting);
-  await stage.consumed();
+  await stage.waitUntilConsumed();
   const body = (id: string) => ({ id, body: '{}', created_at: stage.now() });
   await payloads.insert(body('evt_orphan.2026-11-01'));
   stage.clockOffset += 89 * DAY_MS;

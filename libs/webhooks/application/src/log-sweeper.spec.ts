@@ -3,7 +3,7 @@ import type { Collection, Lease, Query } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
 import { RecordedMetrics, eventually } from '@tracking/testing';
 import { EndpointStore } from './endpoints/endpoint-store.ts';
-import { LogSweeper, type LogSweeperParts } from './log-sweeper.ts';
+import { LogSweeper, type LogSweeperDependencies } from './log-sweeper.ts';
 import { ReplayStore } from './replays/replay-store.ts';
 import { deleteHoursBefore } from './stats/statistics.ts';
 
@@ -29,7 +29,7 @@ function stored() {
 }
 
 /** A sweeper whose other parts find nothing, as long as its process has the lease. */
-function startSweeper(parts: Partial<Record<keyof LogSweeperParts, unknown>>, pace?: DutyCycle): LogSweeper {
+function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknown>>, pace?: DutyCycle): LogSweeper {
   const lease = { lost: new AbortController().signal, release: () => Promise.resolve() } as Lease;
   const sweeper = new LogSweeper({
     deliveries: { find: () => Promise.resolve([]) },
@@ -46,7 +46,7 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperParts, unknown>>, pa
     metrics: new RecordedMetrics(),
     ...parts,
     pace,
-  } as unknown as LogSweeperParts);
+  } as unknown as LogSweeperDependencies);
   sweeper.job.start();
   return sweeper;
 }

@@ -24,7 +24,7 @@ import {
   payloadEventId,
 } from './store/delivery-document.ts';
 import type { RetentionWatermark } from './store/delivery-queries.ts';
-import { firstPerValue } from './store/delivery-queues.ts';
+import { readFirstPerValue } from './store/delivery-queues.ts';
 
 const PAGE_SIZE = 100;
 /** Number of stored bodies checked in a round. */
@@ -35,7 +35,7 @@ const BODY_BYTES_PER_READ = 4 * 1024 * 1024;
 const MAX_SWEEP_SHARE = 0.2;
 const SORT_FIELDS = ['created_at', 'id'] as const;
 
-export interface LogSweeperParts {
+export interface LogSweeperDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
@@ -67,8 +67,8 @@ export class LogSweeper {
   /** Id of the body checked last. */
   private lastBody: string | undefined;
 
-  constructor(private readonly parts: LogSweeperParts) {
-    const { everyMs, leases, logger, metrics, pace = new DutyCycle({ share: MAX_SWEEP_SHARE }) } = parts;
+  constructor(private readonly dependencies: LogSweeperDependencies) {
+    const { everyMs, leases, logger, metrics, pace = new DutyCycle({ share: MAX_SWEEP_SHARE }) } = dependencies;
     this.pace = pace;
     this.deleted = metrics.counter(
       'webhook_deliveries_deleted_total',
@@ -88,18 +88,18 @@ export class LogSweeper {
   }
 
   private async sweep(ending: AbortSignal): Promise<void> {
-    const { deliveriesMs, deadLettersMs } = this.parts.retention;
-    const now = this.parts.clock().getTime();
+    const { deliveriesMs, deadLettersMs } = this.dependencies.retention;
+    const now = this.dependencies.clock().getTime();
     const ago = (ms: number): Timestamp => new Date(now - ms).toISOString();
     const kept = [
       ['succeeded', ago(deliveriesMs)],
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
-    await this.parts.replays.sweep(ago(deliveriesMs), this.pace, ending);
-    await this.parts.statistics.deleteHours(ago(deliveriesMs), this.pace, ending);
+    await this.dependencies.replays.sweep(ago(deliveriesMs), this.pace, ending);
+    await this.dependencies.statistics.deleteHours(ago(deliveriesMs), this.pace, ending);
     const byScope = ['workspace_id', 'environment', 'status', ...SORT_FIELDS] as const;
-    for await (const { workspace_id } of firstPerValue(this.parts.deliveries, byScope)) {
+    for await (const { workspace_id } of readFirstPerValue(this.dependencies.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
         for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
       }
@@ -124,7 +124,7 @@ export class LogSweeper {
   private async sweepPageOfBodies(before: Timestamp): Promise<number> {
     const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
     const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
-    const { documents: found } = await this.parts.payloads.findWithin(query, BODY_BYTES_PER_READ);
+    const { documents: found } = await this.dependencies.payloads.findWithin(query, BODY_BYTES_PER_READ);
     this.lastBody = found.at(-1)?.id;
     await this.deleteUnreferenced(found.filter(({ created_at }) => created_at < before).map(({ id }) => id));
     return found.length;
@@ -150,7 +150,7 @@ export class LogSweeper {
   ): Promise<DeliveryDocument | undefined> {
     const filter = { ...part, created_at: { lt: before } };
     const resume = last === undefined ? {} : { after: [last.created_at, last.id] };
-    const page = await this.parts.deliveries.find({
+    const page = await this.dependencies.deliveries.find({
       filter,
       sort: { fields: SORT_FIELDS },
       limit: PAGE_SIZE,
@@ -166,8 +166,8 @@ export class LogSweeper {
   /** Deletes deliveries. After an interruption of any step, a later round finds the rest. */
   private async delete(old: readonly DeliveryDocument[], before: Timestamp): Promise<void> {
     if (old.length === 0) return;
-    const { deliveries, attempts } = this.parts;
-    await this.parts.watermark.raise(before);
+    const { deliveries, attempts } = this.dependencies;
+    await this.dependencies.watermark.raise(before);
     const attempted = old.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
     await attempts.writeMany(attempted.map((id) => ({ kind: 'delete', id })));
     // Deliveries for which a person requested another attempt in the meantime are kept.
@@ -181,10 +181,10 @@ export class LogSweeper {
     const unneeded: string[] = [];
     for (const payload_id of payloadIds) {
       const event_id = payloadEventId(payload_id);
-      const [needed] = await this.parts.deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
+      const [needed] = await this.dependencies.deliveries.find({ filter: { event_id, payload_id }, limit: 1 });
       if (needed === undefined) unneeded.push(payload_id);
     }
-    await this.parts.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
+    await this.dependencies.payloads.writeMany(unneeded.map((id) => ({ kind: 'delete', id })));
   }
 
   /**
@@ -204,8 +204,8 @@ export class LogSweeper {
     before: Timestamp,
     last: EndpointDocument | undefined,
   ): Promise<EndpointDocument | undefined> {
-    const { endpoints, health } = this.parts;
-    const page = await endpoints.deletedBefore(before, PAGE_SIZE, last);
+    const { endpoints, health } = this.dependencies;
+    const page = await endpoints.listDeletedBefore(before, PAGE_SIZE, last);
     for (const endpoint of page) {
       if (await this.isReferenced(endpoint)) continue;
       // Delete the endpoint last: after an interruption it is found again.
@@ -216,7 +216,7 @@ export class LogSweeper {
   }
 
   private async isReferenced({ id }: EndpointDocument): Promise<boolean> {
-    const deliveries = await this.parts.deliveries.find({ filter: { endpoint_id: id }, limit: 1 });
-    return deliveries.length > 0 || (await this.parts.replays.hasReplays(id));
+    const deliveries = await this.dependencies.deliveries.find({ filter: { endpoint_id: id }, limit: 1 });
+    return deliveries.length > 0 || (await this.dependencies.replays.hasReplays(id));
   }
 }

@@ -15,14 +15,14 @@ interface TracedEvent {
  */
 export function attemptTraceparent(traced: TracedEvent): string {
   const { id, flags } = deriveTrace(traced);
-  return `00-${id}-${spanId()}-${flags}`;
+  return `00-${id}-${createSpanId()}-${flags}`;
 }
 
 /**
  * Returns 64 random bits, taken from a UUID: Node generates random bytes for many UUIDs at once, but separately for
  * other uses.
  */
-function spanId(): string {
+function createSpanId(): string {
   const uuid = randomUUID();
   return uuid.slice(24) + uuid.slice(0, 4);
 }

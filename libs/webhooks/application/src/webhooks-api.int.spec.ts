@@ -17,11 +17,11 @@ afterEach(() => stage.close());
 
 describe('webhooks, called from another process,', () => {
   test('answer as in their own process', async () => {
-    const endpoint = await stage.endpoint(client, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(client, URL_A);
     expect(await client.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id })).toEqual(
       await webhooks.endpoints.get({ ...stage.command(), endpoint_id: endpoint.id }),
     );
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(async () =>
       expect(await stage.delivery(client, endpoint.id, event.id)).toMatchObject({ status: 'succeeded' }),

@@ -135,46 +135,46 @@ export interface WebhookOperations {
   readonly parked: ParkedMessages;
 }
 
-export const noSuchEndpoint = () => new DomainError('not_found', 'This webhook endpoint does not exist.');
-export const noSuchDelivery = () => new DomainError('not_found', 'This webhook delivery does not exist.');
-export const noSuchReplay = () => new DomainError('not_found', 'This webhook replay does not exist.');
-export const noSuchParkedMessage = () => new DomainError('not_found', 'This parked message does not exist.');
+export const endpointNotFoundError = () => new DomainError('not_found', 'This webhook endpoint does not exist.');
+export const deliveryNotFoundError = () => new DomainError('not_found', 'This webhook delivery does not exist.');
+export const replayNotFoundError = () => new DomainError('not_found', 'This webhook replay does not exist.');
+export const parkedMessageNotFoundError = () => new DomainError('not_found', 'This parked message does not exist.');
 
-export function validationFailed(errors: readonly FieldError[]): DomainError {
+export function validationError(errors: readonly FieldError[]): DomainError {
   return new DomainError('validation_failed', 'The request has invalid fields.', errors);
 }
 
-export function tooManyEndpoints(limit: number): DomainError {
+export function tooManyEndpointsError(limit: number): DomainError {
   return new DomainError(
     'limit_exceeded',
     `A workspace can have at most ${limit} webhook endpoints in each environment.`,
   );
 }
 
-export const endpointNotVerified = () =>
+export const endpointNotVerifiedError = () =>
   new DomainError('endpoint_not_verified', 'The endpoint’s URL is not verified. Verify the endpoint first.');
 
-export const endpointNotEnabled = () =>
+export const endpointNotEnabledError = () =>
   new DomainError('endpoint_not_enabled', 'The endpoint is not enabled. Enable it first.');
 
-export const endpointOfDeliveryDeleted = () =>
+export const deliveryEndpointDeletedError = () =>
   new DomainError('endpoint_not_enabled', 'The endpoint was deleted. Its deliveries are no longer attempted.');
 
-export const endpointDeleted = () =>
+export const endpointDeletedError = () =>
   new DomainError('not_found', 'The endpoint was deleted. Its dead letters can be discarded, but not delivered again.');
 
-export const replayRunning = () =>
+export const replayRunningError = () =>
   new DomainError('replay_running', 'A replay of this endpoint is already running. Wait for it to end, or cancel it.');
 
-export const replayCompleted = () => new DomainError('replay_completed', 'The replay is already completed.');
+export const replayCompletedError = () => new DomainError('replay_completed', 'The replay is already completed.');
 
-export const secretUnreadable = () =>
+export const secretUnreadableError = () =>
   new DomainError(
     'secret_unreadable',
     'The endpoint’s signing secret or headers were stored under a key that is lost. Rotate the secret, and set the headers again.',
   );
 
-export const deliverySucceeded = () => new DomainError('delivery_succeeded', 'The event was already delivered.');
+export const deliverySucceededError = () => new DomainError('delivery_succeeded', 'The event was already delivered.');
 
 /** A stored document with a revision that commands change. */
 interface RevisedDocument {

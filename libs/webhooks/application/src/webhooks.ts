@@ -254,7 +254,7 @@ async function start(dependencies: WebhooksDependencies): Promise<Webhooks> {
       const recorded = deferred.job.stop();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
-      const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.finish());
+      const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.writeRemaining());
       await Promise.race([drained, waitForAbort(ended.signal)]);
       clearTimeout(timer);
       ended.abort();

@@ -13,7 +13,7 @@ const MAX_DOCUMENTS = 100_000;
 type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonly longest: number | null };
 
 /** Counts the hours of an endpoint by reading all deliveries and attempts, oldest first. */
-export async function countedLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
+export async function countFromLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
   const deliveries = await store.collection<DeliveryDocument>(DELIVERIES);
   const attempts = await store.collection<AttemptDocument>(ATTEMPTS);
   const all = await deliveries.find({ filter: {}, limit: MAX_DOCUMENTS });

@@ -1,5 +1,5 @@
 import type { Timestamp } from '@tracking/contracts';
-import { newDelivery } from '@tracking/webhooks-domain';
+import { createDelivery } from '@tracking/webhooks-domain';
 import {
   DELIVERIES,
   type DeliveryDocument,
@@ -32,13 +32,13 @@ export async function storeDeadLetters(
   }: DeadLetterFields,
 ): Promise<readonly DeliveryDocument[]> {
   const made = Array.from({ length: count }, () => {
-    const event = stage.event({ type: event_type as 'shipment.created', created_at: at });
+    const event = stage.addEvent({ type: event_type as 'shipment.created', created_at: at });
     const payload_id = `${event.id}.2026-11-01`;
     const about = { event_id: event.id, event_type, event_created_at: at, payload_id, sandbox: false };
     const fields = { id: deliveryId(endpoint_id, event), ...SCOPE, ...more, endpoint_id, ...about };
     const last_error = { code, message: 'It failed.' };
     const ended = { last_error, attempts_count: 12, next_attempt_at: null, completed_at: at, announced_at: at };
-    return toDocument({ ...newDelivery(fields, at), ...ended, status: 'dead_lettered' });
+    return toDocument({ ...createDelivery(fields, at), ...ended, status: 'dead_lettered' });
   });
   const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
   const bodies = made.map(({ event_id, payload_id }) => ({

@@ -14,7 +14,7 @@ const [dataDir = '', url = '', task = ''] = process.argv.slice(2);
 const scope = { workspace_id: 'wsp_one', environment: 'live' } as const;
 const command = () => ({ ...scope, id: randomUUID(), at: new Date().toISOString() });
 /** Log position after the head of the empty event store, at which the endpoint is enabled. */
-const POSITION = '1';
+const ENABLED_AT_POSITION = '1';
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
 const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
@@ -50,7 +50,7 @@ while (task === 'publish') {
   const messages = ids.map((id) => {
     const made = { created_at: new Date().toISOString(), api_version: NEWEST_API_VERSION };
     const event = { id, type: 'shipment.created', ...made, ...scope, data: {} };
-    const headers = { [EVENT_HEADERS.id]: id, [EVENT_HEADERS.position]: POSITION };
+    const headers = { [EVENT_HEADERS.id]: id, [EVENT_HEADERS.position]: ENABLED_AT_POSITION };
     return { key: id, value: JSON.stringify(event), headers };
   });
   await engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);

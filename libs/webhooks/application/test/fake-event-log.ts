@@ -20,7 +20,7 @@ export class FakeEventLog implements EventLog {
   page(scope: Scope, { types, since, until, upTo, after, limit }: EventLogQuery) {
     // In tests, a position of the event store is the number of events.
     if (Number(upTo) > this.shown) return Promise.reject(new Unavailable('read models', 'test'));
-    const rows = this.rows(scope).filter(
+    const rows = this.listRows(scope).filter(
       ({ type, created_at, position }) =>
         types.includes(type) &&
         (since === null || created_at >= since) &&
@@ -39,10 +39,10 @@ export class FakeEventLog implements EventLog {
   }
 
   find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]> {
-    return Promise.resolve(this.rows(scope).filter(({ id }) => ids.includes(id)));
+    return Promise.resolve(this.listRows(scope).filter(({ id }) => ids.includes(id)));
   }
 
-  private rows(scope: Scope): readonly LoggedEventRow[] {
+  private listRows(scope: Scope): readonly LoggedEventRow[] {
     return this.published.flatMap((event, index) => {
       const { id, type, created_at } = event;
       const position = String(index + 1).padStart(10, '0');

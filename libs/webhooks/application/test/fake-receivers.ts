@@ -1,6 +1,6 @@
 import type { OutboundFailure, OutboundHttp, OutboundRequest, OutboundResponse } from '@tracking/ports';
 
-export interface Arrived {
+export interface ReceivedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -8,27 +8,27 @@ export interface Arrived {
   readonly at: number;
 }
 export type FakeAnswer = OutboundResponse | OutboundFailure;
-export type FakeBehaviour = (request: Arrived) => FakeAnswer | Promise<FakeAnswer>;
+export type FakeBehaviour = (request: ReceivedRequest) => FakeAnswer | Promise<FakeAnswer>;
 
-export function answer(
+export function createAnswer(
   statusCode: number,
   headers: Readonly<Record<string, string>> = {},
   body = '',
 ): OutboundResponse {
   return { kind: 'response', statusCode, headers, body, durationMs: 1 };
 }
-export const timedOut: OutboundFailure = {
+export const TIMEOUT_FAILURE: OutboundFailure = {
   kind: 'failure',
   code: 'timeout',
   message: 'no answer in time',
   durationMs: 1,
 };
 
-const givenUp: OutboundFailure = { kind: 'failure', code: 'aborted', message: 'given up', durationMs: 1 };
+const ABORTED_FAILURE: OutboundFailure = { kind: 'failure', code: 'aborted', message: 'given up', durationMs: 1 };
 
 /** Receivers without a network. Each URL behaves as configured, answers challenges, and records what arrived. */
 export class FakeReceivers implements OutboundHttp {
-  readonly arrived: Arrived[] = [];
+  readonly arrived: ReceivedRequest[] = [];
   private readonly behaviours = new Map<string, FakeBehaviour>();
   private readonly underWay = new Map<string, number>();
   /** Most concurrent requests observed, by URL. */
@@ -39,14 +39,14 @@ export class FakeReceivers implements OutboundHttp {
   }
 
   /** Returns the deliveries that arrived at the URL, without challenges. */
-  deliveriesAt(url: string): readonly Arrived[] {
+  deliveriesAt(url: string): readonly ReceivedRequest[] {
     return this.arrived.filter(
       (one) => one.url === url && one.headers['service-event-type'] !== 'endpoint.verification',
     );
   }
 
   async post({ url, headers, body, signal, mayBeSent }: OutboundRequest): Promise<FakeAnswer> {
-    if (signal?.aborted === true || mayBeSent?.() === false) return givenUp;
+    if (signal?.aborted === true || mayBeSent?.() === false) return ABORTED_FAILURE;
     const text = typeof body === 'string' ? body : Buffer.from(body).toString();
     const request = { url, headers, body: text, at: Date.now() };
     this.arrived.push(request);
@@ -55,7 +55,7 @@ export class FakeReceivers implements OutboundHttp {
     this.mostAtOnce.set(url, Math.max(underWay, this.mostAtOnce.get(url) ?? 0));
     await Promise.resolve();
     const { promise: aborted, resolve } = Promise.withResolvers<FakeAnswer>();
-    const giveUp = () => resolve(givenUp);
+    const giveUp = () => resolve(ABORTED_FAILURE);
     signal?.addEventListener('abort', giveUp);
     try {
       const behaviour = this.behaviours.get(url);
@@ -68,9 +68,9 @@ export class FakeReceivers implements OutboundHttp {
   }
 
   /** Returns a response with status 200; for a challenge, with its token as the body. */
-  answerOk({ headers, body }: Arrived): FakeAnswer {
-    if (headers['service-event-type'] !== 'endpoint.verification') return answer(200);
-    return answer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
+  answerOk({ headers, body }: ReceivedRequest): FakeAnswer {
+    if (headers['service-event-type'] !== 'endpoint.verification') return createAnswer(200);
+    return createAnswer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }
 
   refusalReason(url: string): string | undefined {

@@ -172,23 +172,23 @@ export class KillableProcess {
   }
 
   private async read<T>(work: () => Promise<T>): Promise<T> {
-    if (this.dead) return never();
+    if (this.dead) return neverResolve();
     const answer = await work();
-    return this.dead ? never() : answer;
+    return this.dead ? neverResolve() : answer;
   }
 
   private async change<T>(work: () => Promise<T>): Promise<T> {
-    if (this.dead) return never();
+    if (this.dead) return neverResolve();
     this.steps += 1;
     const fatal = this.steps === this.dieAt;
     if (fatal && this.before) this.kill();
-    if (this.dead) return never();
+    if (this.dead) return neverResolve();
     const answer = await work();
     if (fatal) this.kill();
-    return this.dead ? never() : answer;
+    return this.dead ? neverResolve() : answer;
   }
 }
 
-function never<T>(): Promise<T> {
+function neverResolve<T>(): Promise<T> {
   return new Promise(() => undefined);
 }

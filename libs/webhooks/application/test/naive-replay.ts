@@ -11,7 +11,7 @@ export interface PastEvent {
 }
 
 /** Returns the ids of the events that a replay should send again, following the reference's rules one by one. */
-export function selectReplayed(
+export function selectReplayedEvents(
   past: readonly PastEvent[],
   subscribed: readonly string[],
   { since, until, event_types, statuses, reasons }: ReplayFilter,

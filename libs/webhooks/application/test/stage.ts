@@ -174,7 +174,7 @@ export class WebhooksTestStage {
   }
 
   /** Creates an endpoint, verified and enabled. */
-  async endpoint(
+  async createEnabledEndpoint(
     api: WebhookOperations,
     url: string,
     fields: object = {},
@@ -190,10 +190,10 @@ export class WebhooksTestStage {
   }
 
   /** Adds an acknowledged event to the log. */
-  event(fields: Partial<PublishedEvent> = {}): PublishedEvent {
+  addEvent(fields: Partial<PublishedEvent> = {}): PublishedEvent {
     const shipment_id = `shp_${randomUUID()}`;
     const id = fields.id ?? `evt_${randomUUID()}`;
-    if (!this.positions.has(id)) this.positions.set(id, positionOf(this.positions.size + 1));
+    if (!this.positions.has(id)) this.positions.set(id, toPosition(this.positions.size + 1));
     const event = {
       id,
       type: 'shipment.created',
@@ -228,21 +228,21 @@ export class WebhooksTestStage {
   private head(): Promise<Position | undefined> {
     if (this.logIsAway) return Promise.reject(new Unavailable('event store', 'test'));
     const { size } = this.positions;
-    return Promise.resolve(size === 0 ? undefined : positionOf(size));
+    return Promise.resolve(size === 0 ? undefined : toPosition(size));
   }
 
   /** Returns the number of published events that are not recorded yet. */
-  lag(): Promise<number> {
+  readLag(): Promise<number> {
     return this.engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
   }
 
   /** Resolves when everything published so far is recorded. */
-  async consumed(): Promise<void> {
-    await eventually(async () => expect(await this.lag()).toBe(0), { deadlineMs: 10_000 });
+  async waitUntilConsumed(): Promise<void> {
+    await eventually(async () => expect(await this.readLag()).toBe(0), { deadlineMs: 10_000 });
   }
 
   /** Returns everything in a topic, once it contains `count` messages or more. */
-  async messages(topic: string, count: number): Promise<readonly ReceivedMessage[]> {
+  async readMessages(topic: string, count: number): Promise<readonly ReceivedMessage[]> {
     const seen: ReceivedMessage[] = [];
     const done = new AbortController();
     const options = { topic, group: `test-${randomUUID()}`, signal: done.signal };
@@ -273,7 +273,7 @@ export class WebhooksTestStage {
 }
 
 /** Positions have a fixed width, like those of event stores. */
-function positionOf(count: number): Position {
+function toPosition(count: number): Position {
   return String(count).padStart(10, '0');
 }
 

@@ -1,11 +1,18 @@
-import { type Delivery, markAbandoned, markDiscarded, newDelivery, restartSchedule, requestRetry } from './delivery.ts';
+import {
+  type Delivery,
+  markAbandoned,
+  markDiscarded,
+  createDelivery,
+  restartSchedule,
+  requestRetry,
+} from './delivery.ts';
 import type { AttemptOutcome } from './outcome.ts';
 import { DEFAULT_RETRY_POLICY, applyAttempt } from './retry-schedule.ts';
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(START + ms).toISOString();
-const fresh = newDelivery(
+const fresh = createDelivery(
   {
     id: 'dlv_1',
     workspace_id: 'wsp_1',

@@ -73,7 +73,7 @@ export type NewDelivery = Pick<
 >;
 
 /** Creates a delivery whose first attempt is due immediately. */
-export function newDelivery(fields: NewDelivery, at: Timestamp): Delivery {
+export function createDelivery(fields: NewDelivery, at: Timestamp): Delivery {
   return {
     ...fields,
     status: 'pending',
@@ -95,7 +95,7 @@ export function isScheduled(delivery: Delivery): boolean {
   return delivery.status === 'pending' || delivery.status === 'retrying';
 }
 
-function withChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
+function applyChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
   return { ...delivery, ...change, revision: delivery.revision + 1 };
 }
 
@@ -104,7 +104,7 @@ function withChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
  */
 export function markDiscarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   if (delivery.status === 'succeeded' || delivery.status === 'discarded') return delivery;
-  return withChange(delivery, {
+  return applyChange(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'discarded',
     next_attempt_at: null,
@@ -119,12 +119,12 @@ export function markDiscarded(delivery: Delivery, at: Timestamp, replay_id?: str
  */
 export function markAbandoned(delivery: Delivery, at: Timestamp): Delivery {
   if (isScheduled(delivery)) return markDiscarded(delivery, at);
-  return delivery.manual_at === null ? delivery : withChange(delivery, { manual_at: null });
+  return delivery.manual_at === null ? delivery : applyChange(delivery, { manual_at: null });
 }
 
 /** Requests one extra attempt as soon as possible, in any status. The delivery's schedule stays unchanged. */
 export function requestRetry(delivery: Delivery, at: Timestamp): Delivery {
-  return delivery.manual_at === null ? withChange(delivery, { manual_at: at }) : delivery;
+  return delivery.manual_at === null ? applyChange(delivery, { manual_at: at }) : delivery;
 }
 
 /**
@@ -132,7 +132,7 @@ export function requestRetry(delivery: Delivery, at: Timestamp): Delivery {
  * @param at time at which the first attempt is due
  */
 export function restartSchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
-  return withChange(delivery, {
+  return applyChange(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'pending',
     next_attempt_at: at,
@@ -146,5 +146,5 @@ export function restartSchedule(delivery: Delivery, at: Timestamp, replay_id?: s
 
 /** Marks the dead letter as announced to the workspace's other endpoints and on the dead letter topic. */
 export function markAnnounced(delivery: Delivery, at: Timestamp): Delivery {
-  return withChange(delivery, { announced_at: at });
+  return applyChange(delivery, { announced_at: at });
 }

@@ -7,7 +7,7 @@ import {
   PAYLOAD_VERSIONS,
   type PayloadVersions,
 } from '@tracking/contracts';
-import { ALL_STANDARD_TYPES, isKnownEventType } from './endpoint.ts';
+import { ALL_STANDARD_EVENT_TYPES, isKnownEventType } from './endpoint.ts';
 
 /** Fields of an endpoint that clients set. */
 export interface EndpointFields {
@@ -99,8 +99,8 @@ function checkEventTypes(value: JsonValue, fail: ReportFieldError): readonly str
   if (value.length > 100)
     return void fail('event_types', 'too_many', 'event_types must not have more than 100 entries.');
   const known = (value as readonly JsonValue[]).map((type, index) => {
-    if (typeof type === 'string' && (type === ALL_STANDARD_TYPES || isKnownEventType(type))) return type;
-    const allowed = [ALL_STANDARD_TYPES, ...EVENT_TYPES].join(', ');
+    if (typeof type === 'string' && (type === ALL_STANDARD_EVENT_TYPES || isKnownEventType(type))) return type;
+    const allowed = [ALL_STANDARD_EVENT_TYPES, ...EVENT_TYPES].join(', ');
     return void fail(`event_types[${index}]`, 'invalid_value', `Unknown event type. Allowed: ${allowed}.`);
   });
   const types = known.filter((type) => type !== undefined);

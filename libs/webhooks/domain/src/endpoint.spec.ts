@@ -11,9 +11,9 @@ import {
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
-  endAfterPauses,
+  computeEndWithPauses,
   closeEnabledPeriod,
-  isInPeriods,
+  isInEnabledPeriod,
   isEnabled,
   openPeriod,
   shardOf,
@@ -151,7 +151,7 @@ describe('enabled periods', () => {
   const moment = (head: LogPosition, hour = 1) => ({ at: at(hour), head });
   /** Positions among these that lie in one of the periods. */
   const live = (periods: readonly EnabledPeriod[], ...places: readonly LogPosition[]) =>
-    places.filter((place) => isInPeriods(periods, { created_at: at(1), place }));
+    places.filter((place) => isInEnabledPeriod(periods, { created_at: at(1), place }));
 
   describe('an event is live for an endpoint that', () => {
     test("was enabled before the event's log position, and not disabled", () => {
@@ -168,8 +168,8 @@ describe('enabled periods', () => {
     test('was enabled at that log position, whatever the clocks say', () => {
       const periods = closeEnabledPeriod(openEnabledPeriod([], moment('02', 9)), moment('04', 5));
       for (const created_at of [at(0), at(9), at(12)]) {
-        expect(isInPeriods(periods, { created_at, place: '03' })).toBe(true);
-        expect(isInPeriods(periods, { created_at, place: '05' })).toBe(false);
+        expect(isInEnabledPeriod(periods, { created_at, place: '03' })).toBe(true);
+        expect(isInEnabledPeriod(periods, { created_at, place: '05' })).toBe(false);
       }
     });
 
@@ -191,9 +191,9 @@ describe('enabled periods', () => {
   test('an event that is in no log is live for an enabled endpoint, and afterwards by time', () => {
     const message = (hour: number) => ({ created_at: at(hour), place: undefined });
     const open = openEnabledPeriod([], moment('02', 5));
-    expect([isInPeriods(open, message(1)), isInPeriods(open, message(9))]).toEqual([true, true]);
+    expect([isInEnabledPeriod(open, message(1)), isInEnabledPeriod(open, message(9))]).toEqual([true, true]);
     const shut = closeEnabledPeriod(open, moment('04', 7));
-    expect([4, 5, 6, 7].filter((hour) => isInPeriods(shut, message(hour)))).toEqual([5, 6]);
+    expect([4, 5, 6, 7].filter((hour) => isInEnabledPeriod(shut, message(hour)))).toEqual([5, 6]);
   });
 
   describe('a period without places, as in a faulty document', () => {
@@ -207,7 +207,7 @@ describe('enabled periods', () => {
 
     test('includes the events of its time if it is stored as closed', () => {
       const shut = faulty({ from: at(1), to: at(3) });
-      const hours = [0, 1, 2, 3].filter((hour) => isInPeriods(shut, { created_at: at(hour), place: '09' }));
+      const hours = [0, 1, 2, 3].filter((hour) => isInEnabledPeriod(shut, { created_at: at(hour), place: '09' }));
       expect(hours).toEqual([1, 2]);
     });
   });
@@ -245,7 +245,7 @@ describe('periods', () => {
         { from: at(6), to: at(7) }, // only reached because of the one before
         { from: at(9), to: null }, // after
       ];
-      expect(endAfterPauses(Date.parse(at(1)), 5 * 3_600_000, pauses)).toBe(Date.parse(at(9)));
+      expect(computeEndWithPauses(Date.parse(at(1)), 5 * 3_600_000, pauses)).toBe(Date.parse(at(9)));
     });
   });
 });

@@ -53,7 +53,7 @@ export function isEnabled(endpoint: EndpointState): boolean {
  * Identifies the current URL of an endpoint. Outcomes and health belong to the URL at which they were observed. Setting
  * a former URL again gives it a new revision.
  */
-export function urlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revision'>): number {
+export function getUrlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revision'>): number {
   return url_revision;
 }
 
@@ -128,17 +128,17 @@ function startPause(endpoint: EndpointState, at: Timestamp): readonly Period[] {
 }
 
 /** Wildcard that subscribes to the standard types: docs/reference/events.md#types. */
-export const ALL_STANDARD_TYPES = '*';
+export const ALL_STANDARD_EVENT_TYPES = '*';
 
 const STANDARD_TYPES: ReadonlySet<string> = new Set(STANDARD_EVENT_TYPES);
-const KNOWN_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
+const KNOWN_EVENT_TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 
 export function isKnownEventType(type: string): boolean {
-  return KNOWN_TYPES.has(type);
+  return KNOWN_EVENT_TYPES.has(type);
 }
 
 export function isSubscribed(eventTypes: readonly string[], type: string): boolean {
-  return eventTypes.includes(type) || (STANDARD_TYPES.has(type) && eventTypes.includes(ALL_STANDARD_TYPES));
+  return eventTypes.includes(type) || (STANDARD_TYPES.has(type) && eventTypes.includes(ALL_STANDARD_EVENT_TYPES));
 }
 
 /** Fields of an endpoint that decide which events it receives. */
@@ -152,7 +152,7 @@ export interface EndpointSubscription {
  * does not depend on when the event is consumed.
  */
 export function receivesEvent(endpoint: EndpointSubscription, event: LoggedEvent & { readonly type: string }): boolean {
-  return isSubscribed(endpoint.event_types, event.type) && isInPeriods(endpoint.enabled_periods, event);
+  return isSubscribed(endpoint.event_types, event.type) && isInEnabledPeriod(endpoint.enabled_periods, event);
 }
 
 /** A position in the log of all events. Positions have a fixed width, so they sort as texts. */
@@ -218,7 +218,7 @@ export function closeEnabledPeriod(
  * Returns true if the event lies in one of the periods. An event that is in no log matches an open period, and matches
  * a closed period by time. If a period has no `places`, every event is matched the same way.
  */
-export function isInPeriods(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
+export function isInEnabledPeriod(periods: readonly StoredPeriod[], { created_at, place }: LoggedEvent): boolean {
   return periods.some(({ from, to, places }) => {
     if (place === undefined || places === undefined) return to === null || (from <= created_at && created_at < to);
     return places.after < place && (places.up_to === null || place <= places.up_to);
@@ -234,11 +234,11 @@ export interface Period {
 /**
  * Maximum number of periods kept. Older periods are dropped, so that an endpoint that is toggled all day stays small.
  */
-const MAX_PERIODS = 100;
+const MAX_STORED_PERIODS = 100;
 
 /** Adds an open period at the end. Returns the periods unchanged if the last one is still open. */
 export function openPeriod<P extends Period>(periods: readonly P[], period: P): readonly P[] {
-  return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_PERIODS);
+  return periods.at(-1)?.to === null ? periods : [...periods, period].slice(-MAX_STORED_PERIODS);
 }
 
 /** Closes the open period. Returns the periods unchanged if none is open. */
@@ -253,7 +253,7 @@ export function closePeriod<P extends Period>(periods: readonly P[], at: Timesta
  * Returns the end of a duration that starts at `start` and does not run during pauses. In epoch milliseconds; Infinity
  * if it reaches a pause that is still open.
  */
-export function endAfterPauses(start: number, durationMs: number, pauses: readonly Period[]): number {
+export function computeEndWithPauses(start: number, durationMs: number, pauses: readonly Period[]): number {
   let end = start + durationMs;
   for (const { from, to } of pauses) {
     const begins = Math.max(Date.parse(from), start);

@@ -4,8 +4,8 @@ import {
   startOfNextHour,
   startOfHour,
   latencyBucket,
-  longestInBucket,
-  percentile,
+  maxLatencyInBucket,
+  computePercentile,
 } from './hour-counts.ts';
 
 const at = (minute: number) => `2026-11-23T14:${String(minute).padStart(2, '0')}:00.000Z`;
@@ -62,7 +62,7 @@ test('each duration lies in a bucket whose longest is at most 12.5% longer', () 
   const wrong: number[] = [];
   for (let ms = 0; ms <= 100_000; ms += 1) {
     const bucket = latencyBucket(ms);
-    const longest = longestInBucket(bucket);
+    const longest = maxLatencyInBucket(bucket);
     const isNext = bucket === before || bucket === before + 1;
     if (!isNext || longest < ms || longest > Math.max(ms, ms * 1.125)) wrong.push(ms);
     before = bucket;
@@ -73,9 +73,9 @@ test('each duration lies in a bucket whose longest is at most 12.5% longer', () 
 test('percentiles are those of the durations, within a bucket', () => {
   const buckets: Record<string, number> = {};
   for (let ms = 1; ms <= 1_000; ms += 1) buckets[latencyBucket(ms)] = (buckets[latencyBucket(ms)] ?? 0) + 1;
-  expect(percentile(buckets, 0.5, 1_000)).toBe(511);
-  expect(percentile(buckets, 0.95, 1_000)).toBe(959);
-  expect(percentile(buckets, 0.99, 1_000)).toBe(1_000);
-  expect(percentile({ 3: 1 }, 0.5, 3)).toBe(3);
-  expect(percentile({}, 0.5, 0)).toBeNull();
+  expect(computePercentile(buckets, 0.5, 1_000)).toBe(511);
+  expect(computePercentile(buckets, 0.95, 1_000)).toBe(959);
+  expect(computePercentile(buckets, 0.99, 1_000)).toBe(1_000);
+  expect(computePercentile({ 3: 1 }, 0.5, 3)).toBe(3);
+  expect(computePercentile({}, 0.5, 0)).toBeNull();
 });

@@ -122,23 +122,25 @@ function isLaterError(last: LastError | null, at: Timestamp, message: string): b
  */
 export type LatencyBuckets = Readonly<Record<string, number>>;
 
-const EXACT_BUCKETS = 16;
+const EXACT_LATENCY_BUCKETS = 16;
 const BUCKETS_PER_DOUBLING = 8;
 
 /** Returns the bucket of a duration. @param ms whole milliseconds */
 export function latencyBucket(ms: number): number {
-  if (ms < EXACT_BUCKETS) return Math.max(0, ms);
+  if (ms < EXACT_LATENCY_BUCKETS) return Math.max(0, ms);
   const doublings = Math.floor(Math.log2(ms)) - 3;
   return (
-    EXACT_BUCKETS + (doublings - 1) * BUCKETS_PER_DOUBLING + (Math.floor(ms / 2 ** doublings) - BUCKETS_PER_DOUBLING)
+    EXACT_LATENCY_BUCKETS +
+    (doublings - 1) * BUCKETS_PER_DOUBLING +
+    (Math.floor(ms / 2 ** doublings) - BUCKETS_PER_DOUBLING)
   );
 }
 
 /** Returns the longest duration of a bucket, in whole milliseconds. */
-export function longestInBucket(bucket: number): number {
-  if (bucket < EXACT_BUCKETS) return bucket;
-  const doublings = Math.floor((bucket - EXACT_BUCKETS) / BUCKETS_PER_DOUBLING) + 1;
-  const step = (bucket - EXACT_BUCKETS) % BUCKETS_PER_DOUBLING;
+export function maxLatencyInBucket(bucket: number): number {
+  if (bucket < EXACT_LATENCY_BUCKETS) return bucket;
+  const doublings = Math.floor((bucket - EXACT_LATENCY_BUCKETS) / BUCKETS_PER_DOUBLING) + 1;
+  const step = (bucket - EXACT_LATENCY_BUCKETS) % BUCKETS_PER_DOUBLING;
   return (BUCKETS_PER_DOUBLING + step + 1) * 2 ** doublings - 1;
 }
 
@@ -146,7 +148,7 @@ export function longestInBucket(bucket: number): number {
  * Returns a percentile of the durations, in milliseconds; null if there are none.
  * @param part the percentile, from 0 to 1, @param max the longest duration
  */
-export function percentile(buckets: LatencyBuckets, part: number, max: number): number | null {
+export function computePercentile(buckets: LatencyBuckets, part: number, max: number): number | null {
   const sorted = Object.entries(buckets)
     .map(([bucket, count]) => [Number(bucket), count] as const)
     .sort(([one], [other]) => one - other);
@@ -154,7 +156,7 @@ export function percentile(buckets: LatencyBuckets, part: number, max: number): 
   let left = Math.ceil(total * part);
   for (const [bucket, count] of sorted) {
     left -= count;
-    if (left <= 0) return Math.min(longestInBucket(bucket), max);
+    if (left <= 0) return Math.min(maxLatencyInBucket(bucket), max);
   }
   return null;
 }

@@ -27,7 +27,7 @@ export {
   isSubscribed,
   shardOf,
   resetForNewUrl,
-  urlRevision,
+  getUrlRevision,
   recordVerification,
   receivesEvent,
 } from './endpoint.ts';
@@ -38,7 +38,7 @@ export {
   type LastError,
   startOfNextHour,
   startOfHour,
-  percentile,
+  computePercentile,
 } from './hour-counts.ts';
 export * from './outcome.ts';
 export * from './replay.ts';
@@ -49,5 +49,5 @@ export {
   type Random,
   type RetryPolicy,
   applyAttempt,
-  maxBackoffMs,
+  computeMaxBackoffMs,
 } from './retry-schedule.ts';

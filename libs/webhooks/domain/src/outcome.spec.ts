@@ -1,8 +1,8 @@
-import { judgeAnswer, failureReportDueAt } from './outcome.ts';
+import { classifyAnswer, getFailureReportTime } from './outcome.ts';
 
 const now = Date.parse('2026-01-01T00:00:00.000Z');
 const answered = (statusCode: number, retryAfter?: string, date?: string) =>
-  judgeAnswer({ kind: 'response', statusCode, retryAfter, date }, now);
+  classifyAnswer({ kind: 'response', statusCode, retryAfter, date }, now);
 
 describe('an attempt', () => {
   test('succeeds with 2xx only', () => {
@@ -16,7 +16,7 @@ describe('an attempt', () => {
 
   test('fails without an answer, with the given reason', () => {
     const failure = { kind: 'failure', code: 'timeout', message: 'no answer in 10 s' } as const;
-    expect(judgeAnswer(failure, now)).toEqual({
+    expect(classifyAnswer(failure, now)).toEqual({
       kind: 'failure',
       error: { code: 'timeout', message: 'no answer in 10 s' },
     });
@@ -85,17 +85,17 @@ const HOUR = 3_600_000;
 
 describe('a failing endpoint is reported', () => {
   test('an hour after the first failure', () => {
-    expect(failureReportDueAt({ since: at(0), latest: at(30) }, [], HOUR)).toBe(at(60));
-    expect(failureReportDueAt({ since: at(10), latest: at(10) }, [pause(0, 5)], HOUR)).toBe(at(70));
+    expect(getFailureReportTime({ since: at(0), latest: at(30) }, [], HOUR)).toBe(at(60));
+    expect(getFailureReportTime({ since: at(10), latest: at(10) }, [pause(0, 5)], HOUR)).toBe(at(70));
   });
 
   test('not while it is not attempted', () => {
-    expect(failureReportDueAt({ since: at(0), latest: at(30) }, [pause(31, null)], HOUR)).toBe(Infinity);
+    expect(getFailureReportTime({ since: at(0), latest: at(30) }, [pause(31, null)], HOUR)).toBe(Infinity);
   });
 
   test('an hour after it was enabled again, if it was attempted since and failed', () => {
     const pauses = [pause(5, 6), pause(31, 45)];
-    expect(failureReportDueAt({ since: at(0), latest: at(30) }, pauses, HOUR)).toBe(Infinity);
-    expect(failureReportDueAt({ since: at(0), latest: at(45) }, pauses, HOUR)).toBe(at(105));
+    expect(getFailureReportTime({ since: at(0), latest: at(30) }, pauses, HOUR)).toBe(Infinity);
+    expect(getFailureReportTime({ since: at(0), latest: at(45) }, pauses, HOUR)).toBe(at(105));
   });
 });

@@ -26,7 +26,7 @@ export type AttemptOutcome =
  * Determines the outcome from a receiver's answer. Only 2xx is a success; redirects are never followed.
  * @param now time of the answer, in epoch milliseconds
  */
-export function judgeAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome {
+export function classifyAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome {
   if (answer.kind === 'failure') {
     return { kind: 'failure', error: { code: answer.code, message: answer.message } };
   }
@@ -43,9 +43,9 @@ export function judgeAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome
 }
 
 /** Shortest hold, for `Retry-After: 0` and past dates. Without it, the next attempt would start immediately. */
-const MIN_HOLD_MS = 1_000;
+const MIN_RETRY_AFTER_MS = 1_000;
 /** Longest hold that one answer can request. */
-export const MAX_HOLD_MS = 3_600_000;
+export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** HTTP date formats. All but the first are obsolete (RFC 9110, section 5.6.7). */
 const HTTP_DATE_FORMATS = [
@@ -64,15 +64,15 @@ const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{
  */
 function parseRetryAfterMs(value: string | undefined, date: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
-  if (/^\d+$/.test(text)) return clampHold(Number(text) * 1000);
+  if (/^\d+$/.test(text)) return clampRetryAfterMs(Number(text) * 1000);
   const until = parseHttpDate(text);
   if (Number.isNaN(until)) return undefined;
   const answeredAt = parseHttpDate(date?.trim() ?? '');
-  return clampHold(until - (Number.isNaN(answeredAt) ? now : answeredAt));
+  return clampRetryAfterMs(until - (Number.isNaN(answeredAt) ? now : answeredAt));
 }
 
-function clampHold(wait: number): number {
-  return Math.min(Math.max(wait, MIN_HOLD_MS), MAX_HOLD_MS);
+function clampRetryAfterMs(wait: number): number {
+  return Math.min(Math.max(wait, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
 
 function parseHttpDate(text: string): number {
@@ -104,7 +104,7 @@ export interface ConsecutiveFailures {
  * endpoint is disabled or was not attempted since it was enabled, because it may have been repaired.
  * @param pauses pauses of the endpoint
  */
-export function failureReportDueAt(
+export function getFailureReportTime(
   { since, latest }: ConsecutiveFailures,
   pauses: readonly Period[],
   afterMs: number,

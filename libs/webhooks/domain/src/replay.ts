@@ -57,7 +57,7 @@ export type NewReplay = Omit<
   'status' | 'matched' | 'done' | 'failed' | 'created_at' | 'completed_at' | 'revision'
 >;
 
-export function newReplay(fields: NewReplay, at: Timestamp): Replay {
+export function createReplay(fields: NewReplay, at: Timestamp): Replay {
   const counts = { matched: 0, done: 0, failed: 0 };
   return { ...fields, ...counts, status: 'running', created_at: at, completed_at: null, revision: 1 };
 }
@@ -76,7 +76,7 @@ export function resumeReplay<R extends Replay>(replay: R): R {
 }
 
 /** Returns the outcome of a replayed delivery's first attempt since the replay; undefined before that attempt. */
-export function replayOutcome(delivery: Delivery): 'done' | 'failed' | undefined {
+export function getReplayOutcome(delivery: Delivery): 'done' | 'failed' | undefined {
   if (delivery.status === 'succeeded') return 'done';
   // A hold does not count as an attempt.
   return delivery.failures > 0 || !isScheduled(delivery) ? 'failed' : undefined;

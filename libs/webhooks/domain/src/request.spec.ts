@@ -16,8 +16,8 @@ import {
   renderBody,
   addSecret,
   createSandboxEvent,
-  signatureHeaders,
-  validSecrets,
+  createSignatureHeaders,
+  selectValidSecrets,
 } from './request.ts';
 
 const [FIRST, SECOND, THIRD] = ['2026-11-01', '2027-03-01', '2027-09-01'] as readonly string[] as ApiVersion[];
@@ -141,13 +141,13 @@ const keyed = (secret: string): Signer => ({
 
 describe('the signature headers', () => {
   test('contain the time in seconds and the HMAC of time, dot and body', () => {
-    const headers = signatureHeaders('evt_1', 1_767_225_600_999, [keyed('whsec_abc')]);
+    const headers = createSignatureHeaders('evt_1', 1_767_225_600_999, [keyed('whsec_abc')]);
     const expected = hmac('whsec_abc', `1767225600.${body}`).digest('hex');
     expect(headers['service-signature']).toBe(`t=1767225600,v1=${expected}`);
   });
 
   test('contain those of Standard Webhooks: id, time, and the HMAC of id, time and body', () => {
-    const { 'service-signature': _ours, ...headers } = signatureHeaders('evt_1', 1_767_225_600_999, [keyed('a')]);
+    const { 'service-signature': _ours, ...headers } = createSignatureHeaders('evt_1', 1_767_225_600_999, [keyed('a')]);
     expect(headers).toEqual({
       'webhook-id': 'evt_1',
       'webhook-timestamp': '1767225600',
@@ -156,7 +156,7 @@ describe('the signature headers', () => {
   });
 
   test('contain one signature for each valid secret', () => {
-    const headers = signatureHeaders('evt_1', 1_767_225_600_000, [keyed('new'), keyed('old')]);
+    const headers = createSignatureHeaders('evt_1', 1_767_225_600_000, [keyed('new'), keyed('old')]);
     expect(headers['service-signature']).toMatch(/^t=1767225600,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
     expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
     const [newest] = headers['webhook-signature'].split(' ');
@@ -175,10 +175,10 @@ const ends = (secrets: readonly SecretValidity[]) =>
 describe('a secret', () => {
   test('is valid until it expires, to the millisecond', () => {
     const secrets = [secret(2), secret(1, 3)];
-    expect(validSecrets(secrets, new Date(Date.parse(at(3)) - 1).toISOString())).toEqual(secrets);
-    expect(validSecrets(secrets, at(3))).toEqual([secret(2)]);
+    expect(selectValidSecrets(secrets, new Date(Date.parse(at(3)) - 1).toISOString())).toEqual(secrets);
+    expect(selectValidSecrets(secrets, at(3))).toEqual([secret(2)]);
     const stored = { created_at: at(0) } as SecretValidity;
-    expect(validSecrets([stored], at(3))).toEqual([stored]);
+    expect(selectValidSecrets([stored], at(3))).toEqual([stored]);
     expect(ends(addSecret([stored], secret(1), at(5)))).toEqual([null, 5]);
   });
 });

@@ -72,7 +72,7 @@ export interface Signer {
  * @param atMs time of the request, in epoch milliseconds
  * @param signers one for each valid secret, newest first
  */
-export function signatureHeaders(id: string, atMs: number, signers: readonly Signer[]) {
+export function createSignatureHeaders(id: string, atMs: number, signers: readonly Signer[]) {
   const timestamp = String(Math.floor(atMs / 1000));
   const service = signers.map((signer) => `,v1=${signer.service(`${timestamp}.`)}`);
   const standard = signers.map((signer) => `v1,${signer.standard(`${id}.${timestamp}.`)}`);
@@ -98,7 +98,7 @@ export interface SecretValidity {
 }
 
 /** Returns the secrets that are valid at this time. */
-export function validSecrets<S extends SecretValidity>(secrets: readonly S[], at: Timestamp): readonly S[] {
+export function selectValidSecrets<S extends SecretValidity>(secrets: readonly S[], at: Timestamp): readonly S[] {
   return secrets.filter(({ expires_at }) => !expires_at || expires_at > at);
 }
 
@@ -111,11 +111,11 @@ export function addSecret<S extends SecretValidity>(
   fresh: S,
   overlapEnds: Timestamp,
 ): readonly S[] {
-  const former = validSecrets(secrets, fresh.created_at).map((secret) => ({
+  const former = selectValidSecrets(secrets, fresh.created_at).map((secret) => ({
     ...secret,
     expires_at: secret.expires_at && secret.expires_at < overlapEnds ? secret.expires_at : overlapEnds,
   }));
-  return [fresh, ...validSecrets(former, fresh.created_at)].slice(0, MAX_VALID_SECRETS);
+  return [fresh, ...selectValidSecrets(former, fresh.created_at)].slice(0, MAX_VALID_SECRETS);
 }
 
 /**

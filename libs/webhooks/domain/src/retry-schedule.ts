@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import { type Delivery, isScheduled } from './delivery.ts';
-import { type Period, endAfterPauses } from './endpoint.ts';
+import { type Period, computeEndWithPauses } from './endpoint.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 /** Schedule for retrying failed deliveries. Durations in milliseconds. */
@@ -61,36 +61,40 @@ export function applyAttempt(delivery: Delivery, attempt: FinishedAttempt, conte
     last_error: outcome.kind === 'success' ? null : outcome.error,
     revision: delivery.revision + 1,
   };
-  if (outcome.kind === 'success') return complete(attempted, 'succeeded', endedAt);
+  if (outcome.kind === 'success') return completeDelivery(attempted, 'succeeded', endedAt);
   if (delivery.status === 'succeeded') return { ...attempted, last_error: delivery.last_error };
   if (!isScheduled(delivery)) return attempted;
-  if (delivery.sandbox) return complete(attempted, 'discarded', endedAt);
+  if (delivery.sandbox) return completeDelivery(attempted, 'discarded', endedAt);
   if (urlRevision !== context.urlRevision) return { ...attempted, status: 'retrying', next_attempt_at: endedAt };
-  if (outcome.kind === 'gone') return complete(attempted, 'dead_lettered', endedAt);
+  if (outcome.kind === 'gone') return completeDelivery(attempted, 'dead_lettered', endedAt);
   if (manual) return attempted;
-  return reschedule(attempted, attempt, outcome, context);
+  return rescheduleDelivery(attempted, attempt, outcome, context);
 }
 
-function reschedule(
+function rescheduleDelivery(
   attempted: Delivery,
   { startedAt, endedAt }: FinishedAttempt,
   outcome: Exclude<AttemptOutcome, { kind: 'success' | 'gone' }>,
   { policy, pauses, random }: AttemptContext,
 ): Delivery {
   const ended = Date.parse(endedAt);
-  const windowEndsAt = retryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
+  const windowEndsAt = computeRetryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
   // The attempt's start decides: an attempt that started within the window is still followed by the last attempt.
-  if (Date.parse(startedAt) >= windowEndsAt) return complete(attempted, 'dead_lettered', endedAt);
+  if (Date.parse(startedAt) >= windowEndsAt) return completeDelivery(attempted, 'dead_lettered', endedAt);
   // A hold does not consume an attempt of the schedule. A hold that ends after the window delays the last attempt.
   const failures = outcome.kind === 'hold' ? attempted.failures : attempted.failures + 1;
   const next =
     outcome.kind === 'hold'
       ? ended + outcome.holdMs
-      : nextAttemptAt(policy, { failures, endedAt: ended, windowEndsAt }, random);
+      : computeNextAttemptTime(policy, { failures, endedAt: ended, windowEndsAt }, random);
   return { ...attempted, status: 'retrying', failures, next_attempt_at: new Date(next).toISOString() };
 }
 
-function complete(delivery: Delivery, status: 'succeeded' | 'dead_lettered' | 'discarded', at: Timestamp): Delivery {
+function completeDelivery(
+  delivery: Delivery,
+  status: 'succeeded' | 'dead_lettered' | 'discarded',
+  at: Timestamp,
+): Delivery {
   const keepsManual = delivery.manual_at !== null && status !== 'succeeded';
   return {
     ...delivery,
@@ -102,22 +106,24 @@ function complete(delivery: Delivery, status: 'succeeded' | 'dead_lettered' | 'd
   };
 }
 
-const JITTER = 0.1;
+const JITTER_FRACTION = 0.1;
 
 /**
  * Returns the delay after a failed attempt, in milliseconds. Jitter of ±10% spreads deliveries that failed together.
  * @param failures number of failed attempts in the schedule so far, from 1
  */
-export function backoffMs(policy: RetryPolicy, failures: number, random: Random): number {
-  return Math.round(waitBeforeJitter(policy, failures) * (1 - JITTER + 2 * JITTER * random()));
+export function computeBackoffMs(policy: RetryPolicy, failures: number, random: Random): number {
+  return Math.round(
+    computeWaitBeforeJitterMs(policy, failures) * (1 - JITTER_FRACTION + 2 * JITTER_FRACTION * random()),
+  );
 }
 
-/** Returns the longest {@link backoffMs} after this many failed attempts. */
-export function maxBackoffMs(policy: RetryPolicy, failures: number): number {
-  return Math.round(waitBeforeJitter(policy, failures) * (1 + JITTER));
+/** Returns the longest {@link computeBackoffMs} after this many failed attempts. */
+export function computeMaxBackoffMs(policy: RetryPolicy, failures: number): number {
+  return Math.round(computeWaitBeforeJitterMs(policy, failures) * (1 + JITTER_FRACTION));
 }
 
-function waitBeforeJitter({ firstMs, factor, capMs }: RetryPolicy, failures: number): number {
+function computeWaitBeforeJitterMs({ firstMs, factor, capMs }: RetryPolicy, failures: number): number {
   return Math.min(capMs, firstMs * factor ** (failures - 1));
 }
 
@@ -125,8 +131,8 @@ function waitBeforeJitter({ firstMs, factor, capMs }: RetryPolicy, failures: num
  * Returns the time of the last attempt, in epoch milliseconds: one window after the start of the first attempt, not
  * counting pauses of the endpoint. Infinity while the endpoint is paused.
  */
-export function retryWindowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: readonly Period[]): number {
-  return endAfterPauses(firstAttemptAt, policy.windowMs, pauses);
+export function computeRetryWindowEnd(policy: RetryPolicy, firstAttemptAt: number, pauses: readonly Period[]): number {
+  return computeEndWithPauses(firstAttemptAt, policy.windowMs, pauses);
 }
 
 export interface FailedAttempt {
@@ -141,10 +147,10 @@ export interface FailedAttempt {
  * Returns the time of the next attempt, in epoch milliseconds: the attempt's end plus the backoff, but at most the end
  * of the window. The last attempt, at the end of the window, has no jitter.
  */
-export function nextAttemptAt(
+export function computeNextAttemptTime(
   policy: RetryPolicy,
   { failures, endedAt, windowEndsAt }: FailedAttempt,
   random: Random,
 ): number {
-  return Math.min(endedAt + backoffMs(policy, failures, random), windowEndsAt);
+  return Math.min(endedAt + computeBackoffMs(policy, failures, random), windowEndsAt);
 }

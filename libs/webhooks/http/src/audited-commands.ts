@@ -36,7 +36,7 @@ export async function replayOrDiscardDeadLetters(
   const after = first && {
     environment,
     endpoint_id: filter.endpoint_id,
-    ...auditedFilter(first),
+    ...selectAuditedFilter(first),
     ...(counted && { [counted.is_exact ? 'matched' : 'matched_at_least']: counted.count }),
     replay_ids: settled.replays.map(({ id }) => id),
   };
@@ -52,7 +52,7 @@ export async function createReplay(
 ): Promise<WebhookReplay> {
   const replay = await replays.create(command);
   const { environment } = command;
-  const after = { environment, ...auditedFilter(replay), statuses: replay.statuses, replay_id: replay.id };
+  const after = { environment, ...selectAuditedFilter(replay), statuses: replay.statuses, replay_id: replay.id };
   reportChange(request, { before: null, after }, replay.endpoint_id);
   return replay;
 }
@@ -91,6 +91,6 @@ export async function discardDelivery(
   return delivery;
 }
 
-function auditedFilter({ since, until, event_types, reasons, delivery_ids }: WebhookReplay) {
+function selectAuditedFilter({ since, until, event_types, reasons, delivery_ids }: WebhookReplay) {
   return { since, until, event_types, reasons, delivery_ids };
 }

@@ -157,7 +157,7 @@ export class DeadLettersDto {
   delivery_ids?: string[] | null;
 }
 
-export function summaryFilter({
+export function toSummaryFilter({
   endpoint_id,
   event_type,
   reason,
@@ -173,7 +173,7 @@ export function summaryFilter({
   };
 }
 
-export function deadLettersFilter(dto: DeadLettersDto): DeadLettersCommand['filter'] {
+export function toDeadLettersFilter(dto: DeadLettersDto): DeadLettersCommand['filter'] {
   const { endpoint_id, event_types, reasons, delivery_ids, since, until } = dto;
   return {
     ...(endpoint_id && { endpoint_id }),

@@ -145,7 +145,7 @@ export class ListDeliveriesDto extends PageDto {
   until?: string;
 }
 
-export function deliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
+export function toDeliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
   const { endpoint_id, event_id, event_type, status, reason, since, until } = query;
   return {
     ...(endpoint_id && { endpoint_id }),

@@ -115,6 +115,6 @@ export class EndpointStatsDto {
   until?: string;
 }
 
-export function statsPeriod({ since, until }: EndpointStatsDto): Pick<GetStats, 'since' | 'until'> {
+export function toStatsPeriod({ since, until }: EndpointStatsDto): Pick<GetStats, 'since' | 'until'> {
   return { ...(since && { since }), ...(until && { until }) };
 }

@@ -17,7 +17,7 @@ import {
 } from '@tracking/http';
 import type { NewWebhookEndpoint, RevealedSecret, WebhookEndpoint } from '@tracking/webhooks';
 
-const eventType = inLowerCase(EVENT_TYPES);
+const convertEventType = inLowerCase(EVENT_TYPES);
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
@@ -58,7 +58,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
   @Forwarded(
     { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
     { description: 'Subscribed event types. `*` includes the six standard types.', example: ['*'] },
-    { normalise: (types) => (Array.isArray(types) ? types.map(eventType) : types) },
+    { normalise: (types) => (Array.isArray(types) ? types.map(convertEventType) : types) },
   )
   readonly event_types!: string[];
   @Forwarded({ type: String, maxLength: MAX_TEXT }, { description: 'Description for people.', nullable: true })
@@ -128,7 +128,7 @@ export class TestEndpointDto {
     text,
     { description: 'Type of the sandbox event.', example: 'milestone.recorded' },
     { type: String, enum: [...EVENT_TYPES] },
-    { normalise: eventType },
+    { normalise: convertEventType },
   )
   readonly type!: string;
 }

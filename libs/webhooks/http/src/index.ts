@@ -1,5 +1,5 @@
-export { DeadLettersDto, DeadLetterSummaryDto, deadLettersFilter, summaryFilter } from './dead-letters.resource.ts';
-export { deliveryFilter, ListDeliveriesDto } from './delivery.resource.ts';
-export { ListReplaysDto, replayFilter, ReplayFilterDto } from './replay.resource.ts';
+export { DeadLettersDto, DeadLetterSummaryDto, toDeadLettersFilter, toSummaryFilter } from './dead-letters.resource.ts';
+export { toDeliveryFilter, ListDeliveriesDto } from './delivery.resource.ts';
+export { ListReplaysDto, toReplayFilter, ReplayFilterDto } from './replay.resource.ts';
 export { changeReplay, createReplay, replayOrDiscardDeadLetters } from './audited-commands.ts';
 export { WebhooksHttpModule } from './webhooks-http.module.ts';

@@ -101,7 +101,7 @@ export class ReplayWrittenResource extends IntersectionType(ReplayResource, With
 export class ReplayPageResource extends PageType(ReplayResource, 'Replays of this page.') {}
 
 /** Returns the filter with sorted lists and without duplicates. A field that is absent or null has its default. */
-export function replayFilter({
+export function toReplayFilter({
   since,
   until,
   event_types,

@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
  * Makes a change of an endpoint and reports it to the audit trail. A concurrent change between the read and the write
  * would be part of the report.
  */
-export async function reportedChange<T extends object>(
+export async function changeAndReport<T extends object>(
   endpoints: WebhookEndpoints,
   { request }: FastifyReply,
   endpoint_id: string,
@@ -24,7 +24,7 @@ export async function reportedChange<T extends object>(
  * it contains the mask of its value, or if it does not contain `headers`.
  * @param before null for a new endpoint
  */
-export function droppedHeaders(
+export function warnAboutDroppedHeaders(
   before: WebhookEndpoint | null,
   { headers }: JsonObject,
   after: WebhookEndpoint,

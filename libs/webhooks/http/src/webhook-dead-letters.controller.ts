@@ -10,8 +10,8 @@ import {
   DeadLetterSummaryDto,
   DeadLetterSummaryResource,
   DeadLettersDto,
-  deadLettersFilter,
-  summaryFilter,
+  toDeadLettersFilter,
+  toSummaryFilter,
 } from './dead-letters.resource.ts';
 import type { StartedReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
@@ -20,7 +20,7 @@ import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const DEAD_LETTERS_BODY = new BodyPipe(DeadLettersDto, StartedReplaysResource);
-const NotFound = () => refusal(404, 'This endpoint or delivery does not exist in this workspace and environment.');
+const MayBeMissing = () => refusal(404, 'This endpoint or delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook dead letters')
 @Controller('v1/webhook_dead_letters')
@@ -37,7 +37,7 @@ export class WebhookDeadLettersController {
   })
   @ApiResponse({ status: 200, description: 'Counts of the matching dead letters.', type: DeadLetterSummaryResource })
   summary(@Query() query: DeadLetterSummaryDto, @CurrentScope() scope: Scope): Promise<DeadLetterSummary> {
-    return this.webhooks.deadLetters.summary({ ...scope, filter: summaryFilter(query) });
+    return this.webhooks.deadLetters.summary({ ...scope, filter: toSummaryFilter(query) });
   }
 
   @Post('replay')
@@ -49,7 +49,7 @@ export class WebhookDeadLettersController {
     body: DeadLettersDto,
   })
   @ApiResponse({ status: 202, description: 'The replays that were started.', type: StartedReplaysResource })
-  @NotFound()
+  @MayBeMissing()
   @refusal(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
   @Audited('webhook_dead_letters.replayed')
   async replay(
@@ -69,7 +69,7 @@ export class WebhookDeadLettersController {
     body: DeadLettersDto,
   })
   @ApiResponse({ status: 202, description: 'The jobs that were started.', type: StartedReplaysResource })
-  @NotFound()
+  @MayBeMissing()
   @Audited('webhook_dead_letters.discarded')
   async discard(
     @SentBody(DEAD_LETTERS_BODY) { value, warnings }: ReadBody<DeadLettersDto>,
@@ -85,7 +85,7 @@ export class WebhookDeadLettersController {
     command: WebhookCommand,
     { request }: FastifyReply,
   ): Promise<StartedReplays> {
-    const settling = { ...command, filter: deadLettersFilter(fields) };
+    const settling = { ...command, filter: toDeadLettersFilter(fields) };
     const { replays, refused } = await replayOrDiscardDeadLetters(request, this.webhooks.deadLetters, action, settling);
     return { data: replays, refused };
   }

@@ -18,7 +18,7 @@ import type { WebhookCommand, WebhookDelivery, WebhookDeliveryDetail } from '@tr
 import type { FastifyReply } from 'fastify';
 import {
   DeliveryDetailResource,
-  deliveryFilter,
+  toDeliveryFilter,
   DeliveryPageResource,
   DeliveryWrittenResource,
   ListDeliveriesDto,
@@ -27,7 +27,7 @@ import { WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const NotFound = () => refusal(404, 'This delivery does not exist in this workspace and environment.');
+const MayBeMissing = () => refusal(404, 'This delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook deliveries')
 @Controller('v1/webhook_deliveries')
@@ -42,7 +42,7 @@ export class WebhookDeliveriesController {
   @Operation('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
   async list(@Query() query: ListDeliveriesDto, @CurrentScope() scope: Scope): Promise<Page<WebhookDelivery>> {
-    const filter = deliveryFilter(query);
+    const filter = toDeliveryFilter(query);
     const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
     return recordPage(query, listing, this.cursors, (asked) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, ...asked }),
@@ -52,7 +52,7 @@ export class WebhookDeliveriesController {
   @Get(':id')
   @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
-  @NotFound()
+  @MayBeMissing()
   async get(
     @Param('id') delivery_id: string,
     @CurrentScope() scope: Scope,
@@ -71,7 +71,7 @@ export class WebhookDeliveriesController {
     description: 'The delivery before the attempt. Get it again for the outcome.',
     type: DeliveryWrittenResource,
   })
-  @NotFound()
+  @MayBeMissing()
   @refusal(409, 'The endpoint is not enabled.')
   async retry(
     @Param('id') delivery_id: string,
@@ -87,7 +87,7 @@ export class WebhookDeliveriesController {
   @HttpCode(200)
   @Operation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
-  @NotFound()
+  @MayBeMissing()
   @refusal(409, 'The delivery already succeeded.')
   @Audited('webhook_delivery.discarded')
   async discard(

@@ -31,7 +31,7 @@ import type {
 import type { FastifyReply } from 'fastify';
 import { DeliveryWrittenResource } from './delivery.resource.ts';
 import { LOG_HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
-import { EndpointStatsDto, EndpointStatsResource, statsPeriod } from './endpoint-stats.resource.ts';
+import { EndpointStatsDto, EndpointStatsResource, toStatsPeriod } from './endpoint-stats.resource.ts';
 import {
   ENDPOINT_BODY,
   EndpointChangesDto,
@@ -46,12 +46,12 @@ import {
   ROTATION_BODY,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { droppedHeaders, reportedChange } from './reported-change.ts';
+import { warnAboutDroppedHeaders, changeAndReport } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const NotFound = () => refusal(404, 'This endpoint does not exist in this workspace and environment.');
-const NotVerified = () => refusal(409, 'The endpoint is not verified.');
+const MayBeMissing = () => refusal(404, 'This endpoint does not exist in this workspace and environment.');
+const MayBeUnverified = () => refusal(409, 'The endpoint is not verified.');
 
 @ApiTags('Webhook endpoints')
 @Controller('v1/webhook_endpoints')
@@ -83,7 +83,7 @@ export class WebhookEndpointsController {
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
     const after = await this.webhooks.endpoints.create({ ...command, fields });
     const location = `/v1/webhook_endpoints/${after.id}`;
-    const dropped = droppedHeaders(null, fields, after);
+    const dropped = warnAboutDroppedHeaders(null, fields, after);
     return this.responder.respondToChange(reply, [...warnings, ...dropped], { before: null, after }, location);
   }
 
@@ -98,7 +98,7 @@ export class WebhookEndpointsController {
   @Get(':id')
   @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
-  @NotFound()
+  @MayBeMissing()
   async get(
     @Param('id') endpoint_id: string,
     @CurrentScope() scope: Scope,
@@ -112,13 +112,13 @@ export class WebhookEndpointsController {
   @Get(':id/stats')
   @Operation('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: EndpointStatsDto })
   @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
-  @NotFound()
+  @MayBeMissing()
   stats(
     @Param('id') endpoint_id: string,
     @Query() query: EndpointStatsDto,
     @CurrentScope() scope: Scope,
   ): Promise<WebhookStats> {
-    return this.webhooks.stats.get({ ...scope, endpoint_id, ...statsPeriod(query) });
+    return this.webhooks.stats.get({ ...scope, endpoint_id, ...toStatsPeriod(query) });
   }
 
   @Patch(':id')
@@ -128,7 +128,7 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @NotFound()
+  @MayBeMissing()
   @Audited('webhook_endpoint.changed')
   async change(
     @Param('id') endpoint_id: string,
@@ -137,8 +137,8 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
-    const { before, after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, change);
-    const dropped = droppedHeaders(before, fields, body);
+    const { before, after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, change);
+    const dropped = warnAboutDroppedHeaders(before, fields, body);
     return this.responder.respond(reply, [...warnings, ...dropped], { body, version: body.version });
   }
 
@@ -149,7 +149,7 @@ export class WebhookEndpointsController {
     hasEtag: false,
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
-  @NotFound()
+  @MayBeMissing()
   @Audited('webhook_endpoint.deleted')
   async remove(
     @Param('id') endpoint_id: string,
@@ -158,7 +158,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
-    const { after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, remove);
+    const { after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, remove);
     return this.responder.respond(reply, ignored, { body });
   }
 
@@ -170,7 +170,7 @@ export class WebhookEndpointsController {
     description: 'The endpoint. `last_verification` contains the result.',
     type: EndpointWrittenResource,
   })
-  @NotFound()
+  @MayBeMissing()
   @refusal(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
   @Audited('webhook_endpoint.verified')
   async verify(
@@ -195,8 +195,8 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @NotFound()
-  @NotVerified()
+  @MayBeMissing()
+  @MayBeUnverified()
   @Audited('webhook_endpoint.enabled')
   async enable(
     @Param('id') endpoint_id: string,
@@ -205,7 +205,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
-    const { after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, enable);
+    const { after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, enable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
@@ -216,7 +216,7 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @NotFound()
+  @MayBeMissing()
   @Audited('webhook_endpoint.disabled')
   async disable(
     @Param('id') endpoint_id: string,
@@ -225,7 +225,7 @@ export class WebhookEndpointsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
-    const { after: body } = await reportedChange(this.webhooks.endpoints, reply, endpoint_id, disable);
+    const { after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, disable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
@@ -240,8 +240,8 @@ export class WebhookEndpointsController {
     description: 'The delivery. Get it again for the outcome.',
     type: DeliveryWrittenResource,
   })
-  @NotFound()
-  @NotVerified()
+  @MayBeMissing()
+  @MayBeUnverified()
   async test(
     @Param('id') endpoint_id: string,
     @SentBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource)) { value, warnings }: ReadBody<TestEndpointDto>,
@@ -266,7 +266,7 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint with its new secret.', type: EndpointCreatedResource })
-  @NotFound()
+  @MayBeMissing()
   @Audited('webhook_endpoint.secret_rotated')
   async rotate(
     @Param('id') endpoint_id: string,
@@ -286,7 +286,7 @@ export class WebhookEndpointsController {
     description: 'Every call is recorded in the audit log.',
   })
   @ApiResponse({ status: 200, description: 'The valid secrets.', type: EndpointSecretsResource })
-  @NotFound()
+  @MayBeMissing()
   @refusal(409, 'The secrets were stored under a key that is lost.')
   @Audited('webhook_endpoint.secret_revealed')
   async reveal(

@@ -24,14 +24,14 @@ import {
   ReplayPageResource,
   ReplayResource,
   ReplayWrittenResource,
-  replayFilter,
+  toReplayFilter,
 } from './replay.resource.ts';
 import { changeReplay, createReplay } from './audited-commands.ts';
 import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS } from './dependencies.ts';
 
 const FILTER_BODY = new OptionalBodyPipe(ReplayFilterDto, ReplayWrittenResource);
-const NotFound = () => refusal(404, 'This replay does not exist in this workspace and environment.');
+const MayBeMissing = () => refusal(404, 'This replay does not exist in this workspace and environment.');
 
 @ApiTags('Webhook replays')
 @Controller('v1')
@@ -65,7 +65,7 @@ export class WebhookReplaysController {
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
-    const filter = replayFilter(value);
+    const filter = toReplayFilter(value);
     const body = await createReplay(reply.request, this.webhooks.replays, { ...command, endpoint_id, filter });
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
@@ -84,7 +84,7 @@ export class WebhookReplaysController {
   @Get('webhook_replays/:id')
   @Operation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
-  @NotFound()
+  @MayBeMissing()
   async get(
     @Param('id') replay_id: string,
     @CurrentScope() scope: Scope,
@@ -102,7 +102,7 @@ export class WebhookReplaysController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @NotFound()
+  @MayBeMissing()
   @Audited('webhook_replay.canceled')
   async cancel(
     @Param('id') replay_id: string,
@@ -118,7 +118,7 @@ export class WebhookReplaysController {
   @HttpCode(200)
   @Operation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @NotFound()
+  @MayBeMissing()
   @refusal(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
   @Audited('webhook_replay.resumed')
   async resume(

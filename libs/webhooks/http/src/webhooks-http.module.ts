@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LOG_HEAD, WEBHOOKS, type WebhooksHttpDependencies } from './dependencies.ts';
-import { DOCS } from './docs/webhooks-docs.ts';
+import { WEBHOOK_DOCS } from './docs/webhooks-docs.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
 import { WebhookDeadLettersController } from './webhook-dead-letters.controller.ts';
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.ts';
@@ -10,7 +10,7 @@ import { WebhookReplaysController } from './webhook-replays.controller.ts';
 /** HTTP routes of webhook endpoints, deliveries, dead letters and replays. */
 @Module({})
 export class WebhooksHttpModule {
-  static readonly docs = DOCS;
+  static readonly docs = WEBHOOK_DOCS;
 
   static with({ webhooks, head, quota }: WebhooksHttpDependencies): DynamicModule {
     return {

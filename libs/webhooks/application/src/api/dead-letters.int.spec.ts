@@ -1,7 +1,7 @@
 import type { Collection } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { DeadLettersResult, WebhookReplay } from '../operation-types.ts';
 import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
@@ -31,8 +31,8 @@ const ago = (ms: number) => new Date(Date.parse(stage.now()) - ms).toISOString()
 
 describe('summary of dead letters', () => {
   test('counts matching dead letters of one scope by reason, endpoint and event type', async () => {
-    const a = await stage.endpoint(webhooks, URL_A);
-    const b = await stage.endpoint(webhooks, URL_B);
+    const a = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const b = await stage.createEnabledEndpoint(webhooks, URL_B);
     const old = ago(3_600_000);
     await storeDeadLetters(stage, 7, { endpoint_id: a.id });
     await storeDeadLetters(stage, 5, { endpoint_id: a.id, reason: 'dns_failed', at: old });
@@ -64,9 +64,9 @@ describe('summary of dead letters', () => {
   });
 
   test('includes new dead letters and excludes settled ones', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(410));
-    await stage.publish(stage.event());
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
     expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
     const [delivery] = await dead(id);
@@ -150,11 +150,11 @@ describe('summary of dead letters', () => {
 
 describe('deliveries', () => {
   test('are listed by reason, which only dead letters have', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const [letter] = await storeDeadLetters(stage, 1, { endpoint_id, reason: 'tls_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id });
-    stage.receivers.respondWith(URL_A, () => answer(500));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
     const found = async (filter: object) => (await stage.deliveries(webhooks, filter)).map(({ id }) => id);
     expect(await found({ reason: 'tls_failed' })).toEqual([letter?.id]);
@@ -172,9 +172,9 @@ describe('dead letters', () => {
   const one = ({ replays }: DeadLettersResult) => replays[0];
 
   test('are replayed for each enabled endpoint, with a reason for each other endpoint', async () => {
-    const a = await stage.endpoint(webhooks, URL_A);
-    const b = await stage.endpoint(webhooks, URL_B);
-    const gone = await stage.endpoint(webhooks, URL_B);
+    const a = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const b = await stage.createEnabledEndpoint(webhooks, URL_B);
+    const gone = await stage.createEnabledEndpoint(webhooks, URL_B);
     const letters = await storeDeadLetters(stage, 4, { endpoint_id: a.id });
     await storeDeadLetters(stage, 3, { endpoint_id: a.id, reason: 'dns_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id: b.id });
@@ -202,7 +202,7 @@ describe('dead letters', () => {
   });
 
   test('are replayed or discarded by their ids', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const letters = await storeDeadLetters(stage, 5, { endpoint_id });
     const ids = letters.map(({ id }) => id);
     expect(await ended(one(await settle('replay', { delivery_ids: ids.slice(0, 2) })))).toMatchObject({ done: 2 });
@@ -217,7 +217,7 @@ describe('dead letters', () => {
   });
 
   test('are discarded by filter, including those of deleted endpoints', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 450, { endpoint_id });
     await storeDeadLetters(stage, 3, { endpoint_id, reason: 'dns_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id, event_type: 'shipment.updated' });
@@ -236,7 +236,7 @@ describe('dead letters', () => {
   });
 
   test('are settled once, however often the command is repeated', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 3, { endpoint_id });
     const command = stage.command();
     const first = one(await settle('discard', {}, command));
@@ -247,8 +247,8 @@ describe('dead letters', () => {
   });
 
   test('of events dated in the future, after the clock was set back, are settled like others', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
-    const { id: other } = await stage.endpoint(webhooks, URL_B);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const { id: other } = await stage.createEnabledEndpoint(webhooks, URL_B);
     const [letter] = await storeDeadLetters(stage, 3, { endpoint_id });
     await storeDeadLetters(stage, 2, { endpoint_id: other });
     stage.clockOffset -= 3_600_000;
@@ -266,7 +266,7 @@ describe('dead letters', () => {
   });
 
   test('whose discard was canceled stay, and are discarded when it is resumed', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 900, { endpoint_id });
     const replay_id = one(await settle('discard'))?.id ?? '';
     const canceled = await webhooks.replays.cancel({ ...stage.command(), replay_id });
@@ -278,7 +278,7 @@ describe('dead letters', () => {
   });
 
   test('are discarded by another process if the first one dies, and each is counted once', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 1_000, { endpoint_id });
     const replay = one(await settle('discard'));
     await eventually(async () => expect((await summary()).count).toBeLessThan(1_000));

@@ -26,19 +26,19 @@ import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import {
   type WebhookDeadLetters,
   type WebhookDeliveries,
-  deliverySucceeded,
-  endpointDeleted,
-  endpointNotEnabled,
-  endpointNotVerified,
-  endpointOfDeliveryDeleted,
+  deliverySucceededError,
+  endpointDeletedError,
+  endpointNotEnabledError,
+  endpointNotVerifiedError,
+  deliveryEndpointDeletedError,
   isRepeatedCommand,
-  noSuchEndpoint,
+  endpointNotFoundError,
 } from '../webhooks-api.ts';
 import { checkFilter } from './replays.ts';
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
 
-interface DeliveriesParts {
+interface DeliveriesDependencies {
   readonly documents: Collection<DeliveryDocument>;
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
@@ -48,37 +48,37 @@ interface DeliveriesParts {
 
 /** Use cases of deliveries: docs/reference/delivery.md#deliveries. */
 export class Deliveries implements WebhookDeliveries {
-  constructor(private readonly parts: DeliveriesParts) {}
+  constructor(private readonly dependencies: DeliveriesDependencies) {}
 
   list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>> {
-    return this.parts.queries.list(request);
+    return this.dependencies.queries.list(request);
   }
 
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail> {
-    return this.parts.queries.detail(request.scopes, request.delivery_id);
+    return this.dependencies.queries.detail(request.scopes, request.delivery_id);
   }
 
   async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
     return this.changeDelivery(command, async (now) => {
-      const endpoint = await this.parts.endpoints.get(now.endpoint_id);
-      if (endpoint === undefined || endpoint.deleted) throw endpointOfDeliveryDeleted();
-      if (now.sandbox && !endpoint.verified) throw endpointNotVerified();
-      if (!now.sandbox && !isEnabled(endpoint)) throw endpointNotEnabled();
+      const endpoint = await this.dependencies.endpoints.get(now.endpoint_id);
+      if (endpoint === undefined || endpoint.deleted) throw deliveryEndpointDeletedError();
+      if (now.sandbox && !endpoint.verified) throw endpointNotVerifiedError();
+      if (!now.sandbox && !isEnabled(endpoint)) throw endpointNotEnabledError();
       return requestRetry(now, command.at);
     });
   }
 
   async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
     return this.changeDelivery(command, async (now) => {
-      if (now.status === 'succeeded') throw deliverySucceeded();
-      await this.parts.recounts.requestForDiscards([now.endpoint_id], command.at);
+      if (now.status === 'succeeded') throw deliverySucceededError();
+      await this.dependencies.recounts.requestForDiscardedDeliveries([now.endpoint_id], command.at);
       return markDiscarded(now, command.at);
     });
   }
 
   /** Changes the delivery that the command names. Idempotent. @throws PreconditionFailed, Busy */
   private async changeDelivery(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
-    const { documents, queries, owner } = this.parts;
+    const { documents, queries, owner } = this.dependencies;
     const { delivery_id: id } = command;
     const delivery = await retryConflicts(documents, `delivery ${id}`, async () => {
       const before = await queries.require([command], id);
@@ -94,7 +94,7 @@ export class Deliveries implements WebhookDeliveries {
   }
 }
 
-interface DeadLettersParts {
+interface DeadLettersDependencies {
   readonly counts: DeadLetterCounts;
   readonly queries: DeliveryQueries;
   readonly replays: ReplayStore;
@@ -112,12 +112,12 @@ interface MatchingEndpoint {
 
 /** Use cases of dead letters: docs/reference/delivery.md#dead-letters. */
 export class DeadLetters implements WebhookDeadLetters {
-  constructor(private readonly parts: DeadLettersParts) {}
+  constructor(private readonly dependencies: DeadLettersDependencies) {}
 
   async summary({ filter, ...scope }: SummarizeDeadLetters): Promise<DeadLetterSummary> {
-    const { groups, isWhole } = await this.parts.counts.countGroups(scope, filter);
+    const { groups, isWhole } = await this.dependencies.counts.countGroups(scope, filter);
     const by_endpoint = countBy(groups, 'endpoint_id').map(async (counted) => {
-      const endpoint = await this.parts.endpoints.get(counted.endpoint_id);
+      const endpoint = await this.dependencies.endpoints.get(counted.endpoint_id);
       const isGone = endpoint === undefined || endpoint.deleted;
       return { ...counted, url: endpoint?.url ?? null, status: isGone ? ('deleted' as const) : endpoint.status };
     });
@@ -134,13 +134,13 @@ export class DeadLetters implements WebhookDeadLetters {
   async replay(command: DeadLettersCommand): Promise<DeadLettersResult> {
     const settled = await this.startReplays(command, 'replay');
     // Notify even if nothing changed: a repeated command may mean that the owners were not notified the first time.
-    await this.parts.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
+    await this.dependencies.owner.notify(settled.replays.map(({ endpoint_id }) => endpoint_id));
     return settled;
   }
 
   async discard(command: DeadLettersCommand): Promise<DeadLettersResult> {
     const settled = await this.startReplays(command, 'discard');
-    this.parts.discarding.job.wake();
+    this.dependencies.discarding.job.wake();
     return settled;
   }
 
@@ -150,7 +150,7 @@ export class DeadLetters implements WebhookDeadLetters {
    */
   private async startReplays(command: DeadLettersCommand, action: ReplayAction): Promise<DeadLettersResult> {
     const begun = new Map<string, ReplayDocument>();
-    for (const replay of await this.parts.replays.listByCommand(command.id)) {
+    for (const replay of await this.dependencies.replays.listByCommand(command.id)) {
       if (isInScope(replay, command)) begun.set(replay.endpoint_id, replay);
     }
     const refused: { endpoint_id: string; error: DomainError }[] = [];
@@ -161,7 +161,7 @@ export class DeadLetters implements WebhookDeadLetters {
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         // The process that started the running replay may have ended before it notified the owner.
-        if (action === 'replay') await this.parts.owner.notify([endpoint_id]);
+        if (action === 'replay') await this.dependencies.owner.notify([endpoint_id]);
         refused.push({ endpoint_id, error });
       }
     }
@@ -178,11 +178,11 @@ export class DeadLetters implements WebhookDeadLetters {
    * not_found
    */
   private async findNewestEvents(command: DeadLettersCommand): Promise<ReadonlyMap<string, Timestamp>> {
-    const { endpoints, counts } = this.parts;
+    const { endpoints, counts } = this.dependencies;
     const { delivery_ids, ...filter } = command.filter;
     if (filter.endpoint_id !== undefined) {
       const known = await endpoints.get(filter.endpoint_id);
-      if (known === undefined || !isInScope(known, command)) throw noSuchEndpoint();
+      if (known === undefined || !isInScope(known, command)) throw endpointNotFoundError();
     }
     const newest =
       delivery_ids === undefined
@@ -197,7 +197,7 @@ export class DeadLetters implements WebhookDeadLetters {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, Timestamp>> {
     const { endpoint_id } = command.filter;
-    const named = await Promise.all(ids.map((id) => this.parts.queries.require([command], id)));
+    const named = await Promise.all(ids.map((id) => this.dependencies.queries.require([command], id)));
     const dead = named.filter(
       (one) => one.status === 'dead_lettered' && (endpoint_id === undefined || one.endpoint_id === endpoint_id),
     );
@@ -210,12 +210,12 @@ export class DeadLetters implements WebhookDeadLetters {
     of: MatchingEndpoint,
     action: ReplayAction,
   ): Promise<ReplayDocument> {
-    const { replays, endpoints } = this.parts;
+    const { replays, endpoints } = this.dependencies;
     const { endpoint_id, newest } = of;
     if (action === 'replay') {
       const endpoint = await endpoints.get(endpoint_id);
-      if (endpoint === undefined || endpoint.deleted) throw endpointDeleted();
-      if (!isEnabled(endpoint)) throw endpointNotEnabled();
+      if (endpoint === undefined || endpoint.deleted) throw endpointDeletedError();
+      if (!isEnabled(endpoint)) throw endpointNotEnabledError();
     }
     const { workspace_id, environment, at, filter } = command;
     const { delivery_ids } = filter;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
-import type { Arrived } from '../../test/fake-receivers.ts';
+import type { ReceivedRequest } from '../../test/fake-receivers.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 const URL_A = 'https://a.example.com/hook';
@@ -16,7 +16,7 @@ let endpoint: EndpointOnStage;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   webhooks = await stage.start();
-  endpoint = await stage.endpoint(webhooks, URL_A);
+  endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
 });
 afterEach(() => stage.close());
 
@@ -25,7 +25,7 @@ const rotate = (fields: object = {}) => webhooks.endpoints.rotateSecret({ ...com
 const reveal = (fields: object = {}) => webhooks.endpoints.revealSecret({ ...command(), ...fields });
 
 /** Secrets that signed a request, by our header and by those of Standard Webhooks. */
-function signersOf({ headers, body }: Arrived, secrets: readonly string[]) {
+function signersOf({ headers, body }: ReceivedRequest, secrets: readonly string[]) {
   const mac = (key: string | Buffer, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
   const [time = '', ...ours] = (headers['service-signature'] ?? '').split(',');
   const standard = (headers['webhook-signature'] ?? '').split(' ');
@@ -45,9 +45,9 @@ function signersOf({ headers, body }: Arrived, secrets: readonly string[]) {
 }
 
 /** The deliveries of an event that is published now. */
-async function delivered(): Promise<Arrived> {
+async function delivered(): Promise<ReceivedRequest> {
   const before = stage.receivers.arrived.length;
-  await stage.publish(stage.event());
+  await stage.publish(stage.addEvent());
   return eventually(() => {
     const request = stage.receivers.arrived[before];
     if (request === undefined) throw new Error('nothing came');

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { DocumentStore } from '@tracking/ports';
 import { eventually, withLaggingReads } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
@@ -222,24 +222,24 @@ describe('endpoints', () => {
     test.each([
       [
         'the wrong token',
-        () => answer(200, {}, 'nope'),
+        () => createAnswer(200, {}, 'nope'),
         'challenge_mismatch',
         'The endpoint answered 200 with "nope" instead of',
       ],
       [
         'a long answer',
-        () => answer(200, {}, 'x'.repeat(101)),
+        () => createAnswer(200, {}, 'x'.repeat(101)),
         'challenge_mismatch',
         `with "${'x'.repeat(100)}…" instead of`,
       ],
       [
         'no token',
-        () => answer(204),
+        () => createAnswer(204),
         'challenge_mismatch',
         'The endpoint answered 204 with an empty body instead of the token',
       ],
-      ['an error', () => answer(500), 'unexpected_status', '500'],
-      ['a redirect', () => answer(302), 'redirect_not_followed', '302'],
+      ['an error', () => createAnswer(500), 'unexpected_status', '500'],
+      ['a redirect', () => createAnswer(302), 'redirect_not_followed', '302'],
       [
         'nothing',
         () => ({ kind: 'failure', code: 'timeout', message: 'late', durationMs: 1 }) as const,
@@ -308,8 +308,8 @@ describe('endpoints', () => {
     });
 
     test('makes one attempt without retries, and does not affect the endpoint', async () => {
-      const { id } = await stage.endpoint(webhooks, URL_A);
-      stage.receivers.respondWith(URL_A, () => answer(410));
+      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+      stage.receivers.respondWith(URL_A, () => createAnswer(410));
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       await eventually(async () =>
         expect(await webhooks.deliveries.get({ scopes: [SCOPE], delivery_id: sent.id })).toMatchObject({
@@ -323,7 +323,7 @@ describe('endpoints', () => {
     });
 
     test('sends one event if repeated', async () => {
-      const { id } = await stage.endpoint(webhooks, URL_A);
+      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
       const command = { ...on(id), type: 'shipment.created' };
       const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
       expect(two.id).toBe(one.id);
@@ -332,7 +332,7 @@ describe('endpoints', () => {
     });
 
     test('refuses unknown types', async () => {
-      const { id } = await stage.endpoint(webhooks, URL_A);
+      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
       await expect(webhooks.endpoints.test({ ...on(id), type: 'endpoint.verification' })).rejects.toMatchObject({
         code: 'validation_failed',
         details: [{ param: 'type', code: 'invalid_value' }],
@@ -418,7 +418,7 @@ describe('endpoints', () => {
     });
 
     test('is refused for a delivery after another attempt, and a repeat requests no second attempt', async () => {
-      const { id } = await stage.endpoint(webhooks, URL_A);
+      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
       const { deliveries } = webhooks;
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       const read = () => deliveries.get({ scopes: [SCOPE], delivery_id: sent.id });
@@ -465,7 +465,7 @@ describe('conflicts', () => {
 
   describe('concurrent requests are all carried out', () => {
     test('for one endpoint', async () => {
-      const { id, version } = await stage.endpoint(webhooks, 'https://a.example.com/hook');
+      const { id, version } = await stage.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
       await Promise.all(
         REQUESTS.map((index) => {
           const fields = { description: `the ${index}th` };
@@ -477,7 +477,7 @@ describe('conflicts', () => {
     });
 
     test('for one delivery or one replay', async () => {
-      const { id: endpoint_id } = await stage.endpoint(webhooks, 'https://a.example.com/hook');
+      const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
       const [dead] = await storeDeadLetters(stage, 1, { endpoint_id });
       const replay = await webhooks.replays.create({
         ...stage.command(),

@@ -17,12 +17,12 @@ import {
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
-  newDelivery,
+  createDelivery,
   renderBody,
   addSecret,
   createSandboxEvent,
   resetForNewUrl,
-  validSecrets,
+  selectValidSecrets,
   recordVerification,
 } from '@tracking/webhooks-domain';
 import { type EndpointClients, sendChallenge } from '../endpoints/endpoint-clients.ts';
@@ -54,14 +54,14 @@ import {
 } from '../store/delivery-document.ts';
 import {
   type WebhookEndpoints,
-  endpointNotVerified,
-  validationFailed,
+  endpointNotVerifiedError,
+  validationError,
   isRepeatedCommand,
-  noSuchEndpoint,
-  secretUnreadable,
+  endpointNotFoundError,
+  secretUnreadableError,
 } from '../webhooks-api.ts';
 
-interface EndpointsParts {
+interface EndpointsDependencies {
   readonly store: EndpointStore;
   readonly box: SecretBox;
   readonly clients: EndpointClients;
@@ -76,10 +76,10 @@ interface EndpointsParts {
 
 /** Use cases of endpoints: docs/reference/delivery.md#endpoints. */
 export class Endpoints implements WebhookEndpoints {
-  constructor(private readonly parts: EndpointsParts) {}
+  constructor(private readonly dependencies: EndpointsDependencies) {}
 
   async create(command: CreateEndpoint): Promise<NewWebhookEndpoint> {
-    const { store, box, versions } = this.parts;
+    const { store, box, versions } = this.dependencies;
     const { url, event_types, ...optional } = this.checkFields(command.fields, true);
     if (url === undefined || event_types === undefined) throw new Error('required fields were not checked');
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
@@ -97,17 +97,17 @@ export class Endpoints implements WebhookEndpoints {
       updated_at: command.at,
       revision: 1,
     });
-    if (stored.deleted || !isInScope(stored, command)) throw noSuchEndpoint();
-    return this.withNewSecret(stored, command);
+    if (stored.deleted || !isInScope(stored, command)) throw endpointNotFoundError();
+    return this.revealCreatedSecret(stored, command);
   }
 
   async list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>> {
-    const { items, next } = await this.parts.store.list(request, request);
+    const { items, next } = await this.dependencies.store.list(request, request);
     return { items: items.map(toEndpoint), next };
   }
 
   async get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint> {
-    return toEndpoint(await this.parts.store.require(request, request.endpoint_id));
+    return toEndpoint(await this.dependencies.store.require(request, request.endpoint_id));
   }
 
   async change(command: ChangeEndpoint): Promise<WebhookEndpoint> {
@@ -116,10 +116,10 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
-    const known = await this.parts.store.get(command.endpoint_id);
+    const known = await this.dependencies.store.get(command.endpoint_id);
     // The process that deleted the endpoint may have ended before it notified the owner, which would keep sending
     // pending deliveries.
-    if (known?.deleted && isInScope(known, command)) await this.parts.owner.notify([known.id]);
+    if (known?.deleted && isInScope(known, command)) await this.dependencies.owner.notify([known.id]);
     await this.update(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleteEndpoint(endpoint, command.at);
       return { ...rest, deleted: true, backlog: 'discarding', secrets: [], headers: {} };
@@ -128,36 +128,36 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   async verify(command: EndpointCommand): Promise<WebhookEndpoint> {
-    const { clients, outbound, clock, timeoutMs } = this.parts;
+    const { clients, outbound, clock, timeoutMs } = this.dependencies;
     const { origin } = command;
-    const endpoint = await this.requireSignable(command);
+    const endpoint = await this.requireSignableEndpoint(command);
     if (isRepeatedCommand(endpoint, command)) return toEndpoint(endpoint);
-    const verification = await sendChallenge(clients.remember(endpoint), { outbound, timeoutMs, clock, origin });
+    const verification = await sendChallenge(clients.cacheEndpoint(endpoint), { outbound, timeoutMs, clock, origin });
     // The answer does not apply to a URL that was set in the meantime.
     return this.update(command, (now) => (hasSameUrl(now, endpoint) ? recordVerification(now, verification) : now));
   }
 
   async enable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.update(command, async (endpoint) => {
-      const after = enableEndpoint(endpoint, await readLogMoment(this.parts.eventStore, command.at));
-      if (after === undefined) throw endpointNotVerified();
+      const after = enableEndpoint(endpoint, await readLogMoment(this.dependencies.eventStore, command.at));
+      if (after === undefined) throw endpointNotVerifiedError();
       return after;
     });
   }
 
   async disable(command: EndpointCommand): Promise<WebhookEndpoint> {
     return this.update(command, async (endpoint) => {
-      return disableEndpoint(endpoint, 'manual', await readLogMoment(this.parts.eventStore, command.at));
+      return disableEndpoint(endpoint, 'manual', await readLogMoment(this.dependencies.eventStore, command.at));
     });
   }
 
   async test(command: TestEndpoint): Promise<WebhookDelivery> {
-    const endpoint = await this.requireSignable(command);
-    return this.parts.sandbox.send(command, endpoint);
+    const endpoint = await this.requireSignableEndpoint(command);
+    return this.dependencies.sandbox.send(command, endpoint);
   }
 
   async rotateSecret(asked: RotateSecret): Promise<NewWebhookEndpoint> {
-    const { box, clock } = this.parts;
+    const { box, clock } = this.dependencies;
     // A command that changed nothing the first time may be repeated hours later. The overlap starts only when the
     // secret is rotated.
     const command = { ...asked, at: latestTime(asked.at, clock().toISOString()) };
@@ -170,13 +170,13 @@ export class Endpoints implements WebhookEndpoints {
       const readable = endpoint.secrets.filter(({ sealed }) => box.canOpen(sealed));
       return { ...endpoint, secrets: addSecret(readable, fresh, overlapEnds) };
     };
-    return this.withNewSecret(await this.runCommand(command, rotate, isDone), command);
+    return this.revealCreatedSecret(await this.runCommand(command, rotate, isDone), command);
   }
 
   async revealSecret(command: EndpointCommand): Promise<RevealedSecret> {
-    const { store, box } = this.parts;
+    const { store, box } = this.dependencies;
     const { id, secrets } = await store.require(command, command.endpoint_id);
-    const valid = validSecrets(secrets, command.at);
+    const valid = selectValidSecrets(secrets, command.at);
     requireReadable(box, valid);
     const [newest, ...previous] = valid.map((stored) => ({ ...stored, secret: openSecret(box, id, stored) }));
     if (newest === undefined) throw new Error(`endpoint ${id} has no secret`);
@@ -185,8 +185,8 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   /** Returns the endpoint with the secret that the command created, also if the command is repeated. */
-  private withNewSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
-    const { box } = this.parts;
+  private revealCreatedSecret(endpoint: EndpointDocument, { id }: WebhookCommand): NewWebhookEndpoint {
+    const { box } = this.dependencies;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
     if (made === undefined) throw new Error(`endpoint ${endpoint.id} has no secret`);
     requireReadable(box, [made]);
@@ -194,8 +194,8 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   /** Returns the endpoint if requests to it can be signed. @throws DomainError */
-  private async requireSignable(command: EndpointCommand): Promise<EndpointDocument> {
-    const { store, box } = this.parts;
+  private async requireSignableEndpoint(command: EndpointCommand): Promise<EndpointDocument> {
+    const { store, box } = this.dependencies;
     const endpoint = await store.require(command, command.endpoint_id);
     const headers = Object.values(endpoint.headers).map((sealed) => ({ sealed }));
     requireReadable(box, [...endpoint.secrets, ...headers]);
@@ -203,10 +203,10 @@ export class Endpoints implements WebhookEndpoints {
   }
 
   private checkFields(fields: CreateEndpoint['fields'], required: boolean): Partial<EndpointFields> {
-    const { outbound, versions } = this.parts;
+    const { outbound, versions } = this.dependencies;
     const refuses = (url: string) => outbound.refusalReason(url);
     const { fields: checked, errors } = checkEndpointFields(fields, required, refuses, versions);
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw validationError(errors);
     return checked;
   }
 
@@ -220,10 +220,10 @@ export class Endpoints implements WebhookEndpoints {
     change: EndpointChange,
     isDone?: (before: EndpointDocument) => boolean,
   ): Promise<EndpointDocument> {
-    const { store, clients, owner } = this.parts;
+    const { store, clients, owner } = this.dependencies;
     await store.require(command, command.endpoint_id);
     const after = await store.applyCommand(command, change, isDone);
-    clients.remember(after);
+    clients.cacheEndpoint(after);
     // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
     await owner.notify([command.endpoint_id]);
     return after;
@@ -233,7 +233,7 @@ export class Endpoints implements WebhookEndpoints {
     const { headers, ...plain } = fields;
     // Otherwise, a user who changes the URL could read header values that other users stored.
     const kept = hasSameOrigin(fields.url ?? endpoint.url, endpoint.url) ? endpoint.headers : {};
-    const sealed = headers === undefined ? kept : sealHeaders(this.parts.box, endpoint.id, headers, kept);
+    const sealed = headers === undefined ? kept : sealHeaders(this.dependencies.box, endpoint.id, headers, kept);
     const after = { ...endpoint, ...plain, headers: sealed };
     return after.url === endpoint.url ? after : resetForNewUrl(after, at, endpoint.revision + 1);
   }
@@ -246,10 +246,10 @@ function hasSameOrigin(one: string, other: string): boolean {
 
 /** @throws DomainError if a value was sealed with another key */
 function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
-  if (!sealed.every((each) => box.canOpen(each.sealed))) throw secretUnreadable();
+  if (!sealed.every((each) => box.canOpen(each.sealed))) throw secretUnreadableError();
 }
 
-interface SandboxEventSenderParts {
+interface SandboxEventSenderDependencies {
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
@@ -259,16 +259,16 @@ interface SandboxEventSenderParts {
 
 /** Sends sandbox events to one endpoint. They are recorded like other deliveries and attempted once. */
 export class SandboxEventSender {
-  constructor(private readonly parts: SandboxEventSenderParts) {}
+  constructor(private readonly dependencies: SandboxEventSenderDependencies) {}
 
   async send(command: TestEndpoint, endpoint: EndpointDocument): Promise<WebhookDelivery> {
-    const { payloads, versions, deliveries, owner, addresses } = this.parts;
+    const { payloads, versions, deliveries, owner, addresses } = this.dependencies;
     const type = EVENT_TYPES.find((known) => known === command.type);
     if (type === undefined) {
       const message = `type must be one of ${EVENT_TYPES.join(', ')}.`;
-      throw validationFailed([{ param: 'type', code: 'invalid_value', message }]);
+      throw validationError([{ param: 'type', code: 'invalid_value', message }]);
     }
-    if (!endpoint.verified) throw endpointNotVerified();
+    if (!endpoint.verified) throw endpointNotVerifiedError();
     const { workspace_id, environment, api_version } = endpoint;
     const scope = { workspace_id, environment };
     // The event's id is derived from the command, so that a repeated command finds the event.
@@ -279,7 +279,7 @@ export class SandboxEventSender {
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
     const origin = command.origin && { origin: command.origin };
     const fields = { ...scope, ...about, ...origin, id, endpoint_id: endpoint.id, sandbox: true };
-    const delivery = toDocument(newDelivery(fields, command.at));
+    const delivery = toDocument(createDelivery(fields, command.at));
     const body = renderBody(event, api_version, true, versions);
     await payloads.store([{ id: payload_id, body, created_at: command.at }]);
     const inserted = await deliveries.insert(delivery);

@@ -21,9 +21,14 @@ import {
 } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
-import { type WebhookReplays, endpointNotEnabled, validationFailed, replayCompleted } from '../webhooks-api.ts';
+import {
+  type WebhookReplays,
+  endpointNotEnabledError,
+  validationError,
+  replayCompletedError,
+} from '../webhooks-api.ts';
 
-interface ReplaysParts {
+interface ReplaysDependencies {
   readonly store: ReplayStore;
   readonly queries: DeliveryQueries;
   readonly endpoints: EndpointStore;
@@ -34,10 +39,10 @@ interface ReplaysParts {
 
 /** Use cases of replays: docs/reference/delivery.md#replays. */
 export class Replays implements WebhookReplays {
-  constructor(private readonly parts: ReplaysParts) {}
+  constructor(private readonly dependencies: ReplaysDependencies) {}
 
   async create(command: CreateReplay): Promise<WebhookReplay> {
-    const { store, owner, eventStore } = this.parts;
+    const { store, owner, eventStore } = this.dependencies;
     const { workspace_id, environment, endpoint_id, at, filter } = command;
     const id = `rpl_${hash('sha256', command.id).slice(0, 32)}`;
     let stored = await store.get(id);
@@ -56,12 +61,12 @@ export class Replays implements WebhookReplays {
   }
 
   async list(request: ListReplays): Promise<ItemPage<WebhookReplay>> {
-    const { items, next } = await this.parts.store.list(request, request);
+    const { items, next } = await this.dependencies.store.list(request, request);
     return { items: items.map(toReplay), next };
   }
 
   async get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay> {
-    return toReplay(await this.parts.store.require(request, request.replay_id));
+    return toReplay(await this.dependencies.store.require(request, request.replay_id));
   }
 
   cancel(command: ReplayCommand): Promise<WebhookReplay> {
@@ -69,10 +74,10 @@ export class Replays implements WebhookReplays {
   }
 
   async resume(command: ReplayCommand): Promise<WebhookReplay> {
-    const { endpoint_id, action } = await this.parts.store.require(command, command.replay_id);
+    const { endpoint_id, action } = await this.dependencies.store.require(command, command.replay_id);
     if (action === 'replay') await this.requireEnabled(command, endpoint_id);
     return this.change(command, (replay) => {
-      if (replay.status === 'completed') throw replayCompleted();
+      if (replay.status === 'completed') throw replayCompletedError();
       return resumeReplay(replay);
     });
   }
@@ -81,13 +86,13 @@ export class Replays implements WebhookReplays {
   private async latestEventTime(command: CreateReplay): Promise<Timestamp> {
     const { endpoint_id, at, filter } = command;
     const statuses = recordedStatuses(filter.statuses ?? DEFAULT_REPLAYED_STATUSES);
-    const newest = await this.parts.queries.find([command], { endpoint_id, statuses }, { limit: 1 });
+    const newest = await this.dependencies.queries.find([command], { endpoint_id, statuses }, { limit: 1 });
     return latestTime(at, ...newest.flatMap(({ created_at, event_created_at }) => [created_at, event_created_at]));
   }
 
   /** @throws replay_running */
   private async add(replay: ReplayDocument): Promise<ReplayDocument> {
-    const { store, owner } = this.parts;
+    const { store, owner } = this.dependencies;
     try {
       return await store.add(replay);
     } catch (error) {
@@ -98,16 +103,16 @@ export class Replays implements WebhookReplays {
   }
 
   private async change(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
-    const after = await this.parts.store.applyCommand(command, change);
+    const after = await this.dependencies.store.applyCommand(command, change);
     // Notify even if nothing changed: a repeated command may mean that the owner was not notified the first time.
-    if (after.action === 'discard') this.parts.discarding.job.wake();
-    else await this.parts.owner.notify([after.endpoint_id]);
+    if (after.action === 'discard') this.dependencies.discarding.job.wake();
+    else await this.dependencies.owner.notify([after.endpoint_id]);
     return toReplay(after);
   }
 
   /** @throws not_found, endpoint_not_enabled */
   private async requireEnabled(scope: Scope, endpointId: string): Promise<void> {
-    if (!isEnabled(await this.parts.endpoints.require(scope, endpointId))) throw endpointNotEnabled();
+    if (!isEnabled(await this.dependencies.endpoints.require(scope, endpointId))) throw endpointNotEnabledError();
   }
 }
 
@@ -123,7 +128,7 @@ export function checkFilter(filter: CreateReplay['filter'], latest: Timestamp): 
   const until = filter.until === undefined || filter.until > latest ? latest : filter.until;
   if (since !== null && since > until) {
     const message = `Must not be later than ${filter.until === until ? '`until`' : 'now'}.`;
-    throw validationFailed([{ param: 'since', code: 'invalid_value', message }]);
+    throw validationError([{ param: 'since', code: 'invalid_value', message }]);
   }
   return { since, until, event_types, statuses, reasons };
 }

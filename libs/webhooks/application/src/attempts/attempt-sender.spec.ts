@@ -1,4 +1,4 @@
-import { type AttemptOutcome, newDelivery } from '@tracking/webhooks-domain';
+import { type AttemptOutcome, createDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { FailureLog } from './attempt-sender.ts';
 
@@ -7,7 +7,7 @@ const success: AttemptOutcome = { kind: 'success' };
 const failure: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', message: 'no answer in time' } };
 const endpoint = { id: 'whe_1', workspace_id: 'wsp_1', url: 'https://user:pass@a.example.com' } as EndpointDocument;
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const delivery = newDelivery(
+const delivery = createDelivery(
   {
     id: 'dlv_1',
     workspace_id: 'wsp_1',

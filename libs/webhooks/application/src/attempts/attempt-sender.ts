@@ -7,7 +7,7 @@ import type {
   OutboundHttp,
   OutboundResponse,
 } from '@tracking/ports';
-import { type AttemptOutcome, type FinishedAttempt, judgeAnswer, urlRevision } from '@tracking/webhooks-domain';
+import { type AttemptOutcome, type FinishedAttempt, classifyAnswer, getUrlRevision } from '@tracking/webhooks-domain';
 import type { EndpointClient } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
@@ -31,7 +31,7 @@ export interface AttemptResult {
   readonly processTimes: { readonly startedAt: number; readonly endedAt: number };
 }
 
-interface AttemptSenderParts {
+interface AttemptSenderDependencies {
   readonly outbound: OutboundHttp;
   readonly timeoutMs: number;
   readonly time: ProcessTime;
@@ -45,8 +45,8 @@ export class AttemptSender {
   private readonly seconds: Histogram;
   private readonly untilDelivered: Histogram;
 
-  constructor(private readonly parts: AttemptSenderParts) {
-    const { metrics } = parts;
+  constructor(private readonly dependencies: AttemptSenderDependencies) {
+    const { metrics } = dependencies;
     this.made = metrics.counter('webhook_attempts_total', 'Number of attempts, by outcome', ['outcome']);
     this.seconds = metrics.histogram('webhook_attempt_seconds', 'Duration of an attempt', ['outcome']);
     const help = 'Time from event to delivery, for deliveries that succeeded at the first attempt';
@@ -58,7 +58,7 @@ export class AttemptSender {
    * the endpoint. A canceled attempt is made again.
    */
   async send(owned: OwnedEndpoint, { client, delivery, body }: PreparedAttempt): Promise<AttemptResult | undefined> {
-    const { outbound, timeoutMs, time } = this.parts;
+    const { outbound, timeoutMs, time } = this.dependencies;
     const { event_id: id, event_type: type } = delivery;
     const event = { id, type, traceparent: attemptTraceparent(delivery) };
     const startedAt = time.now();
@@ -81,7 +81,7 @@ export class AttemptSender {
         endedAt: ended.toISOString(),
         manual,
         outcome,
-        urlRevision: urlRevision(client.endpoint),
+        urlRevision: getUrlRevision(client.endpoint),
       },
       log: { at, duration_ms: Math.round(answer.durationMs), ...toLoggedAnswer(answer), error, manual },
       processTimes: { startedAt, endedAt },
@@ -101,15 +101,15 @@ export class AttemptSender {
     }
     const { endpoint_id: endpoint, id, event_id: event } = delivery;
     const about = { endpoint, delivery: id, event, ...traceFields(delivery), outcome, duration_ms: durationMs };
-    this.parts.logger.debug(about, 'webhooks: an attempt was made');
+    this.dependencies.logger.debug(about, 'webhooks: an attempt was made');
   }
 }
 
 function toOutcome(answer: OutboundResponse | OutboundFailure, ended: Date): AttemptOutcome {
-  if (answer.kind === 'failure') return judgeAnswer(answer, ended.getTime());
+  if (answer.kind === 'failure') return classifyAnswer(answer, ended.getTime());
   const { statusCode, headers } = answer;
   const { 'retry-after': retryAfter, date } = headers;
-  return judgeAnswer({ kind: 'response', statusCode, retryAfter, date }, ended.getTime());
+  return classifyAnswer({ kind: 'response', statusCode, retryAfter, date }, ended.getTime());
 }
 
 function toLoggedAnswer(
@@ -126,7 +126,7 @@ function toLoggedAnswer(
  */
 const FAILURE_LOG_PAUSE_MS = 60_000;
 
-interface LatestReport {
+interface LastLoggedResult {
   readonly isFailing: boolean;
   /** Time of the report, on the monotonic clock. */
   readonly at: number;
@@ -138,7 +138,7 @@ interface LatestReport {
  * is attempted again after the pause.
  */
 export class FailureLog {
-  private readonly reports = new WeakMap<object, LatestReport>();
+  private readonly reports = new WeakMap<object, LastLoggedResult>();
 
   /** @param now returns the time on the monotonic clock, in milliseconds */
   constructor(

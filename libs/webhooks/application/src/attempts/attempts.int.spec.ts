@@ -3,7 +3,7 @@ import { eventually, simulateDelay } from '@tracking/testing';
 import { type RetryPolicy, requestRetry } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../operation-types.ts';
@@ -30,7 +30,7 @@ afterEach(() => stage.close());
 
 const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
 const about = (delivery_id: string) => ({ ...stage.command(), delivery_id });
-const failing: FakeBehaviour = () => answer(500, { 'x-from': 'receiver' }, 'sorry');
+const failing: FakeBehaviour = () => createAnswer(500, { 'x-from': 'receiver' }, 'sorry');
 /** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
   let count = 0;
@@ -47,8 +47,10 @@ describe('an attempt', () => {
   beforeEach(async () => void (webhooks = await stage.start({ policy: ONCE_SOON })));
 
   test('has the headers of a delivery and a verifiable signature', async () => {
-    const { id, secret } = await stage.endpoint(webhooks, URL_A, { headers: { Authorization: 'Bearer mine' } });
-    const event = stage.event({ type: 'milestone.recorded' });
+    const { id, secret } = await stage.createEnabledEndpoint(webhooks, URL_A, {
+      headers: { Authorization: 'Bearer mine' },
+    });
+    const event = stage.addEvent({ type: 'milestone.recorded' });
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     const [request] = stage.receivers.deliveriesAt(URL_A);
@@ -70,12 +72,12 @@ describe('an attempt', () => {
   });
 
   test('is retried with the same bytes and a new signature', async () => {
-    const { id, secret } = await stage.endpoint(webhooks, URL_A);
+    const { id, secret } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => ((stage.clockOffset += 2_000), answer(500))),
+      first(1, () => ((stage.clockOffset += 2_000), createAnswer(500))),
     );
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
     const [one, two] = stage.receivers.deliveriesAt(URL_A);
@@ -90,9 +92,9 @@ describe('an attempt', () => {
 
   test('is a span in the trace of the causing request, across restarts', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, failing);
-    const event = stage.event();
+    const event = stage.addEvent();
     const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
     await stage.send(stage.message(event, headers));
     await untilIs(id, event.id, { attempts_count: 2 });
@@ -116,10 +118,10 @@ describe('an attempt', () => {
   test.each([undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`])(
     'of an event with traceparent %j belongs to a trace of that event',
     async (traceparent) => {
-      await stage.endpoint(webhooks, URL_A);
-      await stage.endpoint(webhooks, URL_B);
+      await stage.createEnabledEndpoint(webhooks, URL_A);
+      await stage.createEnabledEndpoint(webhooks, URL_B);
       stage.receivers.respondWith(URL_A, first(1, failing));
-      const event = stage.event();
+      const event = stage.addEvent();
       await stage.send(stage.message(event, { traceparent }));
       const sent = await eventually(() => {
         const requests = [...stage.receivers.deliveriesAt(URL_A), ...stage.receivers.deliveriesAt(URL_B)];
@@ -137,7 +139,7 @@ describe('an attempt', () => {
     const process = new KillableProcess();
     process.clockOffset = -3_600_000;
     webhooks = await stage.start({}, process);
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
     await untilIs(id, sent.event_id, { status: 'succeeded' });
     await webhooks.deliveries.retry(about(sent.id));
@@ -145,9 +147,9 @@ describe('an attempt', () => {
   });
 
   test('that fails is logged once for its endpoint, and so is the next success', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(3, failing));
-    await stage.publish(stage.event(), stage.event(), stage.event(), stage.event());
+    await stage.publish(stage.addEvent(), stage.addEvent(), stage.addEvent(), stage.addEvent());
     await eventually(async () => {
       expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
     });
@@ -160,12 +162,12 @@ describe('an attempt', () => {
   });
 
   test('logs that it was sent again, and its outcome', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => ({ ...answer(500), resent: true })),
+      first(1, () => ({ ...createAnswer(500), resent: true })),
     );
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts).toMatchObject([{ status_code: 500, resent: true }, { status_code: 200 }]);
@@ -173,9 +175,9 @@ describe('an attempt', () => {
   });
 
   test('is logged with its outcome', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const delivery = await untilIs(id, event.id, { status: 'succeeded' });
     const times = { at: expect.any(String) as string, duration_ms: expect.any(Number) as number, manual: false };
@@ -201,27 +203,27 @@ describe('an attempt', () => {
   });
 
   test('without an answer is logged with the reason', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => timedOut),
+      first(1, () => TIMEOUT_FAILURE),
     );
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts[0]).toMatchObject({ status_code: null, response: null, error: { code: 'timeout' } });
   });
 
   test("respects the endpoint's maximum concurrency", async () => {
-    await stage.endpoint(webhooks, URL_A, { max_concurrency: 3 });
-    await stage.endpoint(webhooks, URL_B);
+    await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 3 });
+    await stage.createEnabledEndpoint(webhooks, URL_B);
     const slowly: FakeBehaviour = async () => {
       await simulateDelay(5);
-      return answer(200);
+      return createAnswer(200);
     };
     stage.receivers.respondWith(URL_A, slowly);
     stage.receivers.respondWith(URL_B, slowly);
-    await stage.publish(...Array.from({ length: 60 }, () => stage.event()));
+    await stage.publish(...Array.from({ length: 60 }, () => stage.addEvent()));
     await eventually(async () =>
       expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
     );
@@ -233,9 +235,9 @@ describe('an attempt', () => {
 describe('a delivery that keeps failing', () => {
   test('becomes a dead letter at the end of its window, and is announced', async () => {
     webhooks = await stage.start({ policy: SHORT });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, failing);
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const attempted = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
     const { attempts } = attempted;
@@ -243,7 +245,7 @@ describe('a delivery that keeps failing', () => {
     expect(span).toBeGreaterThanOrEqual(SHORT.windowMs);
     // A slow process fits no attempt between the first and the last.
     expect(attempts.length).toBeGreaterThanOrEqual(2);
-    const [message, ...more] = await stage.messages(DEAD_LETTERS_TOPIC, 1);
+    const [message, ...more] = await stage.readMessages(DEAD_LETTERS_TOPIC, 1);
     expect(more).toEqual([]);
     expect(message).toMatchObject({ key: id, headers: { 'event-id': event.id } });
     expect(JSON.parse(message?.value ?? '')).toMatchObject({
@@ -267,10 +269,10 @@ describe('a delivery that keeps failing', () => {
 
   test('succeeds if its last attempt does', async () => {
     webhooks = await stage.start({ policy: SHORT });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const begin = Date.now();
-    stage.receivers.respondWith(URL_A, ({ at }) => answer(at < begin + SHORT.windowMs ? 500 : 200));
-    const event = stage.event();
+    stage.receivers.respondWith(URL_A, ({ at }) => createAnswer(at < begin + SHORT.windowMs ? 500 : 200));
+    const event = stage.addEvent();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
     expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(0);
@@ -278,9 +280,9 @@ describe('a delivery that keeps failing', () => {
 
   test('keeps its schedule across restarts', async () => {
     webhooks = await stage.start({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const { next_attempt_at } = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.stop();
@@ -294,9 +296,9 @@ describe('a delivery that keeps failing', () => {
 
   test('is attempted after an outage of ours that lasted longer than its window', async () => {
     webhooks = await stage.start();
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
-    const [failed, untried] = [stage.event(), stage.event()];
+    const [failed, untried] = [stage.addEvent(), stage.addEvent()];
     await stage.publish(failed);
     await untilIs(id, failed.id, { status: 'retrying' });
     await webhooks.stop();
@@ -311,12 +313,12 @@ describe('a delivery that keeps failing', () => {
 describe('an endpoint that answers 410', () => {
   test('is disabled; the delivery becomes a dead letter, and others wait until it is enabled', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => answer(410)),
+      first(1, () => createAnswer(410)),
     );
-    const [one, two] = [stage.event(), stage.event()];
+    const [one, two] = [stage.addEvent(), stage.addEvent()];
     await stage.publish(one);
     await stage.publish(two);
     await eventually(async () =>
@@ -342,11 +344,11 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
   test('are disabled once it is reachable, without delaying other endpoints', async () => {
     webhooks = await stage.start({ policy: NEVER, maxInFlight: 2 });
     for (const url of GONE) {
-      await stage.endpoint(webhooks, url);
-      stage.receivers.respondWith(url, () => answer(410));
+      await stage.createEnabledEndpoint(webhooks, url);
+      stage.receivers.respondWith(url, () => createAnswer(410));
     }
     stage.logIsAway = true;
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     const dead = { statuses: ['dead_lettered'] };
     await eventually(async () => expect(await stage.deliveries(webhooks, dead)).toHaveLength(GONE.length));
     stage.logIsAway = false;
@@ -356,13 +358,13 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
 
   test('are disabled before their process has stopped', async () => {
     webhooks = await stage.start({ policy: NEVER, drainMs: 10_000 });
-    await stage.endpoint(webhooks, URL_A);
+    await stage.createEnabledEndpoint(webhooks, URL_A);
     let stopped: Promise<void> = Promise.resolve();
     stage.receivers.respondWith(URL_A, () => {
       stopped = webhooks.stop();
-      return answer(410);
+      return createAnswer(410);
     });
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
     await stopped;
     expect(await statuses()).toEqual([[URL_A, 'disabled']]);
@@ -370,14 +372,14 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
 });
 
 describe('an endpoint that answers 429 with Retry-After', () => {
-  const holding: FakeBehaviour = () => answer(429, { 'retry-after': '60' });
+  const holding: FakeBehaviour = () => createAnswer(429, { 'retry-after': '60' });
 
   test('gets nothing for that time, and no attempt is consumed', async () => {
     webhooks = await stage.start({ policy: ONCE_SOON });
-    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    const other = await stage.endpoint(webhooks, URL_B);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const other = await stage.createEnabledEndpoint(webhooks, URL_B);
     stage.receivers.respondWith(URL_A, first(1, holding));
-    const events = [stage.event(), stage.event(), stage.event()];
+    const events = [stage.addEvent(), stage.addEvent(), stage.addEvent()];
     for (const event of events) await stage.publish(event);
     for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1));
@@ -385,7 +387,7 @@ describe('an endpoint that answers 429 with Retry-After', () => {
     // Also in another process.
     await webhooks.stop();
     webhooks = await stage.start({ policy: ONCE_SOON });
-    const late = stage.event();
+    const late = stage.addEvent();
     await stage.publish(late);
     await untilIs(other.id, late.id, { status: 'succeeded' });
     expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);
@@ -395,15 +397,15 @@ describe('an endpoint that answers 429 with Retry-After', () => {
 
   test('is not held at another URL', async () => {
     webhooks = await stage.start({ policy: ONCE_SOON });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, holding);
-    const held = stage.event();
+    const held = stage.addEvent();
     await stage.publish(held);
     await untilIs(id, held.id, { status: 'retrying' });
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
     await webhooks.endpoints.verify(on(id));
     await webhooks.endpoints.enable(on(id));
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
@@ -412,9 +414,9 @@ describe('an endpoint that answers 429 with Retry-After', () => {
 
   test('gets the last attempt after a hold that ends beyond the window', async () => {
     webhooks = await stage.start({ policy: SHORT });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, holding);
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'retrying', attempts_count: 1 });
     stage.clockOffset = 61_000;
@@ -426,20 +428,20 @@ describe('in the middle of retries', () => {
   let other: WebhookEndpoint;
   beforeEach(async () => {
     webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1_000 } });
-    other = await stage.endpoint(webhooks, URL_B, { event_types: ['document.approved'] });
+    other = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['document.approved'] });
   });
 
   /** Resolves when everything that was due has been handled, shown by another endpoint's delivery. */
   async function overtaken(): Promise<void> {
-    const event = stage.event({ type: 'document.approved' });
+    const event = stage.addEvent({ type: 'document.approved' });
     await stage.publish(event);
     await untilIs(other.id, event.id, { status: 'succeeded' });
   }
 
   test('disabling holds pending deliveries and their windows; enabling continues', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
     stage.receivers.respondWith(URL_A, failing);
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
@@ -455,9 +457,12 @@ describe('in the middle of retries', () => {
   });
 
   test('deleting discards pending deliveries and keeps the log', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1, event_types: ['shipment.created'] });
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, {
+      max_concurrency: 1,
+      event_types: ['shipment.created'],
+    });
     stage.receivers.respondWith(URL_A, failing);
-    const events = Array.from({ length: 30 }, () => stage.event());
+    const events = Array.from({ length: 30 }, () => stage.addEvent());
     await stage.publish(...events);
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]));
     await webhooks.endpoints.remove(on(id));
@@ -466,7 +471,7 @@ describe('in the middle of retries', () => {
     );
     await overtaken();
     const count = stage.receivers.deliveriesAt(URL_A).length;
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     stage.clockOffset = 3_600_000;
     await overtaken();
     expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(count);
@@ -478,14 +483,14 @@ describe('in the middle of retries', () => {
   });
 
   test('deleting during an attempt ends the delivery with it', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     stage.receivers.respondWith(URL_A, async () => {
       await released;
-      return answer(500);
+      return createAnswer(500);
     });
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1));
     await webhooks.endpoints.remove(on(id));
@@ -497,9 +502,9 @@ describe('in the middle of retries', () => {
 describe('requests of a person', () => {
   test('a retry is one attempt and keeps the schedule', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(2, failing));
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const before = await untilIs(id, event.id, { status: 'retrying' });
     expect(await webhooks.deliveries.retry(about(before.id))).toMatchObject({ id: before.id, status: 'retrying' });
@@ -512,24 +517,24 @@ describe('requests of a person', () => {
 
   test('a retried dead letter that fails again stays one; one that succeeds is a success', async () => {
     webhooks = await stage.start({ policy: { ...SHORT, windowMs: 1 } });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, failing);
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
-    stage.receivers.respondWith(URL_A, () => answer(200));
+    stage.receivers.respondWith(URL_A, () => createAnswer(200));
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'succeeded' });
-    expect(await stage.messages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
+    expect(await stage.readMessages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
   });
 
   test('a retry is sent to enabled endpoints only', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, failing);
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const delivery = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
@@ -543,12 +548,12 @@ describe('requests of a person', () => {
 
   test('a retry waits neither for a hold nor for due deliveries', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => answer(503, { 'retry-after': '3600' })),
+      first(1, () => createAnswer(503, { 'retry-after': '3600' })),
     );
-    const [one, two] = [stage.event(), stage.event()];
+    const [one, two] = [stage.addEvent(), stage.addEvent()];
     await stage.publish(one);
     const held = await untilIs(id, one.id, { status: 'retrying' });
     await stage.publish(two);
@@ -560,7 +565,7 @@ describe('requests of a person', () => {
 
   test('a test reaches a disabled endpoint, however many retries wait', async () => {
     webhooks = await stage.start();
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
     const letters = await storeDeadLetters(stage, 300, { endpoint_id: id });
     const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
@@ -578,9 +583,9 @@ describe('requests of a person', () => {
 
   test('discarding ends a delivery; a success cannot be discarded', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(URL_A, first(1, failing));
-    const [one, two] = [stage.event(), stage.event()];
+    const [one, two] = [stage.addEvent(), stage.addEvent()];
     await stage.publish(one);
     const delivery = await untilIs(id, one.id, { status: 'retrying' });
     expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
@@ -596,7 +601,7 @@ describe('requests of a person', () => {
 
   test('discarding during an attempt takes effect, unless it was delivered', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     for (const [status, end] of [
       [500, 'discarded'],
       [200, 'succeeded'],
@@ -605,9 +610,9 @@ describe('requests of a person', () => {
       const released = new Promise<void>((resolve) => (release = resolve));
       stage.receivers.respondWith(URL_A, async () => {
         await released;
-        return answer(status);
+        return createAnswer(status);
       });
-      const event = stage.event();
+      const event = stage.addEvent();
       await stage.publish(event);
       const delivery = await untilIs(id, event.id, { status: 'pending' });
       await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).at(-1)?.body).toContain(event.id));
@@ -621,13 +626,13 @@ describe('requests of a person', () => {
 describe('the log', () => {
   test('is listed newest first, page by page, with every filter', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const a = await stage.endpoint(webhooks, URL_A);
-    const b = await stage.endpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
+    const a = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const b = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
     stage.receivers.respondWith(URL_B, failing);
     const events = [];
     for (let n = 0; n < 6; n += 1) {
       stage.clockOffset += 1_000;
-      const event = stage.event({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
+      const event = stage.addEvent({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
       events.push(event);
       await stage.publish(event);
       await untilIs(a.id, event.id, { status: 'succeeded' });

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -27,15 +27,15 @@ const attemptCount = () => stage.receivers.deliveriesAt(URL).length;
 
 describe('an endpoint of a process whose wall clock is set', () => {
   test.each([3 * HOUR, -3 * HOUR])('gets new events at once after %i ms with attempts in progress', async (step) => {
-    await stage.endpoint(webhooks, URL);
+    await stage.createEnabledEndpoint(webhooks, URL);
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(URL, () => gate.promise.then(() => answer(200)));
-    await stage.publish(...Array.from({ length: 4 }, () => stage.event()));
+    stage.receivers.respondWith(URL, () => gate.promise.then(() => createAnswer(200)));
+    await stage.publish(...Array.from({ length: 4 }, () => stage.addEvent()));
     await eventually(() => expect(attemptCount()).toBe(4));
     process.clockOffset += step;
     gate.resolve();
     for (let sent = 5; sent <= 10; sent += 1) {
-      await stage.publish(stage.event());
+      await stage.publish(stage.addEvent());
       await eventually(() => expect(attemptCount()).toBe(sent));
     }
   });
@@ -43,12 +43,12 @@ describe('an endpoint of a process whose wall clock is set', () => {
   test.each(['by the same process', 'by the next process'])(
     'is attempted after days forward and back %s',
     async (by) => {
-      await stage.endpoint(webhooks, URL);
-      stage.receivers.respondWith(URL, () => answer(500));
-      await stage.publish(stage.event());
+      await stage.createEnabledEndpoint(webhooks, URL);
+      stage.receivers.respondWith(URL, () => createAnswer(500));
+      await stage.publish(stage.addEvent());
       await eventually(() => expect(attemptCount()).toBeGreaterThan(1));
       process.clockOffset += DAYS;
-      await stage.publish(stage.event());
+      await stage.publish(stage.addEvent());
       const before = attemptCount();
       await eventually(() => expect(attemptCount()).toBeGreaterThan(before + 4));
       process.clockOffset -= DAYS;
@@ -56,7 +56,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
         await webhooks.stop();
         webhooks = await stage.start({ policy: SOON });
       }
-      stage.receivers.respondWith(URL, () => answer(200));
+      stage.receivers.respondWith(URL, () => createAnswer(200));
       await eventually(
         async () => {
           const [all] = [await webhooks.deliveries.list({ scopes: [SCOPE], filter: {}, limit: 10 })];
@@ -68,13 +68,13 @@ describe('an endpoint of a process whose wall clock is set', () => {
   );
 
   test('waits no longer than it asked for with Retry-After', async () => {
-    await stage.endpoint(webhooks, URL);
-    stage.receivers.respondWith(URL, () => answer(429, { 'retry-after': '1' }));
+    await stage.createEnabledEndpoint(webhooks, URL);
+    stage.receivers.respondWith(URL, () => createAnswer(429, { 'retry-after': '1' }));
     process.clockOffset += DAYS;
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await eventually(() => expect(attemptCount()).toBe(1));
     process.clockOffset -= DAYS;
-    stage.receivers.respondWith(URL, () => answer(200));
+    stage.receivers.respondWith(URL, () => createAnswer(200));
     await eventually(() => expect(attemptCount()).toBe(2), { deadlineMs: 10_000 });
   });
 });

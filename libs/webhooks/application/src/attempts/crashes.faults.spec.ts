@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -38,9 +38,9 @@ async function run(dieAt: number, before: boolean) {
   const scope = { ...SCOPE, workspace_id };
   const setUp = await stage.start(SETTINGS);
   const urls = [URL_A, URL_B, URL_C, URL_D].map((url) => `${url}/${workspace_id}`);
-  for (const url of urls) await stage.endpoint(setUp, url, { max_concurrency: 1 }, scope);
+  for (const url of urls) await stage.createEnabledEndpoint(setUp, url, { max_concurrency: 1 }, scope);
   await setUp.stop();
-  await stage.publish(...Array.from({ length: BEFORE }, () => stage.event(scope)));
+  await stage.publish(...Array.from({ length: BEFORE }, () => stage.addEvent(scope)));
   stage.clockOffset += 1_000;
   const refused = new Set<string>();
   const accepted: string[] = [];
@@ -48,21 +48,21 @@ async function run(dieAt: number, before: boolean) {
     const id = headers['service-event-id'] ?? '';
     if (!refused.has(id)) {
       refused.add(id);
-      return answer(500);
+      return createAnswer(500);
     }
     accepted.push(`a ${id}`);
-    return answer(200);
+    return createAnswer(200);
   });
   stage.receivers.respondWith(urls[1] ?? '', ({ headers }) => {
     accepted.push(`b ${headers['service-event-id'] ?? ''}`);
-    return answer(200);
+    return createAnswer(200);
   });
-  const waken = Promise.withResolvers<ReturnType<typeof answer>>();
+  const waken = Promise.withResolvers<ReturnType<typeof createAnswer>>();
   let isFirst = true;
   stage.receivers.respondWith(urls[2] ?? '', ({ headers }) => {
     if (isFirst) {
       isFirst = false;
-      return answer(500);
+      return createAnswer(500);
     }
     accepted.push(`c ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
@@ -77,15 +77,15 @@ async function run(dieAt: number, before: boolean) {
     if (mortal.dead) return;
     const got = (name: string) => new Set(accepted.filter((one) => one.startsWith(name))).size;
     expect(['a', 'b', 'c', 'd'].map(got)).toEqual([BEFORE, BEFORE, 1, 1]);
-    expect(await stage.lag()).toBe(0);
+    expect(await stage.readLag()).toBe(0);
   });
-  await stage.publish(...Array.from({ length: EVENTS }, () => stage.event(scope)));
+  await stage.publish(...Array.from({ length: EVENTS }, () => stage.addEvent(scope)));
   await eventually(async () => {
-    if (!mortal.dead) expect(await stage.lag()).toBe(0);
+    if (!mortal.dead) expect(await stage.readLag()).toBe(0);
   });
   const late = first.metrics.value('webhook_deliveries_recorded_late_total');
   const putOff = first.metrics.value('webhook_deliveries_put_off_total');
-  waken.resolve(answer(200));
+  waken.resolve(createAnswer(200));
   const all = async (webhooks: typeof setUp) => {
     const done = await stage.deliveries(webhooks, { statuses: ['succeeded'] }, scope);
     expect(done).toHaveLength(EXPECTED);

@@ -30,7 +30,9 @@ test('publishes a dead letter without its event, or skips it, if the broker refu
     },
   });
   await stage.start({}, process);
-  const told = (await stage.messages(DEAD_LETTERS_TOPIC, 3)).map(({ value }) => JSON.parse(value) as { id: string });
+  const told = (await stage.readMessages(DEAD_LETTERS_TOPIC, 3)).map(
+    ({ value }) => JSON.parse(value) as { id: string },
+  );
   expect(told.map(({ id }) => id).toSorted()).toEqual(
     letters
       .map(({ id }) => id)

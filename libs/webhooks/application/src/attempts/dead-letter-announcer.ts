@@ -32,7 +32,7 @@ const DEAD_LETTERS_PER_READ = 50;
 /** Interval at which the job checks for dead letters of other processes. */
 const SWEEP_INTERVAL_MS = 5_000;
 
-interface DeadLetterAnnouncerParts {
+interface DeadLetterAnnouncerDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly broker: MessageBroker;
   readonly messages: DeadLetterMessages;
@@ -52,8 +52,8 @@ export class DeadLetterAnnouncer {
   readonly job: LeaderElectedJob;
   private readonly announced: Counter;
 
-  constructor(private readonly parts: DeadLetterAnnouncerParts) {
-    const { leases, logger, metrics } = parts;
+  constructor(private readonly dependencies: DeadLetterAnnouncerDependencies) {
+    const { leases, logger, metrics } = dependencies;
     this.announced = metrics.counter('webhook_dead_letters_total', 'Deliveries that became dead letters');
     this.job = new LeaderElectedJob({
       leases,
@@ -68,16 +68,16 @@ export class DeadLetterAnnouncer {
 
   private async sweep(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const found = await this.parts.deliveries.find({
+      const found = await this.dependencies.deliveries.find({
         filter: { queue: ANNOUNCEMENT_QUEUE },
         sort: { fields: ['due_at', 'id'] },
         limit: DEAD_LETTERS_PER_READ,
       });
       if (found.length === 0 || ending.aborted) return;
-      await this.parts.events.recordDeadLetters(found);
+      await this.dependencies.events.recordDeadLetters(found);
       await this.publish(found);
-      const at = this.parts.clock().toISOString();
-      await Promise.all(found.map((delivery) => this.storeAnnounced(delivery, at)));
+      const at = this.dependencies.clock().toISOString();
+      await Promise.all(found.map((delivery) => this.storeAnnouncementTime(delivery, at)));
       this.announced.add(found.length);
     }
   }
@@ -87,18 +87,18 @@ export class DeadLetterAnnouncer {
    * its dead letter.
    */
   private async publish(found: readonly DeliveryDocument[]): Promise<void> {
-    const messages = await this.parts.messages.build(found);
+    const messages = await this.dependencies.messages.build(found);
     if (await this.tryPublish(messages)) return;
     for (const [index, message] of messages.entries()) {
-      if ((await this.tryPublish([message])) || (await this.tryPublish([withoutEvent(message)]))) continue;
+      if ((await this.tryPublish([message])) || (await this.tryPublish([omitEvent(message)]))) continue;
       const { id: delivery, endpoint_id: endpoint } = found[index] ?? {};
-      this.parts.logger.warn({ delivery, endpoint }, 'webhooks: the dead letter topic refused a message');
+      this.dependencies.logger.warn({ delivery, endpoint }, 'webhooks: the dead letter topic refused a message');
     }
   }
 
   private async tryPublish(messages: readonly Message[]): Promise<boolean> {
     try {
-      await this.parts.broker.publish(DEAD_LETTERS_TOPIC, messages);
+      await this.dependencies.broker.publish(DEAD_LETTERS_TOPIC, messages);
       return true;
     } catch (error) {
       if (error instanceof MessageRefused) return false;
@@ -109,12 +109,16 @@ export class DeadLetterAnnouncer {
   /**
    * Marks the dead letter as announced. Retries if other fields changed in the meantime, because it has been published.
    */
-  private async storeAnnounced(delivery: DeliveryDocument, at: string): Promise<void> {
+  private async storeAnnouncementTime(delivery: DeliveryDocument, at: string): Promise<void> {
     let current: DeliveryDocument | undefined = delivery;
     while (current?.status === 'dead_lettered' && current.announced_at === null) {
-      if (await this.parts.deliveries.replace(toDocument(markAnnounced(current, at)), { revision: current.revision }))
+      if (
+        await this.dependencies.deliveries.replace(toDocument(markAnnounced(current, at)), {
+          revision: current.revision,
+        })
+      )
         return;
-      current = await this.parts.deliveries.get(delivery.id);
+      current = await this.dependencies.deliveries.get(delivery.id);
     }
   }
 }
@@ -126,7 +130,7 @@ const MAX_ANSWER_CHARS = 1_000;
 /** Maximum size of the event in a message. Larger events are omitted, because a broker accepts 1 MiB by default. */
 const MAX_EVENT_CHARS = 256 * 1_024;
 
-interface DeadLetterMessagesParts {
+interface DeadLetterMessagesDependencies {
   readonly endpoints: Pick<EndpointStore, 'get'>;
   readonly attempts: Collection<AttemptDocument>;
   readonly payloads: Collection<PayloadDocument>;
@@ -138,10 +142,10 @@ interface DeadLetterMessagesParts {
  * docs/guides/dead-letters.md
  */
 export class DeadLetterMessages {
-  constructor(private readonly parts: DeadLetterMessagesParts) {}
+  constructor(private readonly dependencies: DeadLetterMessagesDependencies) {}
 
   async build(deadLetters: readonly DeliveryDocument[]): Promise<readonly Message[]> {
-    const { endpoints, payloads, attempts } = this.parts;
+    const { endpoints, payloads, attempts } = this.dependencies;
     const ids = [...new Set(deadLetters.map(({ endpoint_id }) => endpoint_id))];
     const [known, bodies, earlier] = await Promise.all([
       Promise.all(ids.map((id) => endpoints.get(id))),
@@ -176,7 +180,7 @@ export class DeadLetterMessages {
 
   /** Returns instructions for delivering the event again once its endpoint works. */
   private replayInstructions(id: string): JsonValue {
-    const { baseUrl } = this.parts.addresses;
+    const { baseUrl } = this.dependencies.addresses;
     return {
       delivery_url: `${baseUrl}/v1/webhook_deliveries/${id}`,
       ...{ method: 'POST', url: `${baseUrl}/v1/webhook_dead_letters/replay`, body: { delivery_ids: [id] } },
@@ -186,7 +190,7 @@ export class DeadLetterMessages {
 }
 
 /** Returns the message without its event. */
-function withoutEvent(message: Message): Message {
+function omitEvent(message: Message): Message {
   return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
 }
 

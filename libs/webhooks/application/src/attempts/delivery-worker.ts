@@ -1,5 +1,5 @@
 import type { Collection } from '@tracking/ports';
-import { type Random, type RetryPolicy, applyAttempt, urlRevision } from '@tracking/webhooks-domain';
+import { type Random, type RetryPolicy, applyAttempt, getUrlRevision } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
@@ -20,7 +20,7 @@ import {
 import type { AttemptSender, FailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './dead-letter-announcer.ts';
 
-export interface DeliveryWorkerParts {
+export interface DeliveryWorkerDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
   /** The same collection, for writes that are repeated if a power cut loses them. */
   readonly repeatable: Collection<DeliveryDocument>;
@@ -65,7 +65,7 @@ export class PayloadMissing extends Error {
  *                                └───────────── due again later ─────────────┘
  */
 export class DeliveryWorker {
-  constructor(private readonly parts: DeliveryWorkerParts) {}
+  constructor(private readonly dependencies: DeliveryWorkerDependencies) {}
 
   /**
    * Attempts the delivery and stores the outcome.
@@ -78,7 +78,7 @@ export class DeliveryWorker {
     pending: PendingDelivery,
     answered: () => void,
   ): Promise<DeliveryDocument | undefined> {
-    const { engines, sender, announcer } = this.parts;
+    const { engines, sender, announcer } = this.dependencies;
     const prepared = await engines.retryUntilDone('preparing an attempt', () => this.prepare(owned, pending));
     if (!('body' in prepared)) return prepared.delivery;
     const { client, delivery } = prepared;
@@ -98,12 +98,12 @@ export class DeliveryWorker {
 
   /** Gathers an attempt's inputs and rechecks that it is still due. @throws PayloadMissing */
   private async prepare(owned: OwnedEndpoint, pending: PendingDelivery): Promise<PreparedAttempt | SkippedAttempt> {
-    const { clients, payloads, time } = this.parts;
-    const client = clients.getFresh(owned.id) ?? (await clients.read(owned.id));
+    const { clients, payloads, time } = this.dependencies;
+    const client = clients.getFreshClient(owned.id) ?? (await clients.read(owned.id));
     if (client === undefined) return { delivery: undefined };
     owned.setEndpoint(client.endpoint);
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
-    const delivery = await this.readCurrent(pending);
+    const delivery = await this.readCurrentDelivery(pending);
     if (delivery === undefined || !owned.isDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getCached(delivery.payload_id) ?? (await payloads.read(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
@@ -113,10 +113,10 @@ export class DeliveryWorker {
   }
 
   /** Reads the delivery again if it has waited here for long, or was attempted before. */
-  private async readCurrent({ id, delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
+  private async readCurrentDelivery({ id, delivery, knownAt }: PendingDelivery): Promise<DeliveryDocument | undefined> {
     const isUntried = delivery.attempts_count === 0;
-    const isFresh = performance.now() - knownAt <= this.parts.freshnessMs;
-    return isUntried && isFresh ? delivery : this.parts.deliveries.get(id);
+    const isFresh = performance.now() - knownAt <= this.dependencies.freshnessMs;
+    return isUntried && isFresh ? delivery : this.dependencies.deliveries.get(id);
   }
 
   /** Records the outcome before the next attempt may begin, so that a hold takes effect in time. */
@@ -129,7 +129,7 @@ export class DeliveryWorker {
     // The outcome at a former URL does not apply to the current one.
     if (!hasSameUrl(attempted, owned.endpoint)) return;
     const { startedAt, endedAt } = made.processTimes;
-    this.parts.failures.record(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
+    this.dependencies.failures.record(owned, delivery, made, owned.state.concurrency?.failingSince ?? null);
     owned.state.recordOutcome(attempted, made.finished.outcome, startedAt, endedAt);
   }
 
@@ -138,13 +138,13 @@ export class DeliveryWorker {
    * former URL does not end the delivery.
    */
   private async refreshEndpoint(owned: OwnedEndpoint): Promise<void> {
-    const { engines, clients } = this.parts;
+    const { engines, clients } = this.dependencies;
     const client = await engines.retryUntilDone('reading an endpoint', () => clients.read(owned.id));
     if (client !== undefined) owned.setEndpoint(client.endpoint);
   }
 
   private openStatsHour(owned: OwnedEndpoint, { log }: AttemptResult): Promise<CountOutcome> {
-    const { engines, stats } = this.parts;
+    const { engines, stats } = this.dependencies;
     return engines.retryUntilDone('opening an hour of statistics', () => stats.startCounting(owned, log.at));
   }
 
@@ -159,8 +159,8 @@ export class DeliveryWorker {
     { finished, log }: AttemptResult,
     endpoint: EndpointDocument,
   ): Promise<DeliveryDocument | undefined> {
-    const { repeatable, recounts, policy, random, engines } = this.parts;
-    const context = { policy, pauses: endpoint.pauses, random, urlRevision: urlRevision(endpoint) };
+    const { repeatable, recounts, policy, random, engines } = this.dependencies;
+    const context = { policy, pauses: endpoint.pauses, random, urlRevision: getUrlRevision(endpoint) };
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
     return engines.retryUntilDone('storing an outcome', async () => {
@@ -173,7 +173,7 @@ export class DeliveryWorker {
         const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
         tried = { ...settled, latest_attempt: attempt };
         if (current.latest_attempt !== undefined) await this.storeEarlierAttempt(current.id, current.latest_attempt);
-        if (tried.status !== 'discarded') await recounts.requestForRestored([current]);
+        if (tried.status !== 'discarded') await recounts.requestForRestoredDeliveries([current]);
         if (await repeatable.replace(tried, { revision: current.revision })) return tried;
         current = await repeatable.get(known.id);
       }
@@ -186,11 +186,11 @@ export class DeliveryWorker {
    * an interruption it is in both places rather than in none.
    */
   private async storeEarlierAttempt(deliveryId: string, attempt: WebhookAttempt): Promise<void> {
-    await this.parts.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });
+    await this.dependencies.attempts.upsert({ id: attemptId(deliveryId, attempt.number), ...attempt });
   }
 
   private async saveHealth(owned: OwnedEndpoint): Promise<void> {
-    const { engines, endpoints, time } = this.parts;
+    const { engines, endpoints, time } = this.dependencies;
     await engines.retryUntilDone("storing an endpoint's health", () => endpoints.saveHealth(owned, time.now()));
   }
 }

@@ -1,11 +1,11 @@
 import type { Lease } from '@tracking/ports';
-import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, newDelivery } from '@tracking/webhooks-domain';
+import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, createDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { SetTimer } from '../scheduling/timing.ts';
 import { toDocument } from '../store/delivery-document.ts';
 import { PayloadMissing } from './delivery-worker.ts';
-import { Dispatcher, type DispatcherParts } from './dispatcher.ts';
+import { Dispatcher, type DispatcherDependencies } from './dispatcher.ts';
 import { UNSET_CLOCK } from '../../test/unset-clock.ts';
 
 const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
@@ -35,7 +35,7 @@ function wait(owned: OwnedEndpoint, id: string): void {
   const at = new Date(NOW - 1).toISOString();
   const about = { workspace_id: 'wsp_1', environment: 'live', endpoint_id: 'whe_1', payload_id: 'p' } as const;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: at, sandbox: false };
-  owned.add(toDocument(newDelivery({ ...about, ...event, id }, at)), 0, owned.room);
+  owned.add(toDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
 }
 
 test('a delivery whose body is not stored yet waits before its next try, also while its endpoint recovers', async () => {
@@ -44,7 +44,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
   wait(owned, 'dlv_2');
   const tried: string[] = [];
   const timers: number[] = [];
-  const attempt: DispatcherParts['worker']['attempt'] = (_owned, { id }) => {
+  const attempt: DispatcherDependencies['worker']['attempt'] = (_owned, { id }) => {
     tried.push(id);
     // Bounded, since tries that follow each other without a pause let nothing else run.
     return tried.length < 6 ? Promise.reject(new PayloadMissing(id)) : Promise.resolve(undefined);
@@ -62,7 +62,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     maxInFlight: 100,
     worker: { attempt },
     setTimer,
-  } as unknown as DispatcherParts);
+  } as unknown as DispatcherDependencies);
   dispatcher.onChange(owned);
   await new Promise(setImmediate);
   expect([tried, timers, owned.isRecovering]).toEqual([['dlv_1', 'dlv_2'], [500], true]);

@@ -18,7 +18,7 @@ import type { FailingAlarm } from './endpoint-events.ts';
 /** Interval at which spare time is checked while an endpoint waits for it. */
 const SPARE_TIME_POLL_MS = 5;
 
-export interface DispatcherParts {
+export interface DispatcherDependencies {
   readonly endpoints: OwnedEndpoints;
   readonly worker: Pick<DeliveryWorker, 'attempt'>;
   readonly alarm: FailingAlarm;
@@ -55,8 +55,8 @@ export class Dispatcher implements EndpointObserver {
   /** Endpoints that are being disabled after a 410. */
   private readonly disabling = new Set<Promise<void>>();
 
-  constructor(private readonly parts: DispatcherParts) {
-    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readLoopTime } = parts;
+  constructor(private readonly dependencies: DispatcherDependencies) {
+    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readLoopTime } = dependencies;
     this.scheduler = new FairScheduler(maxInFlight);
     this.later = new DelayQueue(time, (owned) => this.onChange(owned), setTimer);
     this.loopTime = loopTime;
@@ -98,28 +98,28 @@ export class Dispatcher implements EndpointObserver {
    * due delivery.
    */
   private scheduleNext(owned: OwnedEndpoint): void {
-    const { endpoints, time } = this.parts;
+    const { endpoints, time } = this.dependencies;
     const gone = owned.state.beginDisabling();
     if (gone !== undefined) this.disable(owned, gone);
     if (owned.state.isDropped || this.isStopping) return;
     const now = time.now();
-    owned.followClock();
-    if (endpoints.needsRead(owned)) void endpoints.fill(owned);
+    owned.adjustToClockSteps();
+    if (endpoints.needsRead(owned)) void endpoints.fillEndpoint(owned);
     this.watchFailures(owned, now);
     if (owned.hasRecovered) void this.endRecovery(owned);
-    if (owned.canTake(now)) return this.scheduler.add(owned);
-    if (owned.state.wantsReplay(now) && this.admitsReplay(owned)) void this.takeFromReplay(owned);
-    for (const moment of [owned.nextMoment, owned.state.replay?.nextMoment(now)]) {
+    if (owned.canTakeDelivery(now)) return this.scheduler.add(owned);
+    if (owned.state.wantsReplay(now) && this.admitsReplay(owned)) void this.takeDeliveriesFromReplay(owned);
+    for (const moment of [owned.nextMoment, owned.state.replay?.nextStoreTime(now)]) {
       if (moment !== undefined) this.later.schedule(owned, moment);
     }
   }
 
   private beginAttempts(): void {
-    while (!this.isStopping && this.unsettled.size < 2 * this.parts.maxInFlight) {
+    while (!this.isStopping && this.unsettled.size < 2 * this.dependencies.maxInFlight) {
       const owned = this.scheduler.next();
       if (owned === undefined) return;
-      if (!this.admits(owned)) continue;
-      const item = owned.take(this.parts.time.now());
+      if (!this.admitsEndpoint(owned)) continue;
+      const item = owned.takeDelivery(this.dependencies.time.now());
       if (item !== undefined) this.startAttempt(owned, item);
       this.scheduleNext(owned);
     }
@@ -132,7 +132,7 @@ export class Dispatcher implements EndpointObserver {
       owned.state.markAnswered(item.id);
       this.onChange(owned);
     };
-    const work = this.parts.worker
+    const work = this.dependencies.worker
       .attempt(owned, item, answered)
       .then(
         (after) => this.completeAttempt(owned, item, after),
@@ -147,7 +147,7 @@ export class Dispatcher implements EndpointObserver {
   }
 
   private completeAttempt(owned: OwnedEndpoint, { id }: PendingDelivery, after: DeliveryDocument | undefined): void {
-    const room = this.parts.endpoints.room(owned);
+    const room = this.dependencies.endpoints.getFreeCapacity(owned);
     if (!owned.completeAttempt(id, after, performance.now(), room)) void this.discardBacklog(owned);
   }
 
@@ -155,14 +155,14 @@ export class Dispatcher implements EndpointObserver {
   private handleFailure(owned: OwnedEndpoint, item: PendingDelivery, error: unknown): void {
     const { delivery } = item;
     const isPayloadMissing = error instanceof PayloadMissing && delivery.manual_at === null && !delivery.sandbox;
-    const waits = owned.returnToWindow(item, isPayloadMissing, this.parts.time.now());
-    if (!waits || this.parts.engines.ended.aborted) return;
+    const waits = owned.returnToWindow(item, isPayloadMissing, this.dependencies.time.now());
+    if (!waits || this.dependencies.engines.ended.aborted) return;
     const about = { endpoint: owned.id, delivery: item.id, ...traceFields(delivery), reason: String(error) };
-    if (isPayloadMissing) this.parts.logger.debug(about, 'webhooks: an attempt is waiting for its payload');
-    else this.parts.logger.error(about, 'webhooks: an attempt could not be made');
+    if (isPayloadMissing) this.dependencies.logger.debug(about, 'webhooks: an attempt is waiting for its payload');
+    else this.dependencies.logger.error(about, 'webhooks: an attempt could not be made');
   }
 
-  private admits(owned: OwnedEndpoint): boolean {
+  private admitsEndpoint(owned: OwnedEndpoint): boolean {
     const isAdmitted = this.pacing.admits(owned, this.loopTime());
     if (!isAdmitted) this.awaitSpareTime();
     return isAdmitted;
@@ -179,26 +179,27 @@ export class Dispatcher implements EndpointObserver {
     if (this.isStopping) return;
     this.spareTimeTimer ??= setTimeout(() => {
       this.spareTimeTimer = undefined;
-      for (let owned = this.nextPaced(); owned !== undefined; owned = this.nextPaced()) this.onChange(owned);
+      for (let owned = this.findNextPacedEndpoint(); owned !== undefined; owned = this.findNextPacedEndpoint())
+        this.onChange(owned);
       if (this.pacing.isAwaited) this.awaitSpareTime();
     }, SPARE_TIME_POLL_MS);
   }
 
-  private nextPaced(): OwnedEndpoint | undefined {
+  private findNextPacedEndpoint(): OwnedEndpoint | undefined {
     return this.pacing.next(this.loopTime());
   }
 
   /** Reports a failing endpoint, or sets a timer for its report. */
   private watchFailures(owned: OwnedEndpoint, now: number): void {
-    const due = this.parts.alarm.dueAt(owned);
+    const due = this.dependencies.alarm.getReportTime(owned);
     if (due <= now) void this.reportFailures(owned);
     else if (due < Infinity) this.later.schedule(owned, due);
   }
 
   private async reportFailures(owned: OwnedEndpoint): Promise<void> {
-    const { alarm, engines } = this.parts;
+    const { alarm, engines } = this.dependencies;
     owned.state.beginReporting();
-    await engines.retryOrLog('reporting a failing endpoint', () => alarm.raise(owned));
+    await engines.retryOrLog('reporting a failing endpoint', () => alarm.raiseAlarm(owned));
     owned.state.endReporting();
     this.onChange(owned);
   }
@@ -208,7 +209,7 @@ export class Dispatcher implements EndpointObserver {
    * unreachable it must not block attempts at other endpoints.
    */
   private disable(owned: OwnedEndpoint, endpoint: EndpointDocument): void {
-    const { gone, engines } = this.parts;
+    const { gone, engines } = this.dependencies;
     const work = engines
       .retryOrLog('disabling an endpoint', async () => owned.setEndpoint(await gone.disable(endpoint)))
       .then((isDisabled) => {
@@ -220,16 +221,16 @@ export class Dispatcher implements EndpointObserver {
   }
 
   private async endRecovery(owned: OwnedEndpoint): Promise<void> {
-    const { endpoints, engines, time } = this.parts;
+    const { endpoints, engines, time } = this.dependencies;
     owned.state.endRecovery();
     await engines.retryOrLog('storing endpoint health', () => endpoints.saveHealth(owned, time.now()));
   }
 
-  private async takeFromReplay(owned: OwnedEndpoint): Promise<void> {
-    const { engines, replaying } = this.parts;
+  private async takeDeliveriesFromReplay(owned: OwnedEndpoint): Promise<void> {
+    const { engines, replaying } = this.dependencies;
     const replay = owned.state.beginReplaying();
     await engines.retryOrLog('replaying', async () => {
-      if (!(await replay.takeMore())) await replaying.refresh(owned);
+      if (!(await replay.takeDeliveries())) await replaying.refresh(owned);
     });
     owned.state.endReplaying();
     if (owned.endpoint.deleted) await this.discardBacklog(owned);
@@ -238,7 +239,7 @@ export class Dispatcher implements EndpointObserver {
 
   /** Discards a delivery that was recorded, deferred or replayed while its endpoint was being deleted. */
   private async discardBacklog(owned: OwnedEndpoint): Promise<void> {
-    const { endpoints, backlogs, engines } = this.parts;
+    const { endpoints, backlogs, engines } = this.dependencies;
     endpoints.drop(owned);
     await engines.retryOrLog("marking an endpoint's backlog", () => backlogs.request(owned.id));
   }

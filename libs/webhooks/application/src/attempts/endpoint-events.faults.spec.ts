@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
@@ -29,10 +29,10 @@ async function run(dieAt: number, before: boolean) {
   const scope: Scope = { ...SCOPE, workspace_id: `wsp_${dieAt}_${String(before)}` };
   const [faulty, ...others] = URLS.map((name) => `https://${name}.example.com/${scope.workspace_id}`);
   const setUp = await stage.start({ policy: POLICY });
-  const { id } = await stage.endpoint(setUp, String(faulty), { event_types: ['*', FAILING, DEAD] }, scope);
-  for (const url of others) await stage.endpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
-  stage.receivers.respondWith(String(faulty), () => answer(500));
-  await stage.publish(stage.event(scope), stage.event(scope));
+  const { id } = await stage.createEnabledEndpoint(setUp, String(faulty), { event_types: ['*', FAILING, DEAD] }, scope);
+  for (const url of others) await stage.createEnabledEndpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
+  stage.receivers.respondWith(String(faulty), () => createAnswer(500));
+  await stage.publish(stage.addEvent(scope), stage.addEvent(scope));
   const attempted = (times: number, webhooks = setUp) =>
     eventually(async () => {
       const found = await stage.deliveries(webhooks, { endpoint_id: id }, scope);

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { EVENT_HEADERS, type EventEnvelope } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 
@@ -28,7 +28,9 @@ let webhooks: RunningWebhooks;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   stage.receivers.respondWith(FAULTY, (request) =>
-    request.headers['service-event-type'] === 'endpoint.verification' ? stage.receivers.answerOk(request) : answer(500),
+    request.headers['service-event-type'] === 'endpoint.verification'
+      ? stage.receivers.answerOk(request)
+      : createAnswer(500),
   );
 });
 afterEach(async () => {
@@ -51,10 +53,10 @@ const untilTold = (times = 1) =>
 /** Once this event is delivered, all earlier ones were handled. */
 async function another(url = OTHER): Promise<void> {
   const before = stage.receivers.deliveriesAt(url).length;
-  await stage.publish(stage.event({ type: 'document.uploaded' }));
+  await stage.publish(stage.addEvent({ type: 'document.uploaded' }));
   await eventually(() => expect(stage.receivers.deliveriesAt(url).length).toBeGreaterThan(before));
 }
-const other = () => stage.endpoint(webhooks, OTHER, { event_types: ['document.uploaded'] });
+const other = () => stage.createEnabledEndpoint(webhooks, OTHER, { event_types: ['document.uploaded'] });
 const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
 const statusOf = (endpoint_id: string, event_id: string) =>
   stage.delivery(webhooks, endpoint_id, event_id).then(({ status }) => status);
@@ -64,10 +66,13 @@ describe('the event about a dead letter', () => {
 
   test('is sent to the other endpoints that subscribe to it, in the trace of the request', async () => {
     const secret = 'Bearer of the receiver';
-    const faulty = await stage.endpoint(webhooks, FAULTY, { event_types: ['*', DEAD], headers: { token: secret } });
-    const listener = await stage.endpoint(webhooks, TOLD, OPERATING);
-    await stage.endpoint(webhooks, OTHER, { event_types: ['*', FAILING] });
-    const event = stage.event();
+    const faulty = await stage.createEnabledEndpoint(webhooks, FAULTY, {
+      event_types: ['*', DEAD],
+      headers: { token: secret },
+    });
+    const listener = await stage.createEnabledEndpoint(webhooks, TOLD, OPERATING);
+    await stage.createEnabledEndpoint(webhooks, OTHER, { event_types: ['*', FAILING] });
+    const event = stage.addEvent();
     const trace = '0af7651916cd43dd8448eb211c80319c';
     const header = {
       [EVENT_HEADERS.traceparent]: `00-${trace}-b7ad6b7169203331-01`,
@@ -99,15 +104,15 @@ describe('the event about a dead letter', () => {
       { ...SCOPE, workspace_id: 'wsp_two' },
       { ...SCOPE, environment: 'test' as const },
     ];
-    for (const scope of scopes) await stage.endpoint(webhooks, OTHER, OPERATING, scope);
-    const disabled = await stage.endpoint(webhooks, OTHER, OPERATING);
+    for (const scope of scopes) await stage.createEnabledEndpoint(webhooks, OTHER, OPERATING, scope);
+    const disabled = await stage.createEnabledEndpoint(webhooks, OTHER, OPERATING);
     await webhooks.endpoints.disable(on(disabled.id));
-    const removed = await stage.endpoint(webhooks, OTHER, OPERATING);
+    const removed = await stage.createEnabledEndpoint(webhooks, OTHER, OPERATING);
     await webhooks.endpoints.remove(on(removed.id));
     await webhooks.endpoints.create({ ...stage.command(), fields: { url: OTHER, ...OPERATING } });
-    await stage.endpoint(webhooks, FAULTY);
-    await stage.endpoint(webhooks, TOLD, OPERATING);
-    await stage.publish(stage.event());
+    await stage.createEnabledEndpoint(webhooks, FAULTY);
+    await stage.createEnabledEndpoint(webhooks, TOLD, OPERATING);
+    await stage.publish(stage.addEvent());
     const { id } = await untilTold();
     for (const scope of [SCOPE, ...scopes]) {
       const found = await stage.deliveries(webhooks, { event_type: DEAD }, scope);
@@ -116,9 +121,9 @@ describe('the event about a dead letter', () => {
   });
 
   test('is sent again after a replay that fails', async () => {
-    const faulty = await stage.endpoint(webhooks, FAULTY);
-    await stage.endpoint(webhooks, TOLD, OPERATING);
-    const event = stage.event();
+    const faulty = await stage.createEnabledEndpoint(webhooks, FAULTY);
+    await stage.createEnabledEndpoint(webhooks, TOLD, OPERATING);
+    const event = stage.addEvent();
     await stage.publish(event);
     const first = await untilTold();
     const { id } = await stage.delivery(webhooks, faulty.id, event.id);
@@ -130,23 +135,23 @@ describe('the event about a dead letter', () => {
   });
 
   test('is told of what an endpoint gave up for itself', async () => {
-    const gone = await stage.endpoint(webhooks, FAULTY);
-    stage.receivers.respondWith(FAULTY, () => answer(410));
-    await stage.endpoint(webhooks, TOLD, OPERATING);
-    await stage.publish(stage.event());
+    const gone = await stage.createEnabledEndpoint(webhooks, FAULTY);
+    stage.receivers.respondWith(FAULTY, () => createAnswer(410));
+    await stage.createEnabledEndpoint(webhooks, TOLD, OPERATING);
+    await stage.publish(stage.addEvent());
     expect((await untilTold()).data['endpoint']).toMatchObject({ id: gone.id });
   });
 
   test('is not sent about deliveries of such events: two failing endpoints do not notify each other', async () => {
-    await stage.endpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
-    stage.receivers.respondWith(TOLD, () => answer(500));
+    await stage.createEnabledEndpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
+    stage.receivers.respondWith(TOLD, () => createAnswer(500));
     const id = await registered(TOLD);
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await eventually(async () =>
       expect(await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] })).toHaveLength(1),
     );
     await eventually(() => expect(webhooks.metrics.value('webhook_dead_letters_total')).toBe(2));
-    expect(await stage.messages(DEAD_LETTERS_TOPIC, 2)).toHaveLength(2);
+    expect(await stage.readMessages(DEAD_LETTERS_TOPIC, 2)).toHaveLength(2);
     expect(await stage.deliveries(webhooks, { event_type: DEAD })).toHaveLength(1);
   });
 
@@ -155,9 +160,9 @@ describe('the event about a dead letter', () => {
     stage.receivers.respondWith(url, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification'
         ? stage.receivers.answerOk(request)
-        : answer(500),
+        : createAnswer(500),
     );
-    return (await stage.endpoint(webhooks, url, OPERATING)).id;
+    return (await stage.createEnabledEndpoint(webhooks, url, OPERATING)).id;
   }
 });
 
@@ -165,13 +170,13 @@ describe('the event about a failing endpoint', () => {
   beforeEach(async () => {
     webhooks = await stage.start({ policy: LONG });
     await other();
-    await stage.endpoint(webhooks, TOLD, OPERATING);
+    await stage.createEnabledEndpoint(webhooks, TOLD, OPERATING);
   });
 
   /** An endpoint with one failed attempt, and another two minutes later. */
   async function failsSince() {
-    const { id } = await stage.endpoint(webhooks, FAULTY);
-    const event = stage.event();
+    const { id } = await stage.createEnabledEndpoint(webhooks, FAULTY);
+    const event = stage.addEvent();
     await stage.publish(event);
     const attempted = async (attempts_count: number) =>
       eventually(async () =>
@@ -205,23 +210,23 @@ describe('the event about a failing endpoint', () => {
 
   test('is sent again after an answer in between, and not if it answered within the hour', async () => {
     const { id } = await failsSince();
-    stage.receivers.respondWith(FAULTY, () => answer(200));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(FAULTY, () => createAnswer(200));
+    await stage.publish(stage.addEvent());
     await eventually(() => expect(stage.receivers.deliveriesAt(FAULTY)).toHaveLength(3));
     stage.clockOffset += HOUR;
     await another();
     expect(told()).toEqual([]);
-    stage.receivers.respondWith(FAULTY, () => answer(503));
-    const failed = stage.event();
+    stage.receivers.respondWith(FAULTY, () => createAnswer(503));
+    const failed = stage.addEvent();
     await stage.publish(failed);
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('retrying'));
     stage.clockOffset += HOUR;
     const first = await untilTold();
-    stage.receivers.respondWith(FAULTY, () => answer(200));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(FAULTY, () => createAnswer(200));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('succeeded'));
-    stage.receivers.respondWith(FAULTY, () => answer(503));
-    const again = stage.event();
+    stage.receivers.respondWith(FAULTY, () => createAnswer(503));
+    const again = stage.addEvent();
     await stage.publish(again);
     await eventually(async () => expect(await statusOf(id, again.id)).toBe('retrying'));
     stage.clockOffset += HOUR + 1_000;
@@ -240,7 +245,7 @@ describe('the event about a failing endpoint', () => {
     stage.clockOffset += 2 * HOUR;
     await another();
     expect(told()).toEqual([]);
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     expect((await untilTold()).data['endpoint']).toMatchObject({ id });
   });
@@ -270,8 +275,8 @@ describe('the event about a failing endpoint', () => {
     await webhooks.stop();
     webhooks = await stage.start({ policy: LONG });
     stage.clockOffset += 5 * HOUR;
-    stage.receivers.respondWith(FAULTY, () => answer(200));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(FAULTY, () => createAnswer(200));
+    await stage.publish(stage.addEvent());
     await eventually(async () =>
       expect(await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['succeeded'] })).toHaveLength(1),
     );

@@ -48,10 +48,10 @@ describe('the alarm of a failing endpoint', () => {
   test('is raised once for a period of failures', async () => {
     const owned = failing();
     const { alarm: subject, told } = alarm(() => undefined);
-    expect(subject.dueAt(owned)).toBe(START + HOUR_MS);
-    await subject.raise(owned);
+    expect(subject.getReportTime(owned)).toBe(START + HOUR_MS);
+    await subject.raiseAlarm(owned);
     expect(told).toMatchObject([{ since: new Date(START).toISOString(), reason: { code: 'timeout' } }]);
-    expect(subject.dueAt(owned)).toBe(Infinity);
+    expect(subject.getReportTime(owned)).toBe(Infinity);
   });
 
   test('is not recorded for failures that began in the meantime', async () => {
@@ -61,10 +61,10 @@ describe('the alarm of a failing endpoint', () => {
       owned.state.recordOutcome(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
       owned.state.recordOutcome(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
     });
-    await subject.raise(owned);
+    await subject.raiseAlarm(owned);
     // The report time is still unset: nothing of the former period was recorded.
     expect(owned.state.createFailingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
-    expect(subject.dueAt(owned)).toBe(START + 2 * HOUR_MS + 1);
+    expect(subject.getReportTime(owned)).toBe(START + 2 * HOUR_MS + 1);
   });
 
   test('is not raised for a former URL', async () => {
@@ -72,7 +72,7 @@ describe('the alarm of a failing endpoint', () => {
     const { alarm: subject, told } = alarm(() => {
       owned.setEndpoint({ ...owned.endpoint, url_revision: 2, revision: 2 });
     });
-    await subject.raise(owned);
+    await subject.raiseAlarm(owned);
     expect([told, owned.state.concurrency]).toEqual([[], undefined]);
   });
 });

@@ -52,7 +52,7 @@ export class EndpointEvents {
   }
 }
 
-interface FailingAlarmParts {
+interface FailingAlarmDependencies {
   readonly endpoints: OwnedEndpoints;
   readonly events: EndpointEvents;
   /** Time without a successful attempt after which an endpoint is reported, in milliseconds. */
@@ -62,25 +62,25 @@ interface FailingAlarmParts {
 
 /** Reports a failing endpoint to the other endpoints, once for each period of failures. */
 export class FailingAlarm {
-  constructor(private readonly parts: FailingAlarmParts) {}
+  constructor(private readonly dependencies: FailingAlarmDependencies) {}
 
   /**
    * Returns the time of this process at which the endpoint is to be reported; Infinity if it is not to be reported.
    */
-  dueAt(owned: OwnedEndpoint): number {
-    return owned.reportDueAt(this.parts.afterMs);
+  getReportTime(owned: OwnedEndpoint): number {
+    return owned.reportDueAt(this.dependencies.afterMs);
   }
 
   /**
    * Reports the failing endpoint. The report is stored before the event is recorded, and marked as done afterwards, so
    * that a next owner repeats the same report or none.
    */
-  async raise(owned: OwnedEndpoint): Promise<void> {
-    const { endpoints, events, time } = this.parts;
+  async raiseAlarm(owned: OwnedEndpoint): Promise<void> {
+    const { endpoints, events, time } = this.dependencies;
     const report = owned.state.createFailingReport(time.now());
     if (report === undefined) return;
     const { endpoint, since, at, reason } = report;
-    owned.state.recordReport(report, false);
+    owned.state.recordFailureReport(report, false);
     const isOurs = await endpoints.saveHealth(owned, time.now());
     // The endpoint's URL may have changed in the meantime.
     if (isOurs && owned.state.isForCurrentUrl(report)) {
@@ -90,7 +90,7 @@ export class FailingAlarm {
         reason,
       });
     }
-    owned.state.recordReport(report, true);
+    owned.state.recordFailureReport(report, true);
     await endpoints.saveHealth(owned, time.now());
   }
 }
@@ -98,7 +98,7 @@ export class FailingAlarm {
 /** UUID namespace of the events' ids. */
 const EVENT_ID_NAMESPACE = '4c1a7d0e-6f0b-4b52-9d0a-7b1f0c6a2e35';
 
-interface EventContent {
+interface EndpointEventContent {
   /** Key of the occurrence, the same each time the occurrence is announced. */
   readonly key: string;
   readonly at: Timestamp;
@@ -109,7 +109,7 @@ interface EventContent {
 function createEndpointEvent(
   endpoint: EndpointDocument,
   type: EndpointEventType,
-  { key, at, data }: EventContent,
+  { key, at, data }: EndpointEventContent,
 ): RecordableEvent {
   const { id, workspace_id, environment } = endpoint;
   return {

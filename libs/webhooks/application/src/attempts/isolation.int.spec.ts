@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually, propertyRounds, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { type FakeBehaviour, answer, timedOut } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -47,17 +47,17 @@ describe('endpoints that hang', () => {
     const gate = Promise.withResolvers<void>();
     const hung = Array.from({ length: 20 }, (_, index) => `https://hung-${index}.example.com/`);
     for (const url of hung) {
-      await stage.endpoint(webhooks, url);
-      stage.receivers.respondWith(url, () => gate.promise.then(() => timedOut));
+      await stage.createEnabledEndpoint(webhooks, url);
+      stage.receivers.respondWith(url, () => gate.promise.then(() => TIMEOUT_FAILURE));
     }
-    const healthy = await stage.endpoint(webhooks, URL_A);
+    const healthy = await stage.createEnabledEndpoint(webhooks, URL_A);
     // The initial limits of all hanging endpoints together exceed what they may occupy.
-    const { data } = stage.event();
-    await stage.publish(...Array.from({ length: 4 }, () => stage.event({ data })));
+    const { data } = stage.addEvent();
+    await stage.publish(...Array.from({ length: 4 }, () => stage.addEvent({ data })));
     await eventually(() => expect(webhooks.metrics.value('webhook_attempts_in_flight')).toBeGreaterThan(hung.length));
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
-      await stage.publish(stage.event());
+      await stage.publish(stage.addEvent());
       await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(sent));
     }
     await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(54));
@@ -76,10 +76,10 @@ describe('an endpoint that keeps failing', () => {
   test('waits while the process is busy with others, and continues in spare time', async () => {
     const time = busyLoop();
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, FAILING);
-    await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(FAILING, () => answer(500));
-    await stage.publish(...Array.from({ length: 200 }, () => stage.event()));
+    const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
+    await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(FAILING, () => createAnswer(500));
+    await stage.publish(...Array.from({ length: 200 }, () => stage.addEvent()));
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(200));
     const made = () => stage.receivers.deliveriesAt(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
@@ -101,13 +101,13 @@ describe('an endpoint that keeps failing', () => {
   test("receives a person's requests immediately", async () => {
     busyLoop();
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, FAILING);
-    stage.receivers.respondWith(FAILING, () => answer(500));
-    const event = stage.event();
+    const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
+    stage.receivers.respondWith(FAILING, () => createAnswer(500));
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
-    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
-    await stage.consumed();
+    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
+    await stage.waitUntilConsumed();
     const asked = (await stage.delivery(webhooks, id, event.id)).id;
     await webhooks.deliveries.retry({ ...stage.command(), delivery_id: asked });
     await eventually(async () => expect((await stage.delivery(webhooks, id, event.id)).attempts_count).toBe(2));
@@ -117,11 +117,11 @@ describe('an endpoint that keeps failing', () => {
   test('receives new events immediately after it answered again, and its backlog in spare time', async () => {
     const time = busyLoop();
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, FAILING);
+    const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
     let isFailing = true;
-    stage.receivers.respondWith(FAILING, () => answer(isFailing ? 500 : 200));
-    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
-    await stage.consumed();
+    stage.receivers.respondWith(FAILING, () => createAnswer(isFailing ? 500 : 200));
+    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
+    await stage.waitUntilConsumed();
     await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(5));
     const [waiting] = await stage.deliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
     isFailing = false;
@@ -136,7 +136,7 @@ describe('an endpoint that keeps failing', () => {
 
     const made = stage.receivers.deliveriesAt(FAILING).length;
     stage.clockOffset += 1_000;
-    await stage.publish(...Array.from({ length: 50 }, () => stage.event()));
+    await stage.publish(...Array.from({ length: 50 }, () => stage.addEvent()));
     await eventually(() => expect(stage.receivers.deliveriesAt(FAILING)).toHaveLength(made + 50));
   });
 });
@@ -150,18 +150,18 @@ describe('a workspace whose receivers answer slowly', () => {
     ['another endpoint of its own', SCOPE],
   ])('does not delay %s', async (_name, scope) => {
     webhooks = await stage.start({ maxInFlight: 64 });
-    for (const url of SLOW) await stage.endpoint(webhooks, url, { max_concurrency: 100 });
+    for (const url of SLOW) await stage.createEnabledEndpoint(webhooks, url, { max_concurrency: 100 });
     // By then each of them may have occupied every attempt.
-    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
-    for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => answer(200)));
-    await stage.publish(...Array.from({ length: 50 }, () => stage.event()));
+    for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => createAnswer(200)));
+    await stage.publish(...Array.from({ length: 50 }, () => stage.addEvent()));
     const atGate = () => webhooks.metrics.value('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
 
-    await stage.endpoint(webhooks, URL_A, {}, scope);
-    await stage.publish(...Array.from({ length: 10 }, () => stage.event(scope)));
+    await stage.createEnabledEndpoint(webhooks, URL_A, {}, scope);
+    await stage.publish(...Array.from({ length: 10 }, () => stage.addEvent(scope)));
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(10));
     expect(atGate()).toBeGreaterThan(40);
     gate.resolve();
@@ -175,14 +175,14 @@ describe('an endpoint that is behind', () => {
   test('does not delay its neighbor while its deliveries are stored, and receives all of them in order', async () => {
     const process = new FlakyProcess();
     webhooks = await stage.start({}, process);
-    const { id } = await stage.endpoint(webhooks, SLOW, { max_concurrency: 1 });
-    await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
+    await stage.createEnabledEndpoint(webhooks, URL_A);
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => answer(200)));
-    const events: ReturnType<typeof stage.event>[] = [];
+    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createAnswer(200)));
+    const events: ReturnType<typeof stage.addEvent>[] = [];
     const publish = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
-        events.push(stage.event());
+        events.push(stage.addEvent());
         stage.clockOffset += 5;
       }
       await stage.publish(...events.slice(-count));
@@ -190,13 +190,13 @@ describe('an endpoint that is behind', () => {
     // More than are held in memory for it.
     await publish(20);
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(20));
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
     const recordedLate = () => webhooks.metrics.value('webhook_deliveries_recorded_late_total');
     await eventually(async () => {
       const before = recordedLate();
       await publish(1);
-      await stage.consumed();
+      await stage.waitUntilConsumed();
       expect(recordedLate() - before).toBe(1);
     });
     const stored = events.length;
@@ -205,30 +205,30 @@ describe('an endpoint that is behind', () => {
     await publish(1);
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
-    expect(await stage.lag()).toBe(1);
+    expect(await stage.readLag()).toBe(1);
     expect(await stage.deliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
     process.releaseWrites();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
     const arrived = stage.receivers.deliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
-    await stage.consumed();
+    await stage.waitUntilConsumed();
   });
 
   test('receives an event once whose recording was not confirmed', async () => {
     const process = new FlakyProcess();
     webhooks = await stage.start({}, process);
-    const { id } = await stage.endpoint(webhooks, SLOW, { max_concurrency: 1 });
+    const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => answer(200)));
-    await stage.publish(...Array.from({ length: 20 }, () => stage.event()));
-    await stage.consumed();
+    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createAnswer(200)));
+    await stage.publish(...Array.from({ length: 20 }, () => stage.addEvent()));
+    await stage.waitUntilConsumed();
     process.afterWritesTo = 'webhook_deliveries';
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(async () => expect(await stage.deliveries(webhooks, { event_id: event.id })).toHaveLength(1));
     process.afterWritesTo = undefined;
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(21));
     const ids = stage.receivers.deliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
@@ -246,15 +246,15 @@ describe('a workspace with a large backlog', () => {
       [SCOPE, 'https://b.example.com/'],
       [other, 'https://c.example.com/'],
     ] as const) {
-      await stage.endpoint(webhooks, url, {}, scope);
+      await stage.createEnabledEndpoint(webhooks, url, {}, scope);
       stage.receivers.respondWith(url, () => {
         order.push(scope.workspace_id);
-        return after(1, answer(200));
+        return after(1, createAnswer(200));
       });
     }
     await stage.publish(
-      ...Array.from({ length: 200 }, () => stage.event()),
-      ...Array.from({ length: 20 }, () => stage.event(other)),
+      ...Array.from({ length: 200 }, () => stage.addEvent()),
+      ...Array.from({ length: 20 }, () => stage.addEvent(other)),
     );
     await eventually(() => expect(order).toHaveLength(420), { deadlineMs: 10_000 });
     // In turn: one of the other workspace with each of the first, so all are sent by about the fortieth.
@@ -266,11 +266,11 @@ describe('a large backlog', () => {
   test('waits on disk, and is delivered in order with little of it in memory', async () => {
     const all = propertyRounds(2_000);
     webhooks = await stage.start({ policy: NEVER, maxWaiting: 100 });
-    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
     await webhooks.endpoints.change({ ...stage.command(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
     for (let n = 0; n < all / 100; n += 1) {
       stage.clockOffset += 1;
-      await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+      await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
     }
     await eventually(async () => expect(await count(['pending'])).toBe(all));
     let most = 0;
@@ -293,10 +293,10 @@ describe('a large backlog', () => {
   test('of failures is delivered by retries, without loss or repetition', async () => {
     const all = propertyRounds(1_000);
     webhooks = await stage.start({ policy: SOON, maxWaiting: 50 });
-    await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
+    await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;
-    stage.receivers.respondWith(URL_A, () => ((failures -= 1) >= 0 ? answer(500) : answer(200)));
-    await stage.publish(...Array.from({ length: all }, () => stage.event()));
+    stage.receivers.respondWith(URL_A, () => ((failures -= 1) >= 0 ? createAnswer(500) : createAnswer(200)));
+    await stage.publish(...Array.from({ length: all }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
     expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1.5 * all);
   });
@@ -306,9 +306,9 @@ describe('an endpoint that answers again after failing for long', () => {
   test('receives its pending deliveries immediately, also across a restart, and none twice', async () => {
     const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
     webhooks = await stage.start(settings);
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(500));
-    await stage.publish(...Array.from({ length: 300 }, () => stage.event()));
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    await stage.publish(...Array.from({ length: 300 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
     stage.clockOffset += 30_000;
     const [one] = await stage.deliveries(webhooks);
@@ -318,8 +318,8 @@ describe('an endpoint that answers again after failing for long', () => {
     await webhooks.stop();
     webhooks = await stage.start(settings);
     stage.clockOffset += 60_000;
-    stage.receivers.respondWith(URL_A, () => answer(200));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(URL_A, () => createAnswer(200));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
     expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(602);
     expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
@@ -327,15 +327,15 @@ describe('an endpoint that answers again after failing for long', () => {
 
   test('keeps the schedule of pending deliveries if it fails again after one success', async () => {
     webhooks = await stage.start({ policy: NEVER, recoveryAfterMs: 60_000 });
-    await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(500));
-    await stage.publish(...Array.from({ length: 100 }, () => stage.event()));
+    await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    await stage.publish(...Array.from({ length: 100 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(100));
     const before = await stage.deliveries(webhooks);
     stage.clockOffset += 120_000;
     let successes = 1;
-    stage.receivers.respondWith(URL_A, () => answer((successes -= 1) >= 0 ? 200 : 500));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(URL_A, () => createAnswer((successes -= 1) >= 0 ? 200 : 500));
+    await stage.publish(stage.addEvent());
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
     await webhooks.stop();
     const after = new Map((await stage.deliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
@@ -347,14 +347,14 @@ describe('an endpoint that answers again after failing for long', () => {
 
   test('keeps its schedule if it failed for a short time only', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(500));
-    await stage.publish(stage.event());
+    await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.respondWith(URL_A, () => answer(200));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(URL_A, () => createAnswer(200));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
     expect(await count(['retrying'])).toBe(1);
   });
@@ -363,12 +363,12 @@ describe('an endpoint that answers again after failing for long', () => {
 describe('a process with another secrets key', () => {
   test('sends nothing that it cannot sign, logs an error, and damages nothing', async () => {
     webhooks = await stage.start({ policy: SOON });
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.stop();
     const right = stage.secretsKey;
     stage.secretsKey = randomBytes(32);
     webhooks = await stage.start({ policy: SOON });
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await eventually(() => expect(JSON.stringify(stage.errors)).toContain('sealed with another key'));
     expect(await stage.deliveries(webhooks)).toMatchObject([{ endpoint_id: id, status: 'pending', attempts_count: 0 }]);
     await webhooks.stop();
@@ -382,16 +382,16 @@ describe('a process with another secrets key', () => {
 describe('a passive process', () => {
   test('sends nothing; its requests are carried out by the next active process', async () => {
     webhooks = await stage.start({ policy: NEVER });
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(500));
-    const event = stage.event();
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.stop();
-    stage.receivers.respondWith(URL_A, () => answer(200));
+    stage.receivers.respondWith(URL_A, () => createAnswer(200));
     const passive = await stage.start({ policy: NEVER }, undefined, undefined, true);
     const { id: delivery_id } = await stage.delivery(passive, id, event.id);
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await passive.deliveries.retry({ ...stage.command(), delivery_id });
     await passive.stop();
     expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(1);

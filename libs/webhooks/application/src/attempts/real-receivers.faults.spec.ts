@@ -51,8 +51,8 @@ async function receiver(): Promise<RawReceiver> {
 describe('a real HTTPS receiver', () => {
   test('receives verifiable requests over reused connections', async () => {
     const good = await receiver();
-    const { id, secret } = await stage.endpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
-    const events = Array.from({ length: 30 }, () => stage.event());
+    const { id, secret } = await stage.createEnabledEndpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
+    const events = Array.from({ length: 30 }, () => stage.addEvent());
     await stage.publish(...events);
     await eventually(async () =>
       expect(await stage.deliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(30),
@@ -85,10 +85,10 @@ describe('a real HTTPS receiver', () => {
     ['speaks something else', receivers.says('SSH-2.0-OpenSSH\r\n'), { error: { code: 'invalid_response' } }],
   ])('that %s is retried with the same bytes', async (_, behaviour, expected, times = 1) => {
     const bad = await receiver();
-    const { id } = await stage.endpoint(webhooks, `${bad.origin}/hook`);
+    const { id } = await stage.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
     let deliveries = 0;
     bad.behave((socket, request) => ((deliveries += 1) <= times ? behaviour : verifies)(socket, request));
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const delivery = await eventually(
       async () => {
@@ -105,9 +105,9 @@ describe('a real HTTPS receiver', () => {
 
   test('that answers with a decompression bomb is judged by its status; 16 KiB of the answer are kept', async () => {
     const bad = await receiver();
-    const { id } = await stage.endpoint(webhooks, `${bad.origin}/hook`);
+    const { id } = await stage.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
     bad.behave(receivers.gzipBomb(64));
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     const { attempts } = await eventually(async () => {
       const found = await stage.delivery(webhooks, id, event.id);

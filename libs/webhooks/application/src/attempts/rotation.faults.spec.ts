@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
-import { type Arrived, answer } from '../../test/fake-receivers.ts';
+import { type ReceivedRequest, createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -38,7 +38,7 @@ let endLoad: () => Promise<unknown>;
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   webhooks = await stage.start({ policy: POLICY });
-  endpoint = await stage.endpoint(webhooks, URL_A);
+  endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
   secrets = [{ secret: endpoint.secret, expiresAt: Infinity }];
   verified = [];
   published = new Set();
@@ -52,9 +52,9 @@ beforeEach(async () => {
       signedBy: secrets.filter((known) => verifies(request, known)),
     });
     // Every fifth attempt fails once, so that its retry may follow a rotation or the end of an overlap.
-    if (verified.length % 5 > 0 || refused.has(event)) return answer(200);
+    if (verified.length % 5 > 0 || refused.has(event)) return createAnswer(200);
     refused.add(event);
-    return answer(500);
+    return createAnswer(500);
   });
   endLoad = () => Promise.resolve();
 });
@@ -64,7 +64,7 @@ afterEach(async () => {
 });
 
 /** Verifies with Stripe's library and by the Standard Webhooks specification: both or neither. */
-function verifies({ headers, body }: Arrived, { secret }: Known): boolean {
+function verifies({ headers, body }: ReceivedRequest, { secret }: Known): boolean {
   const [id, time] = [headers['webhook-id'] ?? '', headers['webhook-timestamp'] ?? ''];
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const mac = createHmac('sha256', key).update(`${id}.${time}.${body}`).digest('base64');
@@ -87,7 +87,7 @@ function load(): void {
   let goesOn = true;
   const publishing = (async () => {
     while (goesOn) {
-      const event = stage.event();
+      const event = stage.addEvent();
       await stage.publish(event);
       published.add(event.id);
       await simulateDelay(2);

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -25,12 +25,12 @@ describe('a document store that fails intermittently', () => {
   test('loses nothing, and sends nothing twice', async () => {
     const flaky = new FlakyProcess();
     webhooks = await stage.start({ policy: SOON }, flaky);
-    await stage.endpoint(webhooks, URL_A);
+    await stage.createEnabledEndpoint(webhooks, URL_A);
     let n = 0;
-    stage.receivers.respondWith(URL_A, () => ((n += 1) % 5 === 0 ? answer(500) : answer(200)));
+    stage.receivers.respondWith(URL_A, () => ((n += 1) % 5 === 0 ? createAnswer(500) : createAnswer(200)));
     flaky.flaky = true;
     for (let batch = 0; batch < 10; batch += 1) {
-      await stage.publish(...Array.from({ length: 5 }, () => stage.event()));
+      await stage.publish(...Array.from({ length: 5 }, () => stage.addEvent()));
       await simulateDelay(20);
     }
     await eventually(
@@ -48,14 +48,14 @@ describe('a document store that fails intermittently', () => {
   test('does not prevent a repeated request from being carried out', async () => {
     const flaky = new FlakyProcess();
     webhooks = await stage.start({ policy: NEVER }, flaky);
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const on = () => ({ ...stage.command(), endpoint_id: id });
-    stage.receivers.respondWith(URL_A, () => answer(500));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
     await webhooks.endpoints.verify(on());
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await count(['pending'])).toBe(1));
     // The first time, the request is carried out without a response.
     flaky.afterNextReplace = true;
@@ -63,8 +63,8 @@ describe('a document store that fails intermittently', () => {
     await webhooks.endpoints.enable(on());
     // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    stage.receivers.respondWith(`${URL_A}/2`, () => answer(500));
-    await stage.publish(stage.event());
+    stage.receivers.respondWith(`${URL_A}/2`, () => createAnswer(500));
+    await stage.publish(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     stage.receivers.respondWith(`${URL_A}/2`, (request) => stage.receivers.answerOk(request));
     const [failed] = await stage.deliveries(webhooks, { statuses: ['retrying'] });
@@ -78,9 +78,9 @@ describe('a document store that fails intermittently', () => {
   test('does not prevent a process from stopping', async () => {
     const flaky = new FlakyProcess();
     webhooks = await stage.start({ policy: SOON, drainMs: 200 }, flaky);
-    await stage.endpoint(webhooks, URL_A);
+    await stage.createEnabledEndpoint(webhooks, URL_A);
     flaky.down = true;
-    await stage.publish(...Array.from({ length: 20 }, () => stage.event()));
+    await stage.publish(...Array.from({ length: 20 }, () => stage.addEvent()));
     await webhooks.stop();
     flaky.down = false;
     webhooks = await stage.start({ policy: SOON });

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { type FakeAnswer, answer } from '../../test/fake-receivers.ts';
+import { type FakeAnswer, createAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 
 const FORMER = 'https://former.example.com/hook';
@@ -9,7 +9,7 @@ const PRESENT = 'https://present.example.com/hook';
 const HOUR_MS = 3_600_000;
 /** A failed attempt is not repeated before the test is over. */
 const POLICY: RetryPolicy = { firstMs: HOUR_MS, factor: 1, capMs: HOUR_MS, windowMs: 2 * HOUR_MS };
-const AN_HOUR = answer(429, { 'retry-after': '3600' });
+const AN_HOUR = createAnswer(429, { 'retry-after': '3600' });
 
 jest.setTimeout(30_000);
 
@@ -39,7 +39,7 @@ async function untilSucceeded(endpoint_id: string, event_id: string, attempts_co
 async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly reply: (answer: FakeAnswer) => void }> {
   const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
   stage.receivers.respondWith(FORMER, () => promise);
-  const event = stage.event();
+  const event = stage.addEvent();
   await stage.publish(event);
   await eventually(() => expect(stage.receivers.deliveriesAt(FORMER)).toHaveLength(1));
   return { event_id: event.id, reply: resolve };
@@ -47,9 +47,9 @@ async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly 
 
 describe('after the URL of an endpoint was changed', () => {
   test('retries of the former URL are due immediately, and a restart restores no hold', async () => {
-    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     stage.receivers.respondWith(FORMER, () => AN_HOUR);
-    const held = stage.event();
+    const held = stage.addEvent();
     await stage.publish(held);
     await eventually(async () =>
       expect(await stage.delivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
@@ -66,27 +66,27 @@ describe('after the URL of an endpoint was changed', () => {
     stage.receivers.respondWith(PRESENT, (request) => stage.receivers.answerOk(request));
     webhooks = await stage.start({ policy: POLICY });
     await untilSucceeded(id, held.id, 2);
-    const later = stage.event();
+    const later = stage.addEvent();
     await stage.publish(later);
     await untilSucceeded(id, later.id, 1);
   });
 
   test('a 429 of an attempt in progress does not hold the new URL', async () => {
-    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
     reply(AN_HOUR);
     await untilSucceeded(id, event_id, 2);
-    const later = stage.event();
+    const later = stage.addEvent();
     await stage.publish(later);
     await untilSucceeded(id, later.id, 1);
   });
 
   test('a 410 of an attempt in progress makes no dead letter and disables nothing', async () => {
-    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
-    reply(answer(410));
+    reply(createAnswer(410));
     await untilSucceeded(id, event_id, 2);
     expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
   });
@@ -94,24 +94,24 @@ describe('after the URL of an endpoint was changed', () => {
   test('a 410 makes no dead letter if the attempting process does not know of the change yet', async () => {
     await webhooks.stop();
     webhooks = await stage.start({ policy: POLICY, pollMs: HOUR_MS });
-    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     const owner = webhooks;
     webhooks = await stage.start({}, undefined, stage.receivers, true);
     await changeUrl(id, PRESENT);
     webhooks = owner;
-    reply(answer(410));
+    reply(createAnswer(410));
     await untilSucceeded(id, event_id, 2);
     expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
   });
 
   test('a 410 from before the URL was set again disables nothing', async () => {
-    const { id } = await stage.endpoint(webhooks, FORMER);
+    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
     stage.receivers.respondWith(FORMER, (request) => stage.receivers.answerOk(request));
     await changeUrl(id, FORMER);
-    reply(answer(410));
+    reply(createAnswer(410));
     await untilSucceeded(id, event_id, 2);
     expect(await webhooks.endpoints.get({ ...stage.command(), endpoint_id: id })).toMatchObject({ status: 'enabled' });
   });

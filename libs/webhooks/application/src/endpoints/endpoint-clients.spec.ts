@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { EndpointClient, GoneEndpointDisabler, type GoneEndpointDisablerParts } from './endpoint-clients.ts';
+import { EndpointClient, GoneEndpointDisabler, type GoneEndpointDisablerDependencies } from './endpoint-clients.ts';
 import type { EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealSecret } from './secrets.ts';
 
@@ -79,7 +79,7 @@ describe('disabling an endpoint that answered 410', () => {
       clock: () => new Date(0),
       logger: { info: () => undefined },
     };
-    return (await new GoneEndpointDisabler(parts as unknown as GoneEndpointDisablerParts).disable(gone)).status;
+    return (await new GoneEndpointDisabler(parts as unknown as GoneEndpointDisablerDependencies).disable(gone)).status;
   }
 
   test('leaves the endpoint unchanged if its URL was changed in the meantime, even to the same one', async () => {

@@ -6,8 +6,8 @@ import {
   type Verification,
   provesOwnership,
   disableEndpoint,
-  judgeAnswer,
-  signatureHeaders,
+  classifyAnswer,
+  createSignatureHeaders,
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
 import { attemptTraceparent } from '../tracing.ts';
@@ -44,7 +44,7 @@ export class EndpointClient {
     const headers = {
       ...own,
       'content-type': 'application/json',
-      ...signatureHeaders(event.id, at, signers),
+      ...createSignatureHeaders(event.id, at, signers),
       'service-event-id': event.id,
       'service-event-type': event.type,
       traceparent: event.traceparent,
@@ -74,7 +74,7 @@ export class EndpointClients {
   ) {}
 
   /** Caches an endpoint that was just read or written. Returns the client of its newest known revision. */
-  remember(endpoint: EndpointDocument): EndpointClient {
+  cacheEndpoint(endpoint: EndpointDocument): EndpointClient {
     const known = this.clients.get(endpoint.id);
     if (known !== undefined && known.client.endpoint.revision > endpoint.revision) return known.client;
     const isSame = known?.client.endpoint.revision === endpoint.revision;
@@ -84,7 +84,7 @@ export class EndpointClients {
   }
 
   /** Returns the cached client if it is fresh enough to send with; otherwise undefined. */
-  getFresh(endpointId: string): EndpointClient | undefined {
+  getFreshClient(endpointId: string): EndpointClient | undefined {
     const known = this.clients.get(endpointId);
     return known !== undefined && performance.now() - known.readAt <= this.freshnessMs ? known.client : undefined;
   }
@@ -92,11 +92,11 @@ export class EndpointClients {
   /** Reads the endpoint and returns its client; undefined if the endpoint is not stored. */
   async read(endpointId: string): Promise<EndpointClient | undefined> {
     const endpoint = await this.store.get(endpointId);
-    return endpoint === undefined ? undefined : this.remember(endpoint);
+    return endpoint === undefined ? undefined : this.cacheEndpoint(endpoint);
   }
 }
 
-export interface GoneEndpointDisablerParts {
+export interface GoneEndpointDisablerDependencies {
   readonly store: EndpointStore;
   readonly clients: EndpointClients;
   readonly eventStore: Pick<EventStore, 'head'>;
@@ -106,7 +106,7 @@ export interface GoneEndpointDisablerParts {
 
 /** Disables endpoints that answered 410. */
 export class GoneEndpointDisabler {
-  constructor(private readonly parts: GoneEndpointDisablerParts) {}
+  constructor(private readonly dependencies: GoneEndpointDisablerDependencies) {}
 
   /**
    * Disables the endpoint, unless its URL was changed or it was deleted in the meantime. Returns the endpoint as stored
@@ -114,7 +114,7 @@ export class GoneEndpointDisabler {
    * @throws Unavailable
    */
   async disable(gone: EndpointDocument): Promise<EndpointDocument> {
-    const { store, clients, eventStore, clock, logger } = this.parts;
+    const { store, clients, eventStore, clock, logger } = this.dependencies;
     const { id, workspace_id: workspace } = gone;
     const at = clock().toISOString();
     let isDisabling = false;
@@ -124,11 +124,11 @@ export class GoneEndpointDisabler {
         return isDisabling ? disableEndpoint(now, 'gone', await readLogMoment(eventStore, at)) : now;
       });
       if (isDisabling) logger.info({ endpoint: id, workspace }, 'webhooks: disabled an endpoint that answered 410');
-      return clients.remember(endpoint).endpoint;
+      return clients.cacheEndpoint(endpoint).endpoint;
     } catch (error) {
       const deleted = error instanceof DomainError ? await store.get(id) : undefined;
       if (deleted === undefined) throw error;
-      return clients.remember(deleted).endpoint;
+      return clients.cacheEndpoint(deleted).endpoint;
     }
   }
 }
@@ -164,18 +164,18 @@ export async function sendChallenge(
   const body = Buffer.from(JSON.stringify(event));
   const attempted = { id, type: CHALLENGE_TYPE, traceparent: attemptTraceparent({ event_id: id, origin }) };
   const answer = await outbound.post(client.request(attempted, body, now.getTime(), timeoutMs));
-  if (answer.kind === 'failure') return failedVerification(at, answer.code, answer.message);
+  if (answer.kind === 'failure') return createFailedVerification(at, answer.code, answer.message);
   if (provesOwnership(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
-  const outcome = judgeAnswer({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
-  if (outcome.kind !== 'success') return failedVerification(at, outcome.error.code, outcome.error.message);
-  return failedVerification(at, 'challenge_mismatch', mismatchMessage(answer.statusCode, answer.body));
+  const outcome = classifyAnswer({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
+  if (outcome.kind !== 'success') return createFailedVerification(at, outcome.error.code, outcome.error.message);
+  return createFailedVerification(at, 'challenge_mismatch', describeTokenMismatch(answer.statusCode, answer.body));
 }
 
-function mismatchMessage(status: number, body: string): string {
+function describeTokenMismatch(status: number, body: string): string {
   const shown = body.length > MAX_ANSWER_CHARS ? `${body.slice(0, MAX_ANSWER_CHARS)}…` : body;
   return `The endpoint answered ${status} with ${body === '' ? 'an empty body' : JSON.stringify(shown)} instead of the token in data.challenge.`;
 }
 
-function failedVerification(at: Timestamp, code: string, message: string): Verification {
+function createFailedVerification(at: Timestamp, code: string, message: string): Verification {
   return { at, ok: false, error: { code, message } };
 }

@@ -5,7 +5,7 @@ import {
   type EndpointFields,
   type EndpointState,
   HEADER_VALUE_MASK,
-  urlRevision,
+  getUrlRevision,
 } from '@tracking/webhooks-domain';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import type { StoredSecret } from './secrets.ts';
@@ -47,7 +47,7 @@ export const ENDPOINTS: CollectionSpec = {
  * again counts as another one.
  */
 export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
-  return urlRevision(one) === urlRevision(other);
+  return getUrlRevision(one) === getUrlRevision(other);
 }
 
 export function toEndpoint(document: EndpointDocument): WebhookEndpoint {

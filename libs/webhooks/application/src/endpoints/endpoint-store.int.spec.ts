@@ -32,7 +32,7 @@ describe('the secrets key in use', () => {
 
   it('is derived from sealed secrets if it was not stored', async () => {
     stage.secretsKey = mine;
-    await stage.endpoint(await stage.start(), 'https://receiver.example/hooks');
+    await stage.createEnabledEndpoint(await stage.start(), 'https://receiver.example/hooks');
     expect(await inUse()).toBe(idOf(mine));
     expect(await use(other)).toBe(idOf(mine));
     expect(await use(mine)).toBeUndefined();
@@ -50,7 +50,7 @@ describe('the secrets key in use', () => {
   it('that was lost leaves endpoints that cannot be sent to: a conflict with instructions', async () => {
     stage.secretsKey = mine;
     const before = await stage.start();
-    const { id } = await stage.endpoint(before, 'https://receiver.example/hooks');
+    const { id } = await stage.createEnabledEndpoint(before, 'https://receiver.example/hooks');
     await before.stop();
     stage.secretsKey = other;
     const after = await stage.start();
@@ -65,7 +65,7 @@ describe('the secrets key in use', () => {
 
   it('is also replaced if it was not stored', async () => {
     stage.secretsKey = mine;
-    await stage.endpoint(await stage.start(), 'https://receiver.example/hooks');
+    await stage.createEnabledEndpoint(await stage.start(), 'https://receiver.example/hooks');
     expect(await use(other, idOf(mine))).toBeUndefined();
     expect(await inUse()).toBe(idOf(other));
   });

@@ -10,7 +10,7 @@ import {
 import { retryConflicts } from '@tracking/resilience';
 import { LOG_START, type LogMoment } from '@tracking/webhooks-domain';
 import type { EndpointCommand, Scope } from '../operation-types.ts';
-import { isRepeatedCommand, noSuchEndpoint, tooManyEndpoints } from '../webhooks-api.ts';
+import { isRepeatedCommand, endpointNotFoundError, tooManyEndpointsError } from '../webhooks-api.ts';
 import { ENDPOINTS, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, sealingKeyId } from './secrets.ts';
 
@@ -36,7 +36,7 @@ export class EndpointStore {
   /** @throws not_found if the endpoint is not in this scope, or is deleted */
   async require(scope: Scope, id: string): Promise<EndpointDocument> {
     const found = await this.documents.get(id);
-    if (found === undefined || found.deleted || !isInScope(found, scope)) throw noSuchEndpoint();
+    if (found === undefined || found.deleted || !isInScope(found, scope)) throw endpointNotFoundError();
     return found;
   }
 
@@ -69,7 +69,7 @@ export class EndpointStore {
       if (existing !== undefined) return existing;
       const taken = new Set((await this.listAll(document)).map(({ slot }) => slot));
       const slot = [...Array(MAX_ENDPOINTS).keys()].find((place) => !taken.has(place));
-      if (slot === undefined) throw tooManyEndpoints(MAX_ENDPOINTS);
+      if (slot === undefined) throw tooManyEndpointsError(MAX_ENDPOINTS);
       const placed = { ...document, slot };
       try {
         return (await this.documents.insert(placed)) ? placed : undefined;
@@ -89,7 +89,7 @@ export class EndpointStore {
   update(id: string, at: Timestamp, change: EndpointChange): Promise<EndpointDocument> {
     return retryConflicts(this.documents, `endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
-      if (before === undefined || before.deleted) throw noSuchEndpoint();
+      if (before === undefined || before.deleted) throw endpointNotFoundError();
       const after = await change(before);
       if (after === before) return before;
       const written = { ...after, updated_at: at, revision: before.revision + 1 };
@@ -116,7 +116,7 @@ export class EndpointStore {
   }
 
   /** Lists endpoints that were deleted before this time, in the order of their deletion. */
-  deletedBefore(before: Timestamp, limit: number, after?: EndpointDocument): Promise<readonly EndpointDocument[]> {
+  listDeletedBefore(before: Timestamp, limit: number, after?: EndpointDocument): Promise<readonly EndpointDocument[]> {
     return this.documents.find({
       filter: { deleted: true, updated_at: { lt: before } },
       sort: { fields: ['updated_at', 'id'] },
@@ -176,12 +176,12 @@ interface KeyDocument extends Document {
  * Collection that names the secrets key in use. It is in the same store as the secrets, so that one backup contains
  * both.
  */
-const SECRETS_KEYS: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
+const SECRETS_KEY_COLLECTION: CollectionSpec = { name: 'webhook_secrets_key', indexes: [] };
 const KEY_DOCUMENT_ID = 'in_use';
 
 /** Returns the id of the key that this store's secrets are sealed with; undefined if there is none yet. */
 export async function findSecretsKeyId(store: DocumentStore): Promise<string | undefined> {
-  const keys = await store.collection<KeyDocument>(SECRETS_KEYS);
+  const keys = await store.collection<KeyDocument>(SECRETS_KEY_COLLECTION);
   const stored = await keys.get(KEY_DOCUMENT_ID);
   if (stored !== undefined) return stored.key_id;
   // The key may have been used before its id was stored.
@@ -201,7 +201,7 @@ export async function useSecretsKey(store: DocumentStore, key: Uint8Array, lost?
   const { keyId } = new SecretBox(key);
   const before = await findSecretsKeyId(store);
   if (before !== undefined && before !== keyId && before !== lost) return before;
-  const keys = await store.collection<KeyDocument>(SECRETS_KEYS);
+  const keys = await store.collection<KeyDocument>(SECRETS_KEY_COLLECTION);
   const mine = { id: KEY_DOCUMENT_ID, key_id: keyId };
   if (!(await keys.insert(mine)) && lost !== undefined) await keys.replace(mine, { key_id: lost });
   const stored = await keys.get(KEY_DOCUMENT_ID);

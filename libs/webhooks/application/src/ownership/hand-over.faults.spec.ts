@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
 import { type RetryPolicy, shardOf } from '@tracking/webhooks-domain';
-import { type FakeBehaviour, answer } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -32,7 +32,7 @@ function publishing(atOnce = 1): () => Promise<number> {
   const publish = async () => {
     let events = 0;
     for (; isPublishing; events += atOnce) {
-      await Promise.all(Array.from({ length: atOnce }, () => stage.publish(stage.event())));
+      await Promise.all(Array.from({ length: atOnce }, () => stage.publish(stage.addEvent())));
       await simulateDelay(2);
     }
     return events;
@@ -66,7 +66,7 @@ const succeedsAt = ({ metrics }: RunningWebhooks) =>
 /** Two processes, the first of which owns all shards, while events are being published and endpoints answer slowly. */
 async function twoUnderLoad() {
   const first = await stage.start({ policy: POLICY });
-  for (const url of URLS) await stage.endpoint(first, url);
+  for (const url of URLS) await stage.createEnabledEndpoint(first, url);
   for (const url of URLS) stage.receivers.respondWith(url, slowly);
   const second = await stage.start({ policy: POLICY });
   const published = publishing();
@@ -87,7 +87,7 @@ async function deliversAll(process: RunningWebhooks, published: () => Promise<nu
 describe('two processes', () => {
   test('share the work: one attempts deliveries that the other recorded', async () => {
     const owner = await stage.start({ policy: POLICY });
-    for (const url of URLS) await stage.endpoint(owner, url);
+    for (const url of URLS) await stage.createEnabledEndpoint(owner, url);
     const other = await stage.start({ policy: POLICY });
     expect(owner.metrics.value('webhook_shards_owned')).toBe(64);
     expect(other.metrics.value('webhook_shards_owned')).toBe(0);
@@ -106,10 +106,10 @@ describe('two processes', () => {
   test('carry out requests made to either of them', async () => {
     const owner = await stage.start({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
     const other = await stage.start({ policy: POLICY });
-    const { id } = await stage.endpoint(owner, URLS[0] ?? '');
+    const { id } = await stage.createEnabledEndpoint(owner, URLS[0] ?? '');
     const on = () => ({ ...stage.command(), endpoint_id: id });
-    stage.receivers.respondWith(URLS[0] ?? '', () => answer(500));
-    const event = stage.event();
+    stage.receivers.respondWith(URLS[0] ?? '', () => createAnswer(500));
+    const event = stage.addEvent();
     await stage.publish(event);
     const delivery = await eventually(async () => {
       const found = await stage.delivery(other, id, event.id);
@@ -120,7 +120,7 @@ describe('two processes', () => {
     await eventually(async () =>
       expect(await stage.delivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
     );
-    const late = stage.event();
+    const late = stage.addEvent();
     await other.endpoints.disable(on());
     await stage.publish(late);
     await eventually(async () => expect(await stage.delivery(other, id, late.id)).toMatchObject({ status: 'pending' }));
@@ -169,9 +169,9 @@ describe('two processes', () => {
     const flaky = new FlakyProcess();
     const first = await stage.start({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
     const url = URLS[0] ?? '';
-    const { id } = await stage.endpoint(first, url);
-    stage.receivers.respondWith(url, () => answer(500));
-    const event = stage.event();
+    const { id } = await stage.createEnabledEndpoint(first, url);
+    stage.receivers.respondWith(url, () => createAnswer(500));
+    const event = stage.addEvent();
     await stage.publish(event);
     const second = await stage.start({ policy: POLICY });
     await eventually(async () =>
@@ -181,13 +181,13 @@ describe('two processes', () => {
     // It is the first one's turn, which cannot read what it needs.
     await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(1));
     const arrivedBefore = stage.receivers.deliveriesAt(url).length;
-    const answered = Promise.withResolvers<ReturnType<typeof answer>>();
+    const answered = Promise.withResolvers<ReturnType<typeof createAnswer>>();
     stage.receivers.respondWith(url, () => answered.promise);
     first.process.loseLeases();
     await eventually(() => expect(stage.receivers.deliveriesAt(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
     await eventually(() => expect(first.metrics.value('webhook_attempts_in_flight')).toBe(0), { deadlineMs: 10_000 });
-    answered.resolve(answer(200));
+    answered.resolve(createAnswer(200));
     await eventually(async () =>
       expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
@@ -202,9 +202,9 @@ describe('two processes', () => {
       const still = new FlakyProcess();
       const first = await stage.start({ policy: POLICY }, still);
       const url = URLS[0] ?? '';
-      const { id } = await stage.endpoint(first, url);
+      const { id } = await stage.createEnabledEndpoint(first, url);
       still.holdDeliveriesTo = id;
-      const event = stage.event();
+      const event = stage.addEvent();
       await stage.publish(event);
       await eventually(() => expect(still.atGate).toBe(1));
       const second = await stage.start({ policy: POLICY });
@@ -221,7 +221,7 @@ describe('two processes', () => {
     test('leave wake-ups to the other', async () => {
       const first = await stage.start({ policy: POLICY, pollMs: 1 });
       const ids: string[] = [];
-      for (const url of URLS) ids.push((await stage.endpoint(first, url)).id);
+      for (const url of URLS) ids.push((await stage.createEnabledEndpoint(first, url)).id);
       // The first one checks long before it.
       const second = await stage.start({ policy: POLICY, pollMs: 300 });
       const asked = await stage.start({ policy: POLICY }, undefined, undefined, true);
@@ -240,13 +240,13 @@ describe('two processes', () => {
   test('cancel attempts in progress when one loses its shards', async () => {
     const first = await stage.start({ policy: POLICY });
     const url = URLS[0] ?? '';
-    const { id } = await stage.endpoint(first, url, { max_concurrency: 1 });
+    const { id } = await stage.createEnabledEndpoint(first, url, { max_concurrency: 1 });
     const second = await stage.start({ policy: POLICY });
     stage.receivers.respondWith(url, () => new Promise(() => undefined));
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(() => expect(stage.receivers.deliveriesAt(url)).toHaveLength(1));
-    stage.receivers.respondWith(url, () => answer(200));
+    stage.receivers.respondWith(url, () => createAnswer(200));
     first.process.loseLeases();
     await eventually(async () =>
       expect(await stage.delivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
@@ -258,7 +258,7 @@ describe('two processes', () => {
   test("never exceed an endpoint's concurrency when one loses its shards", async () => {
     const first = await stage.start({ policy: POLICY });
     const url = URLS[0] ?? '';
-    const { id } = await stage.endpoint(first, url, { max_concurrency: 2 });
+    const { id } = await stage.createEnabledEndpoint(first, url, { max_concurrency: 2 });
     stage.receivers.respondWith(url, slowly);
     const second = await stage.start({ policy: POLICY });
     const published = publishing(4);

@@ -7,7 +7,7 @@ import type { ProcessTime } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 
-interface OwnedEndpointsParts {
+interface OwnedEndpointsDependencies {
   readonly queues: DeliveryQueues;
   readonly health: Collection<EndpointHealthDocument>;
   readonly engines: EngineRetry;
@@ -37,10 +37,10 @@ export class OwnedEndpoints {
   private readonly fills = new Map<OwnedEndpoint, Promise<void>>();
   /** Promises that settle when the last write of an endpoint's health has ended. */
   private readonly saves = new WeakMap<OwnedEndpoint, Promise<unknown>>();
-  /** Number of deliveries in memory. Counted by {@link tidy}; an upper estimate in between. */
+  /** Number of deliveries in memory. Counted by {@link dropIdleEndpoints}; an upper estimate in between. */
   private waiting = 0;
 
-  constructor(private readonly parts: OwnedEndpointsParts) {}
+  constructor(private readonly dependencies: OwnedEndpointsDependencies) {}
 
   get all(): Iterable<OwnedEndpoint> {
     return this.endpoints.values();
@@ -71,7 +71,7 @@ export class OwnedEndpoints {
       known.setEndpoint(endpoint);
       return known;
     }
-    const owned = new OwnedEndpoint(endpoint, lease, empty, this.parts);
+    const owned = new OwnedEndpoint(endpoint, lease, empty, this.dependencies);
     this.endpoints.set(endpoint.id, owned);
     return owned;
   }
@@ -87,21 +87,21 @@ export class OwnedEndpoints {
    * Returns the maximum number of scheduled deliveries to hold for the endpoint. If memory is full, each endpoint may
    * still hold as many as it may attempt concurrently.
    */
-  room(owned: OwnedEndpoint): number {
-    if (this.waiting < this.parts.maxWaiting) return owned.room;
+  getFreeCapacity(owned: OwnedEndpoint): number {
+    if (this.waiting < this.dependencies.maxWaiting) return owned.room;
     return Math.min(owned.room, owned.state.concurrency?.allowed ?? 0);
   }
 
   /** Returns true if the endpoint's health or more of its deliveries should be read. */
   needsRead(owned: OwnedEndpoint): boolean {
-    return owned.state.concurrency === undefined || owned.wantsRefill(this.room(owned));
+    return owned.state.concurrency === undefined || owned.wantsRefill(this.getFreeCapacity(owned));
   }
 
   /** Reads the endpoint's health and its next deliveries. Concurrent calls share one read. */
-  fill(owned: OwnedEndpoint): Promise<void> {
+  fillEndpoint(owned: OwnedEndpoint): Promise<void> {
     const running = this.fills.get(owned);
     if (running !== undefined) return running;
-    const filling = this.parts.engines
+    const filling = this.dependencies.engines
       .retryOrLog("reading an endpoint's pending deliveries", () => this.read(owned))
       .then(() => {
         this.fills.delete(owned);
@@ -127,7 +127,7 @@ export class OwnedEndpoints {
   }
 
   /** Counts the deliveries in memory and drops idle endpoints. */
-  tidy(): void {
+  dropIdleEndpoints(): void {
     this.waiting = 0;
     const now = performance.now();
     for (const owned of this.endpoints.values()) {
@@ -138,17 +138,19 @@ export class OwnedEndpoints {
 
   private async read(owned: OwnedEndpoint): Promise<void> {
     if (owned.state.concurrency === undefined) {
-      owned.state.setHealth(await this.parts.health.get(owned.id), this.parts);
+      owned.state.setHealth(await this.dependencies.health.get(owned.id), this.dependencies);
     }
-    while (owned.wantsRefill(this.room(owned))) await this.refill(owned);
+    while (owned.wantsRefill(this.getFreeCapacity(owned))) await this.refill(owned);
   }
 
   private async refill(owned: OwnedEndpoint): Promise<void> {
     const knownAt = performance.now();
-    const refill = owned.beginRefill(this.room(owned));
+    const refill = owned.beginRefill(this.getFreeCapacity(owned));
     try {
       const [scheduled, express] = await Promise.all([
-        refill.after === undefined ? [] : this.parts.queues.scheduledAfter(refill.after, owned.id, refill.limit),
+        refill.after === undefined
+          ? []
+          : this.dependencies.queues.readScheduledAfter(refill.after, owned.id, refill.limit),
         refill.expressLimit > 0 ? this.readExpress(owned, refill.expressLimit) : [],
       ]);
       owned.endRefill(refill, { scheduled, express }, knownAt);
@@ -160,8 +162,8 @@ export class OwnedEndpoints {
 
   /** Reads express deliveries that the endpoint may receive, so that others do not occupy the window. */
   private readExpress({ id, endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
-    const { queues } = this.parts;
-    return isEnabled(endpoint) ? queues.express(id, limit) : queues.sandbox(id, limit);
+    const { queues } = this.dependencies;
+    return isEnabled(endpoint) ? queues.readExpress(id, limit) : queues.readSandbox(id, limit);
   }
 
   private async writeHealth(owned: OwnedEndpoint, now: number): Promise<boolean> {
@@ -170,7 +172,7 @@ export class OwnedEndpoints {
     const { id, lease } = owned;
     const { health, url_revision } = unsaved;
     const document = { id, epoch: lease.epoch, ...(url_revision !== undefined && { url_revision }), ...health };
-    const isOurs = await this.parts.health.upsert(document, { epoch: { lte: lease.epoch } });
+    const isOurs = await this.dependencies.health.upsert(document, { epoch: { lte: lease.epoch } });
     owned.state.markHealthSaved(unsaved);
     return isOurs;
   }

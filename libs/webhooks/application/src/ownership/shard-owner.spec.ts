@@ -1,7 +1,7 @@
 import type { Lease } from '@tracking/ports';
 import { eventually, silentLogger } from '@tracking/testing';
 import { shardOf } from '@tracking/webhooks-domain';
-import { ShardOwner, type ShardOwnerParts } from './shard-owner.ts';
+import { ShardOwner, type ShardOwnerDependencies } from './shard-owner.ts';
 import { ShardLeases } from './shards.ts';
 
 const [FIRST, LATE] = ['whe_a', 'whe_b'];
@@ -63,7 +63,7 @@ function owner(microtasks: number) {
     countRetry: () => undefined,
     pollMs: 1_000,
   };
-  const made = new ShardOwner(parts as unknown as ShardOwnerParts);
+  const made = new ShardOwner(parts as unknown as ShardOwnerDependencies);
   made.start();
   return { read, stop: () => made.stop() };
 }

@@ -12,7 +12,7 @@ import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
 import type { OwnerWakeUps, ShardLeases } from './shards.ts';
 
-export interface ShardOwnerParts {
+export interface ShardOwnerDependencies {
   readonly shards: ShardLeases;
   readonly endpoints: OwnedEndpoints;
   readonly queues: DeliveryQueues;
@@ -50,10 +50,10 @@ export class ShardOwner {
   private takingOver: Promise<void> | undefined;
   private polling: Promise<void> = Promise.resolve();
 
-  constructor(private readonly parts: ShardOwnerParts) {}
+  constructor(private readonly dependencies: ShardOwnerDependencies) {}
 
   start(): void {
-    this.parts.shards.start({
+    this.dependencies.shards.start({
       acquired: () => void (this.takingOver ??= this.takeOver()),
       lost: (shard) => this.dropShard(shard),
     });
@@ -62,7 +62,7 @@ export class ShardOwner {
 
   /** Takes over the deliveries of endpoints that this process owns, and wakes the owners of the others. */
   async handOver({ matches, areNew }: StoredDeliveries): Promise<void> {
-    const { clients, endpoints } = this.parts;
+    const { clients, endpoints } = this.dependencies;
     const ofOthers: string[] = [];
     for (const [endpoint, some] of Map.groupBy(matches, (match) => match.endpoint)) {
       const owned = this.open(endpoint, this.known.has(shardOf(endpoint.id)));
@@ -70,9 +70,9 @@ export class ShardOwner {
         ofOthers.push(endpoint.id);
         continue;
       }
-      clients.remember(endpoint);
+      clients.cacheEndpoint(endpoint);
       const knownAt = areNew ? performance.now() : -Infinity;
-      for (const { delivery } of some) owned.add(delivery, knownAt, endpoints.room(owned));
+      for (const { delivery } of some) owned.add(delivery, knownAt, endpoints.getFreeCapacity(owned));
       endpoints.notifyChanged(owned);
     }
     await this.notify(ofOthers);
@@ -82,20 +82,20 @@ export class ShardOwner {
    * Returns false only if this process knows that the endpoint's circuit is open or that its window lacks pending
    * deliveries.
    */
-  keepsUp(endpointId: string): boolean {
-    const { shards, endpoints } = this.parts;
-    return !shards.owns(endpointId) || (endpoints.get(endpointId)?.keepsUp ?? true);
+  isKeepingUp(endpointId: string): boolean {
+    const { shards, endpoints } = this.dependencies;
+    return !shards.owns(endpointId) || (endpoints.get(endpointId)?.isKeepingUp ?? true);
   }
 
   /** Returns true if this process knows that the endpoint's circuit is open: recent attempts all failed. */
   isFailing(endpointId: string): boolean {
-    const { shards, endpoints } = this.parts;
+    const { shards, endpoints } = this.dependencies;
     return shards.owns(endpointId) && endpoints.get(endpointId)?.isFailing === true;
   }
 
   /** Notifies the owners of these endpoints (this process or others) that stored data of the endpoints changed. */
   async notify(endpointIds: readonly string[]): Promise<void> {
-    const { shards, wakeUps } = this.parts;
+    const { shards, wakeUps } = this.dependencies;
     const others = endpointIds.filter((id) => !shards.owns(id));
     if (others.length > 0) await wakeUps.request(others);
     for (const id of endpointIds) await this.reload(id);
@@ -104,23 +104,23 @@ export class ShardOwner {
   /** Stops acquiring shards. Held shards stay held until {@link release}. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.parts.shards.stop();
+    this.dependencies.shards.stop();
     await Promise.all([this.polling, this.takingOver]);
   }
 
   release(): Promise<void> {
-    return this.parts.shards.release();
+    return this.dependencies.shards.release();
   }
 
   /** Opens an endpoint. Returns undefined if another process owns it. */
   private open(endpoint: EndpointDocument, empty: boolean): OwnedEndpoint | undefined {
-    const lease = this.parts.shards.leaseOf(endpoint.id);
-    return lease && this.parts.endpoints.open(endpoint, lease, empty);
+    const lease = this.dependencies.shards.leaseOf(endpoint.id);
+    return lease && this.dependencies.endpoints.open(endpoint, lease, empty);
   }
 
   /** Reads the stored data of an endpoint again. No-op if another process owns the endpoint. */
   private async reload(endpointId: string): Promise<OwnedEndpoint | undefined> {
-    const { shards, endpoints, backlogs, clients, replaying } = this.parts;
+    const { shards, endpoints, backlogs, clients, replaying } = this.dependencies;
     if (!shards.owns(endpointId)) return undefined;
     const endpoint = (await clients.read(endpointId))?.endpoint;
     if (endpoint === undefined || !shards.owns(endpointId)) return undefined;
@@ -142,21 +142,21 @@ export class ShardOwner {
   /** Reads all pending work of newly acquired shards. Shards acquired in the meantime take another round. */
   private async takeOver(): Promise<void> {
     const { signal } = this.stopping;
-    const { logger, countRetry } = this.parts;
+    const { logger, countRetry } = this.dependencies;
     const onFailure = (error: unknown) => {
       countRetry('reading pending deliveries');
       logger.warn({ reason: String(error) }, 'webhooks: could not read pending deliveries; trying again');
     };
     // Shards are mostly acquired together, so one round reads all of them.
     await new Promise(setImmediate);
-    await retry(() => this.readUnknown(), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure }).catch(
+    await retry(() => this.readAcquiredShards(), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure }).catch(
       () => undefined,
     );
   }
 
-  private async readUnknown(): Promise<void> {
+  private async readAcquiredShards(): Promise<void> {
     const { signal } = this.stopping;
-    const { shards, queues, replays } = this.parts;
+    const { shards, queues, replays } = this.dependencies;
     while (!signal.aborted) {
       this.unknown = new Set(shards.all.filter((shard) => !this.known.has(shard)));
       if (this.unknown.size === 0) {
@@ -164,24 +164,24 @@ export class ShardOwner {
         this.takingOver = undefined;
         return;
       }
-      await this.reloadUnknown(queues.endpoints());
-      await this.reloadUnknown(replays.endpoints());
+      await this.reloadEndpointsOfAcquiredShards(queues.endpoints());
+      await this.reloadEndpointsOfAcquiredShards(replays.listReplayingEndpoints());
       if (signal.aborted) return;
       for (const shard of this.unknown) this.known.add(shard);
     }
   }
 
   /** Reloads the endpoints whose shard is being read. */
-  private async reloadUnknown(endpointIds: AsyncIterable<string>): Promise<void> {
+  private async reloadEndpointsOfAcquiredShards(endpointIds: AsyncIterable<string>): Promise<void> {
     for await (const endpointId of endpointIds) {
       if (this.stopping.signal.aborted) return;
       const owned = this.unknown.has(shardOf(endpointId)) ? await this.reload(endpointId) : undefined;
-      if (owned !== undefined) await this.parts.endpoints.fill(owned);
+      if (owned !== undefined) await this.dependencies.endpoints.fillEndpoint(owned);
     }
   }
 
   private dropShard(shard: number): void {
-    const { endpoints, logger } = this.parts;
+    const { endpoints, logger } = this.dependencies;
     this.known.delete(shard);
     this.unknown.delete(shard);
     for (const owned of endpoints.all) if (shardOf(owned.id) === shard) endpoints.drop(owned);
@@ -189,7 +189,7 @@ export class ShardOwner {
   }
 
   private async poll(): Promise<void> {
-    const { shards, wakeUps, endpoints, logger, countRetry, pollMs } = this.parts;
+    const { shards, wakeUps, endpoints, logger, countRetry, pollMs } = this.dependencies;
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
@@ -197,7 +197,7 @@ export class ShardOwner {
           await this.reload(id);
           return shards.owns(id);
         });
-        endpoints.tidy();
+        endpoints.dropIdleEndpoints();
       } catch (error) {
         countRetry('checking for wake-ups');
         logger.warn({ reason: String(error) }, 'webhooks: could not check for wake-ups');

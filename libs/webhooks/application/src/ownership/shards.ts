@@ -3,7 +3,7 @@ import type { Collection, CollectionSpec, CountRetry, Document, Lease, Leases, L
 import { retry } from '@tracking/resilience';
 import { SHARD_COUNT, shardOf } from '@tracking/webhooks-domain';
 
-interface ShardLeasesParts {
+interface ShardLeasesDependencies {
   readonly leases: Leases;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
@@ -20,7 +20,7 @@ export class ShardLeases {
   private readonly stopping = new AbortController();
   private readonly loops: Promise<void>[] = [];
 
-  constructor(private readonly parts: ShardLeasesParts) {}
+  constructor(private readonly dependencies: ShardLeasesDependencies) {}
 
   get count(): number {
     return this.held.size;
@@ -45,7 +45,7 @@ export class ShardLeases {
   }
 
   start(observer: ShardObserver): void {
-    for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.hold(shard, observer));
+    for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.holdShard(shard, observer));
   }
 
   /**
@@ -64,7 +64,7 @@ export class ShardLeases {
     await Promise.allSettled(leases.map((lease) => lease.release()));
   }
 
-  private async hold(shard: number, observer: ShardObserver): Promise<void> {
+  private async holdShard(shard: number, observer: ShardObserver): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       const lease = await this.acquire(shard).catch(() => undefined);
@@ -80,7 +80,7 @@ export class ShardLeases {
 
   /** @throws when this process stops */
   private acquire(shard: number): Promise<Lease> {
-    const { leases, logger, countRetry } = this.parts;
+    const { leases, logger, countRetry } = this.dependencies;
     const { signal } = this.stopping;
     const name = `webhooks-shard-${String(shard).padStart(2, '0')}`;
     const onFailure = (error: unknown) => {

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { DEFERRED_DELIVERIES, type DeferredDocument } from './deferred-deliveries.ts';
@@ -24,21 +24,21 @@ const late = async () => {
 };
 const ofFailing = (api = webhooks) => stage.deliveries(api, { endpoint_id: failing.id });
 const putOff = () => webhooks.metrics.value('webhook_deliveries_put_off_total');
-const events = (count: number) => Array.from({ length: count }, () => stage.event());
+const events = (count: number) => Array.from({ length: count }, () => stage.addEvent());
 
 /** An endpoint with an open circuit, beside a healthy one. */
 beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   process = new FlakyProcess();
   webhooks = await stage.start({ policy: NEVER }, process);
-  await stage.endpoint(webhooks, HEALTHY);
-  failing = await stage.endpoint(webhooks, FAILING);
-  stage.receivers.respondWith(FAILING, () => answer(500));
+  await stage.createEnabledEndpoint(webhooks, HEALTHY);
+  failing = await stage.createEnabledEndpoint(webhooks, FAILING);
+  stage.receivers.respondWith(FAILING, () => createAnswer(500));
   await stage.publish(...events(20));
   await eventually(async () => {
     const before = putOff();
     await stage.publish(...events(1));
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     expect(putOff() - before).toBe(1);
   });
   await eventually(async () => expect(await late()).toEqual([]));
@@ -54,7 +54,7 @@ async function putOffSome(): Promise<readonly string[]> {
   const some = events(3);
   const arrived = stage.receivers.deliveriesAt(HEALTHY).length;
   await stage.publish(...some);
-  await stage.consumed();
+  await stage.waitUntilConsumed();
   await eventually(() => expect(stage.receivers.deliveriesAt(HEALTHY)).toHaveLength(arrived + 3));
   await eventually(() => expect(process.atGate).toBe(1));
   expect(await late()).toHaveLength(3);
@@ -104,10 +104,10 @@ describe('events deferred for an endpoint', () => {
   test('are recorded in the order of arrival', async () => {
     process.holdDeliveriesTo = failing.id;
     // All of one shipment, because others may be consumed concurrently.
-    const { data } = stage.event();
-    const many = Array.from({ length: 120 }, () => stage.event({ data }));
+    const { data } = stage.addEvent();
+    const many = Array.from({ length: 120 }, () => stage.addEvent({ data }));
     await stage.publish(...many);
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     const ids = many.map(({ id }) => id);
     expect((await late()).map(({ about }) => about.event_id)).toEqual(ids.slice(0, 100));
   });
@@ -135,27 +135,27 @@ describe('events deferred for an endpoint', () => {
         const before = putOff();
         await stage.publish(...events(1));
         // Held like the deferred ones.
-        await eventually(async () => expect(await stage.lag()).toBe(1), { deadlineMs: 500 });
+        await eventually(async () => expect(await stage.readLag()).toBe(1), { deadlineMs: 500 });
         expect(putOff()).toBe(before);
       },
       { deadlineMs: 10_000 },
     );
     process.releaseWrites();
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     await eventually(async () => expect(await ofFailing()).toHaveLength(stage.receivers.deliveriesAt(HEALTHY).length));
   });
 });
 
 test('are all recorded immediately if no endpoint keeps up', async () => {
-  stage.receivers.respondWith(HEALTHY, () => answer(500));
+  stage.receivers.respondWith(HEALTHY, () => createAnswer(500));
   await stage.publish(...events(20));
-  await stage.consumed();
+  await stage.waitUntilConsumed();
   await eventually(async () => {
     const before = putOff();
     const [event] = events(1);
     if (event === undefined) return;
     await stage.publish(event);
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     expect(putOff() - before).toBe(0);
     expect(await stage.deliveries(webhooks, { event_id: event.id })).toHaveLength(2);
   });

@@ -66,7 +66,7 @@ const MAX_DEFERRAL_MS = 300_000;
 /** Interval at which the age of the oldest deferred event is checked. */
 const CAPACITY_CHECK_INTERVAL_MS = 1_000;
 
-interface DeferredDeliveriesParts {
+interface DeferredDeliveriesDependencies {
   readonly documents: Collection<DeferredDocument>;
   readonly endpoints: EndpointStore;
   readonly insertion: DeliveryInserter;
@@ -93,10 +93,10 @@ export class DeferredDeliveries {
   private waitsTooLong = false;
   private lookedAt = -Infinity;
 
-  constructor(private readonly parts: DeferredDeliveriesParts) {
-    const { leases, logger, metrics } = parts;
+  constructor(private readonly dependencies: DeferredDeliveriesDependencies) {
+    const { leases, logger, metrics } = dependencies;
     const help = 'Age of the oldest event waiting to be recorded for failing endpoints, in seconds';
-    metrics.gauge('webhook_late_records_seconds', help, [], () => this.ageMs(this.oldest) / 1_000);
+    metrics.gauge('webhook_late_records_seconds', help, [], () => this.computeAgeMs(this.oldest) / 1_000);
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-late-records',
@@ -116,7 +116,7 @@ export class DeferredDeliveries {
     if (performance.now() - this.lookedAt > CAPACITY_CHECK_INTERVAL_MS) {
       this.lookedAt = performance.now();
       const [oldest] = await this.read(1);
-      this.waitsTooLong = this.ageMs(oldest?.at) > MAX_DEFERRAL_MS;
+      this.waitsTooLong = this.computeAgeMs(oldest?.at) > MAX_DEFERRAL_MS;
     }
     return !this.waitsTooLong;
   }
@@ -125,17 +125,17 @@ export class DeferredDeliveries {
   async defer(deliveries: readonly DeliveryDocument[]): Promise<void> {
     if (deliveries.length === 0) return;
     const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(toDeferredDocument);
-    await this.parts.documents.writeMany(documents.map((document) => ({ kind: 'insert', document })));
+    await this.dependencies.documents.writeMany(documents.map((document) => ({ kind: 'insert', document })));
     this.job.wake();
   }
 
   /** Returns the age in milliseconds; 0 if nothing waits. */
-  private ageMs(since: Timestamp | undefined): number {
-    return since === undefined ? 0 : Math.max(0, this.parts.clock().getTime() - Date.parse(since));
+  private computeAgeMs(since: Timestamp | undefined): number {
+    return since === undefined ? 0 : Math.max(0, this.dependencies.clock().getTime() - Date.parse(since));
   }
 
   private read(limit: number): Promise<readonly DeferredDocument[]> {
-    return this.parts.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
+    return this.dependencies.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
   }
 
   private async recordAll(ending: AbortSignal): Promise<void> {
@@ -147,14 +147,14 @@ export class DeferredDeliveries {
         if (ending.aborted) return;
         const began = performance.now();
         await this.record(some);
-        await this.parts.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
+        await this.dependencies.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
         await pause(Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began)), ending);
       }
     }
   }
 
   private async record(some: readonly DeferredDocument[]): Promise<void> {
-    const { endpoints, insertion, owner } = this.parts;
+    const { endpoints, insertion, owner } = this.dependencies;
     const ids = [...new Set(some.flatMap((deferred) => deferred.endpoints.map(({ id }) => id)))];
     const known = await endpoints.findByIds(ids);
     const live = new Map([...known].filter(([, { deleted }]) => !deleted));

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { PublishedEvent } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -26,7 +26,7 @@ const on = (endpoint_id: string) => ({ ...stage.command(), endpoint_id });
 const idsOf = (events: readonly PublishedEvent[]) => events.map(({ id }) => id).sort();
 /** Ids of the events recorded for the endpoint once everything is consumed. */
 async function recorded(endpoint_id: string): Promise<readonly string[]> {
-  await stage.consumed();
+  await stage.waitUntilConsumed();
   return (await stage.deliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
 }
 const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[]) =>
@@ -34,10 +34,10 @@ const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[
 
 describe('an event is live for an endpoint by its log position', () => {
   test.each(CLOCKS)('if the clock steps by %d ms after enabling', async (step) => {
-    const before = stage.event();
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const before = stage.addEvent();
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.clockOffset += step;
-    const after = stage.event();
+    const after = stage.addEvent();
     await stage.publish(before, after);
     await expectRecorded(id, after);
   });
@@ -47,37 +47,37 @@ describe('an event is live for an endpoint by its log position', () => {
     const process = new KillableProcess();
     process.clockOffset = ahead;
     webhooks = await stage.start({}, process);
-    const before = stage.event();
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    const after = stage.event();
+    const before = stage.addEvent();
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const after = stage.addEvent();
     await webhooks.endpoints.disable(on(id));
-    const later = stage.event();
+    const later = stage.addEvent();
     await stage.publish(before, after, later);
     await expectRecorded(id, after);
   });
 
   test("if the enabling edge is ahead of the event's edge", async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
     stage.clockOffset += 60_000;
     await webhooks.endpoints.enable(on(id));
     stage.clockOffset -= 60_000;
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await expectRecorded(id, event);
   });
 
   test('however often it was enabled and disabled before anything is consumed', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.stop();
     // Only answers, and consumes nothing.
     webhooks = await stage.start({}, new KillableProcess(), stage.receivers, true);
     const live: PublishedEvent[] = [];
     const all: PublishedEvent[] = [];
     for (let round = 0; round < 5; round += 1) {
-      const during = stage.event();
+      const during = stage.addEvent();
       await webhooks.endpoints.disable(on(id));
-      const meanwhile = stage.event();
+      const meanwhile = stage.addEvent();
       stage.clockOffset += round % 2 === 0 ? 1_000 : -2_000;
       await webhooks.endpoints.enable(on(id));
       live.push(during);
@@ -91,19 +91,19 @@ describe('an event is live for an endpoint by its log position', () => {
   });
 
   test('while a changed URL awaits its verification', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
     stage.clockOffset -= 500;
-    const event = stage.event();
+    const event = stage.addEvent();
     await stage.publish(event);
     await expectRecorded(id, event);
   });
 
   test('independently of the time of its first or repeated publication', async () => {
-    const before = stage.event();
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const before = stage.addEvent();
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.clockOffset += 10;
-    const after = stage.event();
+    const after = stage.addEvent();
     await stage.publish(after);
     // Its publication had failed until now; then the broker lost its topic, and everything is published again.
     await stage.publish(before);
@@ -112,50 +112,50 @@ describe('an event is live for an endpoint by its log position', () => {
   });
 
   test('with a disabling by 410 at a log position, too', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(410));
-    const first = stage.event();
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    const first = stage.addEvent();
     await stage.publish(first);
     await eventually(async () =>
       expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
     );
     stage.clockOffset -= 3_600_000;
-    await stage.publish(stage.event());
+    await stage.publish(stage.addEvent());
     await expectRecorded(id, first);
   });
 });
 
 describe("while the log's head cannot be read", () => {
   test('enabling and disabling are refused, and succeed when repeated', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.logIsAway = true;
     await expect(webhooks.endpoints.disable(on(id))).rejects.toBeInstanceOf(Unavailable);
     expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
     stage.logIsAway = false;
-    const before = stage.event();
+    const before = stage.addEvent();
     await webhooks.endpoints.disable(on(id));
     stage.logIsAway = true;
     await expect(webhooks.endpoints.enable(on(id))).rejects.toBeInstanceOf(Unavailable);
-    const meanwhile = stage.event();
+    const meanwhile = stage.addEvent();
     stage.logIsAway = false;
     await webhooks.endpoints.enable(on(id));
-    const after = stage.event();
+    const after = stage.addEvent();
     await stage.publish(before, meanwhile, after);
     await expectRecorded(id, before, after);
   });
 
   test('an endpoint is deleted all the same', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A);
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.logIsAway = true;
     expect(await webhooks.endpoints.remove(on(id))).toEqual({ id, deleted: true });
     await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('an endpoint that answers 410 gets nothing, and is disabled as soon as possible', async () => {
-    const { id } = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.respondWith(URL_A, () => answer(410));
+    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    stage.receivers.respondWith(URL_A, () => createAnswer(410));
     stage.logIsAway = true;
-    const events = [stage.event(), stage.event()];
+    const events = [stage.addEvent(), stage.addEvent()];
     await stage.publish(...events);
     await expectRecorded(id, ...events);
     const dead = () => stage.deliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] });
@@ -172,8 +172,8 @@ describe("while the log's head cannot be read", () => {
 });
 
 test('a message without a position is parked', async () => {
-  const { id } = await stage.endpoint(webhooks, URL_A);
-  await stage.send(stage.message(stage.event(), { position: undefined }));
+  const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+  await stage.send(stage.message(stage.addEvent(), { position: undefined }));
   await eventually(async () => {
     const { items } = await webhooks.parked.list({ limit: 10 });
     expect(items).toEqual([expect.objectContaining({ error: 'the position header is missing' })]);
@@ -182,18 +182,18 @@ test('a message without a position is parked', async () => {
 });
 
 test('an endpoint whose stored period has no places receives all events and does not stop other recording', async () => {
-  const { id: faulty } = await stage.endpoint(webhooks, URL_A);
-  const { id: sound } = await stage.endpoint(webhooks, URL_B);
+  const { id: faulty } = await stage.createEnabledEndpoint(webhooks, URL_A);
+  const { id: sound } = await stage.createEnabledEndpoint(webhooks, URL_B);
   const documents = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);
   const stored = await documents.get(faulty);
   const enabled_periods = stored?.enabled_periods.map(({ from, to }) => ({ from, to }));
   await documents.upsert({ ...stored, enabled_periods, revision: 99 } as unknown as EndpointDocument);
-  const event = stage.event();
+  const event = stage.addEvent();
   await stage.publish(event);
   await expectRecorded(sound, event);
   await expectRecorded(faulty, event);
   await webhooks.endpoints.disable(on(faulty));
-  const later = stage.event();
+  const later = stage.addEvent();
   await stage.publish(later);
   await expectRecorded(sound, event, later);
   await expectRecorded(faulty, event);

@@ -24,7 +24,7 @@ import type { LogPosition, RequestOrigin } from '@tracking/webhooks-domain';
 import type { ParkedMessage } from '../operation-types.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 import { traceFields } from '../tracing.ts';
-import { type ParkedMessages, noSuchParkedMessage } from '../webhooks-api.ts';
+import { type ParkedMessages, parkedMessageNotFoundError } from '../webhooks-api.ts';
 
 export interface ParkedDocument extends Document, ReceivedMessage {
   readonly error: string;
@@ -36,7 +36,7 @@ export const PARKED_MESSAGES: CollectionSpec = {
   indexes: [{ name: 'order', fields: ['parked_at', 'id'] }],
 };
 
-interface ParkingLotParts {
+interface ParkingLotDependencies {
   readonly documents: Collection<ParkedDocument>;
   readonly broker: MessageBroker;
   readonly clock: Clock;
@@ -51,25 +51,37 @@ interface ParkingLotParts {
 export class ParkingLot {
   private readonly parked: Counter;
 
-  constructor(private readonly parts: ParkingLotParts) {
+  constructor(private readonly dependencies: ParkingLotDependencies) {
     const help = 'Messages parked because they are not valid events';
-    this.parked = parts.metrics.counter('webhook_parked_messages_total', help);
+    this.parked = dependencies.metrics.counter('webhook_parked_messages_total', help);
   }
 
   /** Parks a message under its position in its topic: once, however often it is received. */
   async park(message: ReceivedMessage, reason: string): Promise<void> {
     const { topic, partition, offset, key, value, headers } = message;
     const id = `${topic}.${partition}.${offset}`;
-    if ((await this.parts.documents.get(id)) !== undefined) return;
+    if ((await this.dependencies.documents.get(id)) !== undefined) return;
     const error = reason.slice(0, 500);
     const source = { 'parked-from': id, 'parked-because': error };
     // The topic comes first: after an interruption it receives the message twice rather than never.
     await this.publish({ key: key || id, value, headers: { ...headers, ...source } });
-    const parked_at = this.parts.clock().toISOString();
-    if (!(await this.parts.documents.insert({ id, topic, partition, offset, key, value, headers, error, parked_at })))
+    const parked_at = this.dependencies.clock().toISOString();
+    if (
+      !(await this.dependencies.documents.insert({
+        id,
+        topic,
+        partition,
+        offset,
+        key,
+        value,
+        headers,
+        error,
+        parked_at,
+      }))
+    )
       return;
     this.parked.add();
-    this.parts.logger.error(
+    this.dependencies.logger.error(
       { topic, partition, offset, ...eventLogFields(message), reason: error },
       'webhooks: a message was parked',
     );
@@ -80,26 +92,26 @@ export class ParkingLot {
    */
   private async publish(message: Message): Promise<void> {
     try {
-      await this.parts.broker.publish(PARKED_TOPIC, [message]);
+      await this.dependencies.broker.publish(PARKED_TOPIC, [message]);
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
       const about = { ...eventLogFields(message), reason: error.message };
-      this.parts.logger.warn(about, 'webhooks: the topic of parked messages refused a message');
+      this.dependencies.logger.warn(about, 'webhooks: the topic of parked messages refused a message');
     }
   }
 
   async get(id: string): Promise<ParkedDocument> {
-    const found = await this.parts.documents.get(id);
-    if (found === undefined) throw noSuchParkedMessage();
+    const found = await this.dependencies.documents.get(id);
+    if (found === undefined) throw parkedMessageNotFoundError();
     return found;
   }
 
   async remove(id: string): Promise<void> {
-    await this.parts.documents.delete(id);
+    await this.dependencies.documents.delete(id);
   }
 
   async list({ limit, after }: PageRequest): Promise<ItemPage<ParkedMessage>> {
-    const found = await this.parts.documents.find({
+    const found = await this.dependencies.documents.find({
       filter: {},
       sort: { fields: ['parked_at', 'id'] },
       limit: limit + 1,

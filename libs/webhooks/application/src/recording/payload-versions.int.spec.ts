@@ -7,7 +7,7 @@ import {
   PayloadVersions,
 } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 const [OLD, NEW] = ['2026-11-01', '2027-03-01'] as readonly string[] as [ApiVersion, ApiVersion];
@@ -40,7 +40,7 @@ afterEach(() => stage.close());
 
 /** An event as created once the second version exists. */
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
-  stage.event({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
+  stage.addEvent({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
 const bodiesAt = (url: string) => stage.receivers.deliveriesAt(url).map(({ body }) => JSON.parse(body) as JsonObject);
 const received = (url: string, count: number) =>
   eventually(() => {
@@ -52,8 +52,8 @@ const inNew = { api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1
 
 describe('with a second version of the payload', () => {
   test('an endpoint is pinned to the newest version at its creation, and receives each event in its own version with the same id', async () => {
-    const pinned = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
-    const newest = await stage.endpoint(webhooks, NEW_URL);
+    const pinned = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
+    const newest = await stage.createEnabledEndpoint(webhooks, NEW_URL);
     expect([pinned.api_version, newest.api_version]).toEqual([OLD, NEW]);
     const event = newEvent();
     await stage.publish(event);
@@ -69,8 +69,8 @@ describe('with a second version of the payload', () => {
   });
 
   test('another version applies to later recordings; an event keeps its bytes', async () => {
-    const { id } = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
-    stage.receivers.respondWith(OLD_URL, () => answer(500));
+    const { id } = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
+    stage.receivers.respondWith(OLD_URL, () => createAnswer(500));
     const before = newEvent();
     await stage.publish(before);
     await received(OLD_URL, 1);
@@ -97,7 +97,7 @@ describe('with a second version of the payload', () => {
 
   test('sandbox events and missed events of a replay are sent in the endpoint’s version', async () => {
     const missed = newEvent({ created_at: new Date(Date.parse(stage.now()) - 60_000).toISOString() });
-    const { id } = await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
+    const { id } = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
     await webhooks.endpoints.test({ ...stage.command(), endpoint_id: id, type: 'shipment.created' });
     expect(await received(OLD_URL, 1)).toMatchObject({ api_version: OLD, sandbox: true });
     await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: {} });
@@ -112,11 +112,11 @@ describe('with a second version of the payload', () => {
     ]);
     await webhooks.stop();
     webhooks = await stage.start();
-    await stage.endpoint(webhooks, OLD_URL, { api_version: OLD });
+    await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
     const broken = newEvent({ data: { shipment_id: 'shp_1' } });
     await stage.publish(broken, newEvent());
     expect(await received(OLD_URL, 1)).toMatchObject(inOld);
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
     expect(others).toEqual([]);
     expect(parked?.error).toMatch(/^the event cannot be converted to an older version: /);
@@ -132,11 +132,11 @@ describe('with a second version of the payload', () => {
     await webhooks.stop();
     stage.versions = PAYLOAD_VERSIONS;
     const behind = await stage.start();
-    await stage.endpoint(behind, OLD_URL);
+    await stage.createEnabledEndpoint(behind, OLD_URL);
     const event = newEvent();
-    await stage.publish(event, stage.event());
+    await stage.publish(event, stage.addEvent());
     await received(OLD_URL, 1);
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     const [parked] = (await behind.parked.list({ limit: 10 })).items;
     expect(parked).toMatchObject({ error: 'api_version is unknown to this process' });
     expect(await behind.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });

@@ -29,12 +29,12 @@ describe('recording', () => {
 
   describe('recording', () => {
     test('an event makes one delivery for each subscribed endpoint, with the same event id and bytes', async () => {
-      await stage.endpoint(webhooks, URL_A);
-      await stage.endpoint(webhooks, URL_B, { event_types: ['shipment.created'] });
-      await stage.endpoint(webhooks, 'https://c.example.com/', { event_types: ['document.approved'] });
-      await stage.endpoint(webhooks, 'https://d.example.com/', {}, { ...SCOPE, workspace_id: 'wsp_two' });
-      await stage.endpoint(webhooks, 'https://e.example.com/', {}, { ...SCOPE, environment: 'test' });
-      const event = stage.event();
+      await stage.createEnabledEndpoint(webhooks, URL_A);
+      await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.created'] });
+      await stage.createEnabledEndpoint(webhooks, 'https://c.example.com/', { event_types: ['document.approved'] });
+      await stage.createEnabledEndpoint(webhooks, 'https://d.example.com/', {}, { ...SCOPE, workspace_id: 'wsp_two' });
+      await stage.createEnabledEndpoint(webhooks, 'https://e.example.com/', {}, { ...SCOPE, environment: 'test' });
+      const event = stage.addEvent();
       await stage.publish(event);
       await succeeded(2);
       const [a, b] = [stage.receivers.deliveriesAt(URL_A), stage.receivers.deliveriesAt(URL_B)];
@@ -45,51 +45,51 @@ describe('recording', () => {
     });
 
     test('the same event makes no second delivery, in the same batch or later', async () => {
-      await stage.endpoint(webhooks, URL_A);
-      const events = Array.from({ length: 20 }, () => stage.event());
+      await stage.createEnabledEndpoint(webhooks, URL_A);
+      const events = Array.from({ length: 20 }, () => stage.addEvent());
       await stage.publish(...events, ...events);
       await succeeded(20);
       await stage.publish(...events);
-      await stage.consumed();
+      await stage.waitUntilConsumed();
       await succeeded(20);
       expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(20);
     });
 
     test('republishing everything to a new process delivers nothing', async () => {
-      await stage.endpoint(webhooks, URL_A);
-      const events = Array.from({ length: 20 }, () => stage.event());
+      await stage.createEnabledEndpoint(webhooks, URL_A);
+      const events = Array.from({ length: 20 }, () => stage.addEvent());
       await stage.publish(...events);
       await succeeded(20);
       await webhooks.stop();
       webhooks = await stage.start();
       await stage.publish(...events);
-      await stage.consumed();
-      const last = stage.event();
+      await stage.waitUntilConsumed();
+      const last = stage.addEvent();
       await stage.publish(last);
       await succeeded(21);
       expect(stage.receivers.deliveriesAt(URL_A)).toHaveLength(21);
     });
 
     test('a later endpoint receives nothing from before it was enabled', async () => {
-      const before = stage.event();
+      const before = stage.addEvent();
       stage.clockOffset += 10;
-      const { id } = await stage.endpoint(webhooks, URL_A);
-      await stage.publish(before, stage.event());
+      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+      await stage.publish(before, stage.addEvent());
       await succeeded(1);
-      await stage.consumed();
+      await stage.waitUntilConsumed();
       expect(await stage.deliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
     });
 
     test('an event created while the endpoint was enabled is recorded even if consumed later', async () => {
-      const { id } = await stage.endpoint(webhooks, URL_A);
+      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
       const on = () => ({ ...stage.command(), endpoint_id: id });
-      const during = stage.event();
+      const during = stage.addEvent();
       stage.clockOffset += 10;
       await webhooks.endpoints.disable(on());
       stage.clockOffset += 10;
-      const after = stage.event();
+      const after = stage.addEvent();
       await stage.publish(during, after);
-      await stage.consumed();
+      await stage.waitUntilConsumed();
       const recorded = await stage.deliveries(webhooks);
       expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
       await webhooks.endpoints.enable(on());
@@ -98,12 +98,12 @@ describe('recording', () => {
     });
 
     test('recording continues for a changed URL, which receives pending deliveries once verified and enabled', async () => {
-      const { id } = await stage.endpoint(webhooks, URL_A);
+      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
       const on = () => ({ ...stage.command(), endpoint_id: id });
       await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
-      const event = stage.event();
+      const event = stage.addEvent();
       await stage.publish(event);
-      await stage.consumed();
+      await stage.waitUntilConsumed();
       expect(await stage.delivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
       await webhooks.endpoints.verify(on());
       await webhooks.endpoints.enable(on());
@@ -113,10 +113,10 @@ describe('recording', () => {
     });
 
     test('unknown event types are accepted', async () => {
-      await stage.endpoint(webhooks, URL_A);
-      await stage.publish(stage.event({ type: 'shipment.teleported' as PublishedEvent['type'] }), stage.event());
+      await stage.createEnabledEndpoint(webhooks, URL_A);
+      await stage.publish(stage.addEvent({ type: 'shipment.teleported' as PublishedEvent['type'] }), stage.addEvent());
       await succeeded(1);
-      expect(await stage.messages(PARKED_TOPIC, 0)).toEqual([]);
+      expect(await stage.readMessages(PARKED_TOPIC, 0)).toEqual([]);
       expect((await webhooks.parked.list({ limit: 10 })).items).toEqual([]);
     });
   });
@@ -125,12 +125,12 @@ describe('recording', () => {
     test.each(['', 'not json', '[]', 'null', '"text"', '{}', '{"id":"evt_1","type":"shipment.created"}'])(
       '%j is parked, and everything else continues',
       async (value) => {
-        await stage.endpoint(webhooks, URL_A);
+        await stage.createEnabledEndpoint(webhooks, URL_A);
         await raw(value);
-        await stage.publish(stage.event());
+        await stage.publish(stage.addEvent());
         await succeeded(1);
-        await stage.consumed();
-        const [parked] = await stage.messages(PARKED_TOPIC, 1);
+        await stage.waitUntilConsumed();
+        const [parked] = await stage.readMessages(PARKED_TOPIC, 1);
         expect(parked).toMatchObject({ value, headers: { 'parked-because': expect.any(String) as string } });
         expect(webhooks.metrics.value('webhook_parked_messages_total')).toBe(1);
         const { items } = await webhooks.parked.list({ limit: 10 });
@@ -148,8 +148,8 @@ describe('recording', () => {
       await raw('nonsense');
       await eventually(() => expect(mortal.dead).toBe(true));
       webhooks = await stage.start();
-      await stage.consumed();
-      expect(await stage.messages(PARKED_TOPIC, 1)).toHaveLength(1);
+      await stage.waitUntilConsumed();
+      expect(await stage.readMessages(PARKED_TOPIC, 1)).toHaveLength(1);
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
     });
 
@@ -164,12 +164,12 @@ describe('recording', () => {
       webhooks = await stage.start({}, process);
       await raw('no JSON');
       await eventually(async () => expect((await webhooks.parked.list({ limit: 9 })).items).toHaveLength(1));
-      await stage.consumed();
+      await stage.waitUntilConsumed();
     });
 
     test('stays parked if it is retried and still invalid', async () => {
       await raw('nonsense');
-      await stage.consumed();
+      await stage.waitUntilConsumed();
       const [parked] = (await webhooks.parked.list({ limit: 10 })).items;
       expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
@@ -194,7 +194,7 @@ describe('metrics of blocked webhooks', () => {
       return { ...own, consume: (...given) => goOn.promise.then(() => own.consume(...given)) };
     };
     const { metrics } = await stage.start({ lagPollMs: 5 }, idle);
-    await stage.publish(stage.event(), stage.event(), stage.event());
+    await stage.publish(stage.addEvent(), stage.addEvent(), stage.addEvent());
     await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(3), DEADLINE);
     goOn.resolve();
     await eventually(() => expect(metrics.value('webhook_events_waiting')).toBe(0), DEADLINE);

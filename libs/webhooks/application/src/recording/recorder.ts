@@ -60,12 +60,12 @@ export interface RecordableEvent extends Omit<ConsumedEvent, 'place'> {
   readonly about_endpoint?: string;
 }
 
-interface RecorderParts {
+interface RecorderDependencies {
   readonly endpoints: EndpointStore;
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly owner: Pick<ShardOwner, 'keepsUp' | 'isFailing' | 'handOver' | 'notify'>;
+  readonly owner: Pick<ShardOwner, 'isKeepingUp' | 'isFailing' | 'handOver' | 'notify'>;
   readonly insertion: DeliveryInserter;
   readonly deferred: Pick<DeferredDeliveries, 'hasCapacity' | 'defer'>;
   readonly parking: ParkingLot;
@@ -83,8 +83,8 @@ export class Recorder {
   private readonly recordedLate: Counter;
   private readonly deferred: Counter;
 
-  constructor(private readonly parts: RecorderParts) {
-    const { metrics } = parts;
+  constructor(private readonly dependencies: RecorderDependencies) {
+    const { metrics } = dependencies;
     const late = 'Deliveries recorded after the others, because their endpoint is failing or behind';
     this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
     const deferred = 'Deliveries to failing endpoints, deferred until there is time to record them';
@@ -105,7 +105,7 @@ export class Recorder {
    */
   async record(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
-    const { owner, deferred, payloads } = this.parts;
+    const { owner, deferred, payloads } = this.dependencies;
     const recording = await this.planRecording(await this.filterRetained(events));
     if (recording.deferredPayloads.length > 0) await payloads.store(recording.deferredPayloads);
     // Writes requested together share one commit.
@@ -125,9 +125,9 @@ export class Recorder {
     const { matches, payloads } = this.matchEndpoints(events, await this.findEndpoints(events));
     // A delivery is attempted only after its payload is stored, so deliveries without a stored payload are certainly
     // new.
-    const knownPayloads = await this.parts.payloads.findStoredIds([...payloads.keys()]);
+    const knownPayloads = await this.dependencies.payloads.findStoredIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
-    const known = await this.parts.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
+    const known = await this.dependencies.deliveries.getMany(doubtful.map(({ delivery }) => delivery.id));
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
     for (const id of knownPayloads) payloads.delete(id);
@@ -142,20 +142,20 @@ export class Recorder {
   }
 
   private async groupByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
-    const groups = Object.groupBy(matches, ({ endpoint }) => this.urgency(endpoint));
+    const groups = Object.groupBy(matches, ({ endpoint }) => this.classifyUrgency(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
     // If no endpoint keeps up, no delivery would wait for the deferred ones.
-    if (deferred.length === 0 || (first.length > 0 && (await this.parts.deferred.hasCapacity()))) return groups;
+    if (deferred.length === 0 || (first.length > 0 && (await this.dependencies.deferred.hasCapacity()))) return groups;
     return { first, rest: [...rest, ...deferred] };
   }
 
-  private urgency({ id }: EndpointDocument): Urgency {
-    if (this.parts.owner.keepsUp(id)) return 'first';
-    return this.parts.owner.isFailing(id) ? 'deferred' : 'rest';
+  private classifyUrgency({ id }: EndpointDocument): Urgency {
+    if (this.dependencies.owner.isKeepingUp(id)) return 'first';
+    return this.dependencies.owner.isFailing(id) ? 'deferred' : 'rest';
   }
 
   private async storeAll(batches: readonly RecordingBatch[]): Promise<void> {
-    const { payloads, insertion, owner } = this.parts;
+    const { payloads, insertion, owner } = this.dependencies;
     for (const batch of batches) {
       await Promise.all([payloads.store(batch.payloads), insertion.insert(batch.matches)]);
       for (const { id, body } of batch.payloads) payloads.addToCache(id, body);
@@ -167,10 +167,10 @@ export class Recorder {
     const events = new Map<string, ConsumedEvent>();
     for (const message of messages) {
       try {
-        const event = parseMessage(message, this.parts.versions);
+        const event = parseMessage(message, this.dependencies.versions);
         events.set(event.id, event);
       } catch (error) {
-        await this.parts.parking.park(message, (error as Error).message);
+        await this.dependencies.parking.park(message, (error as Error).message);
       }
     }
     return [...events.values()];
@@ -178,7 +178,7 @@ export class Recorder {
 
   /** Returns the events that are not older than the retention watermark. */
   private async filterRetained(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
-    const before = await this.parts.watermark.read();
+    const before = await this.dependencies.watermark.read();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
       created_at >= before ? 'retained' : 'tooOld',
     );
@@ -186,7 +186,7 @@ export class Recorder {
     if (first !== undefined) {
       const trace = traceFields({ ...first, event_id: first.id });
       const about = { events: tooOld.length, before, first: first.id, ...trace };
-      this.parts.logger.warn(about, 'webhooks: events from before the retention watermark were not recorded');
+      this.dependencies.logger.warn(about, 'webhooks: events from before the retention watermark were not recorded');
     }
     return retained;
   }
@@ -194,7 +194,7 @@ export class Recorder {
   private matchEndpoints(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
     const matches: Match[] = [];
     const payloads = new Map<string, PayloadDocument>();
-    const { clock, versions } = this.parts;
+    const { clock, versions } = this.dependencies;
     const at = clock().toISOString();
     for (const event of events) {
       const about = toEventFields(event);
@@ -213,7 +213,9 @@ export class Recorder {
 
   private async findEndpoints(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, Scope>(events.map((event) => [scopeKey(event), event]));
-    const found = [...scopes].map(async ([key, scope]) => [key, await this.parts.endpoints.listAll(scope)] as const);
+    const found = [...scopes].map(
+      async ([key, scope]) => [key, await this.dependencies.endpoints.listAll(scope)] as const,
+    );
     return new Map(await Promise.all(found));
   }
 }

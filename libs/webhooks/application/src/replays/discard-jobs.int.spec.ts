@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { ENDPOINTS, type EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -19,7 +19,7 @@ let webhooks: RunningWebhooks;
 let endpoint: EndpointOnStage;
 
 const of = ({ id: endpoint_id }: { readonly id: string }) => ({ ...stage.command(), endpoint_id });
-const fails = () => answer(500);
+const fails = () => createAnswer(500);
 const statuses = async (api: RunningWebhooks) =>
   new Set((await stage.deliveries(api, { endpoint_id: endpoint.id })).map(({ status }) => status));
 const collection = () => stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS);
@@ -28,9 +28,9 @@ beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   process = new FlakyProcess();
   webhooks = await stage.start({ policy }, process);
-  endpoint = await stage.endpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
+  endpoint = await stage.createEnabledEndpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
   stage.receivers.respondWith(DELETED, fails);
-  await stage.publish(...Array.from({ length: COUNT }, () => stage.event()));
+  await stage.publish(...Array.from({ length: COUNT }, () => stage.addEvent()));
   await eventually(async () => {
     const retrying = { endpoint_id: endpoint.id, statuses: ['retrying'] };
     expect(await stage.deliveries(webhooks, retrying)).toHaveLength(COUNT);
@@ -47,9 +47,9 @@ describe('the backlog of a deleted endpoint', () => {
     'is discarded after deletion by %s process, without delaying other endpoints',
     async (which) => {
       const passive = await stage.start({}, undefined, undefined, true);
-      const other = await stage.endpoint(passive, OTHER, { event_types: ['shipment.updated'] });
+      const other = await stage.createEnabledEndpoint(passive, OTHER, { event_types: ['shipment.updated'] });
       stage.receivers.respondWith(OTHER, fails);
-      const event = stage.event({ type: 'shipment.updated' });
+      const event = stage.addEvent({ type: 'shipment.updated' });
       await stage.publish(event);
       await eventually(async () =>
         expect(await stage.delivery(passive, other.id, event.id)).toMatchObject({ status: 'retrying' }),

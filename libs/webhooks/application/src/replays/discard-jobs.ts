@@ -6,7 +6,7 @@ import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
-import { ReplaySource, type ReplaySourceParts } from './replay-source.ts';
+import { ReplaySource, type ReplaySourceDependencies } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
 
 /** Dead letters that one discard job handles before the next job gets its turn. */
@@ -17,7 +17,7 @@ const POLL_INTERVAL_MS = 1_000;
 /** Largest share of time that discards may use. Deliveries take priority. */
 const MAX_DISCARDING_SHARE = 0.5;
 
-interface DeadLetterDiscarderParts extends ReplaySourceParts {
+interface DeadLetterDiscarderDependencies extends ReplaySourceDependencies {
   readonly store: ReplayStore;
   readonly endpoints: EndpointStore;
   readonly recounts: RecountRequests;
@@ -36,8 +36,8 @@ export class DeadLetterDiscarder {
   readonly job: LeaderElectedJob;
   private readonly pace = new DutyCycle({ share: MAX_DISCARDING_SHARE });
 
-  constructor(private readonly parts: DeadLetterDiscarderParts) {
-    const { leases, logger, metrics } = parts;
+  constructor(private readonly dependencies: DeadLetterDiscarderDependencies) {
+    const { leases, logger, metrics } = dependencies;
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-discards',
@@ -51,7 +51,7 @@ export class DeadLetterDiscarder {
 
   private async round(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const running = await this.parts.store.listDiscards(DISCARDS_PER_READ);
+      const running = await this.dependencies.store.listDiscards(DISCARDS_PER_READ);
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
@@ -67,10 +67,13 @@ export class DeadLetterDiscarder {
 
   /** Takes the next page. Returns undefined if the discard was canceled in the meantime. */
   private async takePage(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
-    const { store, endpoints, clock } = this.parts;
+    const { store, endpoints, clock } = this.dependencies;
     const endpoint = await endpoints.get(replay.endpoint_id);
     if (endpoint === undefined) throw new Error(`endpoint ${replay.endpoint_id} has dead letters but is not stored`);
-    const { found, cursor, ended } = await new ReplaySource(replay, this.parts).next(endpoint, DEAD_LETTERS_PER_TURN);
+    const { found, cursor, ended } = await new ReplaySource(replay, this.dependencies).next(
+      endpoint,
+      DEAD_LETTERS_PER_TURN,
+    );
     const isCompleted = ended && found.length === 0;
     return store.storeProgress(replay, {
       cursor,
@@ -81,7 +84,7 @@ export class DeadLetterDiscarder {
   }
 
   private async discard(taken: ReplayDocument): Promise<void> {
-    const { store, queries, deliveries, recounts, clock } = this.parts;
+    const { store, queries, deliveries, recounts, clock } = this.dependencies;
     const ids = taken.under_way.map(({ id }) => id);
     for (;;) {
       const now = await queries.findByIds(ids);
@@ -91,7 +94,7 @@ export class DeadLetterDiscarder {
         return store.storeOutcomes(taken, { done, failed: ids.length - done });
       }
       const at = clock().toISOString();
-      await recounts.requestForDiscards([taken.endpoint_id], at);
+      await recounts.requestForDiscardedDeliveries([taken.endpoint_id], at);
       // A dead letter that changes in the meantime, for example because it is announced, is found again.
       await deliveries.writeMany(
         dead.map((each) => {
@@ -109,7 +112,7 @@ const ENDPOINTS_PER_READ = 100;
 /** Largest share of time that discarding the backlogs of deleted endpoints may use. */
 const MAX_BACKLOG_SHARE = 0.2;
 
-interface BacklogDiscarderParts {
+interface BacklogDiscarderDependencies {
   readonly endpoints: EndpointStore;
   readonly queues: DeliveryQueues;
   readonly replays: ReplayStore;
@@ -127,8 +130,8 @@ export class BacklogDiscarder {
   readonly job: LeaderElectedJob;
   private readonly pace = new DutyCycle({ share: MAX_BACKLOG_SHARE });
 
-  constructor(private readonly parts: BacklogDiscarderParts) {
-    const { leases, logger, metrics } = parts;
+  constructor(private readonly dependencies: BacklogDiscarderDependencies) {
+    const { leases, logger, metrics } = dependencies;
     this.job = new LeaderElectedJob({
       leases,
       lease: 'webhooks-backlogs',
@@ -144,13 +147,13 @@ export class BacklogDiscarder {
    * Requests that all pending deliveries of a deleted endpoint are discarded. The request is stored when this resolves.
    */
   async request(endpointId: string): Promise<void> {
-    await this.parts.endpoints.markBacklog(endpointId);
+    await this.dependencies.endpoints.markBacklog(endpointId);
     this.job.wake();
   }
 
   private async round(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const deleted = await this.parts.endpoints.findWithBacklog(ENDPOINTS_PER_READ);
+      const deleted = await this.dependencies.endpoints.findWithBacklog(ENDPOINTS_PER_READ);
       if (deleted.length === 0) return;
       for (const endpoint of deleted) {
         if (ending.aborted) return;
@@ -160,7 +163,7 @@ export class BacklogDiscarder {
   }
 
   private async discardPage(endpoint: EndpointDocument): Promise<void> {
-    const { endpoints, queues, replays, clock } = this.parts;
+    const { endpoints, queues, replays, clock } = this.dependencies;
     const at = clock().toISOString();
     await replays.cancelRunning(endpoint.id, at);
     const found = await queues.discard(endpoint.id, at, DELIVERIES_PER_WRITE);

@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
@@ -35,13 +35,13 @@ describe('a replay', () => {
   /** Events of a minute ago, a millisecond apart. */
   const events = (count: number) => {
     const first = Date.parse(stage.now()) - 60_000;
-    return Array.from({ length: count }, (_, n) => stage.event({ created_at: new Date(first + n).toISOString() }));
+    return Array.from({ length: count }, (_, n) => stage.addEvent({ created_at: new Date(first + n).toISOString() }));
   };
 
   it("sends missed events, including those from before the endpoint's creation, once each and oldest first", async () => {
     const missed = events(120);
-    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    const live = stage.event();
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const live = stage.addEvent();
     await stage.publish(live);
     await eventually(() => expect(sent()).toEqual([live.id]));
     const { id } = await create(endpoint.id);
@@ -50,8 +50,8 @@ describe('a replay', () => {
   });
 
   it('sends missed events with the body that others received, even if it would be rendered differently today', async () => {
-    const other = await stage.endpoint(webhooks, 'https://b.example.com/hooks');
-    const event = stage.event();
+    const other = await stage.createEnabledEndpoint(webhooks, 'https://b.example.com/hooks');
+    const event = stage.addEvent();
     await stage.publish(event);
     await eventually(async () =>
       expect(await stage.delivery(webhooks, other.id, event.id)).toMatchObject({ status: 'succeeded' }),
@@ -63,21 +63,21 @@ describe('a replay', () => {
     const body = JSON.stringify({ ...(JSON.parse(payload.body) as object), made: 'by an earlier version' });
     await stored.upsert({ ...payload, body });
     webhooks = await stage.start();
-    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     await ended((await create(endpoint.id)).id);
     expect(stage.receivers.deliveriesAt(URL_A).map((request) => request.body)).toEqual([body]);
   });
 
   it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(410));
-    const gone = stage.event();
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    const gone = stage.addEvent();
     await stage.publish(gone);
     await eventually(async () => {
       const { status } = await webhooks.endpoints.get({ ...SCOPE, endpoint_id: endpoint.id });
       expect(status).toBe('disabled');
     });
-    stage.receivers.respondWith(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
     await webhooks.endpoints.enable({ ...stage.command(), endpoint_id: endpoint.id });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     expect(await ended(id)).toMatchObject({ matched: 1, done: 0, failed: 1 });
@@ -85,7 +85,7 @@ describe('a replay', () => {
   });
 
   it('sends dead letters of events dated in the future, after the clock was set back', async () => {
-    const { id: endpoint_id } = await stage.endpoint(webhooks, URL_A);
+    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     await storeDeadLetters(stage, 2, { endpoint_id });
     stage.clockOffset -= 3_600_000;
     const { id } = await create(endpoint_id, { statuses: ['dead_lettered'] });
@@ -94,7 +94,7 @@ describe('a replay', () => {
 
   it('is continued by another process if its own died, and counts each delivery once', async () => {
     const missed = events(200);
-    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     let answered = 0;
     stage.receivers.respondWith(URL_A, (request) => {
       answered += 1;
@@ -110,7 +110,7 @@ describe('a replay', () => {
 
   it('stops when canceled, and continues from there when resumed', async () => {
     const missed = events(200);
-    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     const { promise: go, resolve } = Promise.withResolvers<void>();
     stage.receivers.respondWith(URL_A, async (request) => {
       if (stage.receivers.deliveriesAt(URL_A).length > 20) await go;
@@ -129,16 +129,16 @@ describe('a replay', () => {
   });
 
   it('is the only one of its endpoint', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(500));
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
     events(100);
     await create(endpoint.id);
     await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
   });
 
   it('ends with its endpoint', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(500));
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
     events(100);
     const { id: replay_id } = await create(endpoint.id);
     await webhooks.endpoints.remove({ ...stage.command(), endpoint_id: endpoint.id });
@@ -151,10 +151,10 @@ describe('a replay', () => {
   it('misses nothing of a long log, whatever part of it was recorded', async () => {
     const first = Date.parse(stage.now()) - 60_000;
     const recorded = new Set<string>();
-    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 100 });
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 100 });
     const all = Array.from({ length: 1_200 }, (_, n) => {
       // Many events with the same time.
-      return stage.event({ created_at: new Date(first + Math.floor(n / 70)).toISOString() });
+      return stage.addEvent({ created_at: new Date(first + Math.floor(n / 70)).toISOString() });
     });
     for (const [n, event] of all.entries()) if (n % 3 === 0) recorded.add(event.id);
     await stage.publish(...all.filter(({ id }) => recorded.has(id)));
@@ -168,18 +168,18 @@ describe('a replay', () => {
   it('counts events that cannot be rebuilt as failed', async () => {
     const [broken, ...good] = events(3);
     stage.eventLog.broken.add(broken?.id ?? '');
-    const { id } = await create((await stage.endpoint(webhooks, URL_A)).id);
+    const { id } = await create((await stage.createEnabledEndpoint(webhooks, URL_A)).id);
     expect(await ended(id)).toMatchObject({ matched: 3, done: 2, failed: 1 });
     expect(sent()).toEqual(good.map((event) => event.id));
   });
 
   it('includes everything acknowledged before it, although the event log lags and clocks differ', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.eventLog.shown = 0;
-    const acknowledged = stage.event({ created_at: new Date(Date.parse(stage.now()) + 30_000).toISOString() });
+    const acknowledged = stage.addEvent({ created_at: new Date(Date.parse(stage.now()) + 30_000).toISOString() });
     const { id, until, created_at } = await create(endpoint.id, { until: '2999-01-01T00:00:00.000Z' });
     expect(until).toBe(created_at);
-    const later = stage.event();
+    const later = stage.addEvent();
     await eventually(() => expect(stage.lines).toContainEqual(expect.objectContaining({ level: 'warn' })));
     expect((await webhooks.replays.get({ ...SCOPE, replay_id: id })).status).toBe('running');
     stage.eventLog.shown = Infinity;
@@ -193,8 +193,8 @@ describe('a replay', () => {
   it('skips deliveries that a person discarded since they were found', async () => {
     await webhooks.stop();
     webhooks = await stage.start(NO_WINDOW);
-    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.respondWith(URL_A, () => answer(500));
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
     await stage.publish(...events(20));
     const dead = await eventually(async () => {
       const found = await stage.deliveries(webhooks, { statuses: ['dead_lettered'] });
@@ -222,7 +222,7 @@ describe('a replay', () => {
     webhooks = await stage.start({}, process);
     const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
     const missed = events(60);
-    const endpoint = await stage.endpoint(api, URL_A, { max_concurrency: 2 });
+    const endpoint = await stage.createEnabledEndpoint(api, URL_A, { max_concurrency: 2 });
     process.flaky = true;
     const { id } = await api.replays.create({ ...stage.command(), endpoint_id: endpoint.id, filter: {} });
     expect(await ended(id, api, 30_000)).toMatchObject({ matched: 60, done: 60, failed: 0 });
@@ -231,8 +231,8 @@ describe('a replay', () => {
   });
 
   it('is reported to its owner when another one is requested', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
-    const live = stage.event();
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const live = stage.addEvent();
     await stage.publish(live);
     // Nothing else makes its owner read it.
     await eventually(() => expect(sent()).toEqual([live.id]));
@@ -250,8 +250,8 @@ describe('a replay', () => {
     ['all', () => ({})],
     ['that endpoint’s', (endpoint_id: string) => ({ endpoint_id })],
   ])('is reported to its owner when dead letters are requested, %s', async (_which, filterOf) => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
-    const live = stage.event();
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const live = stage.addEvent();
     await stage.publish(live);
     await eventually(() => expect(sent()).toEqual([live.id]));
     await storeDeadLetters(stage, 3, { endpoint_id: endpoint.id });
@@ -267,8 +267,8 @@ describe('a replay', () => {
   });
 
   it('ends with its endpoint if the deleting process died before notifying the owner and the request is repeated', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => answer(503, { 'retry-after': '3600' }));
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+    stage.receivers.respondWith(URL_A, () => createAnswer(503, { 'retry-after': '3600' }));
     events(20);
     const { id: replay_id } = await create(endpoint.id);
     // The delivery waits for an hour by then.
@@ -286,7 +286,7 @@ describe('a replay', () => {
   });
 
   it('keeps its version if a command changes nothing', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     const { id: replay_id } = await create(endpoint.id);
     const { version } = await ended(replay_id);
     expect(await webhooks.replays.cancel({ ...stage.command(), replay_id })).toMatchObject({
@@ -297,7 +297,7 @@ describe('a replay', () => {
   });
 
   it('is returned again by a repeated command, whatever happened to its endpoint', async () => {
-    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     const command = { ...stage.command(), endpoint_id: endpoint.id, filter: {} };
     const { id } = await webhooks.replays.create(command);
     await ended(id);
@@ -307,7 +307,7 @@ describe('a replay', () => {
 
   it('discards its pending deliveries if its endpoint is deleted', async () => {
     events(10);
-    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     const { promise: go, resolve } = Promise.withResolvers<void>();
     stage.eventLog.making = () => go;
     await create(endpoint.id);
@@ -326,7 +326,7 @@ describe('a replay', () => {
 
   it('belongs to another process after its owner was suspended, which sends nothing more when it resumes', async () => {
     const missed = events(40);
-    const endpoint = await stage.endpoint(webhooks, URL_A);
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
     const { promise: go, resolve } = Promise.withResolvers<void>();
     let isHeld = false;
     stage.eventLog.making = () => {
@@ -348,7 +348,7 @@ describe('a replay', () => {
 
   it('lets live events go first, but still gets its turn', async () => {
     const missed = events(30);
-    const endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 2 });
+    const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
     const gates = Array.from({ length: 60 }, () => Promise.withResolvers<void>());
     let asked = 0;
     stage.receivers.respondWith(URL_A, async (request) => {
@@ -358,9 +358,9 @@ describe('a replay', () => {
     });
     const { id } = await create(endpoint.id);
     await eventually(() => expect(sent()).toHaveLength(2));
-    const live = stage.event();
+    const live = stage.addEvent();
     await stage.publish(live);
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     gates[0]?.resolve();
     await eventually(() => expect(sent()).toHaveLength(3));
     expect(sent()[2]).toBe(live.id);
@@ -376,7 +376,7 @@ describe('a replay', () => {
       if (request.headers['service-event-id'] === slow?.id) await go;
       return stage.receivers.answerOk(request);
     });
-    const { id: replay_id } = await create((await stage.endpoint(webhooks, URL_A)).id);
+    const { id: replay_id } = await create((await stage.createEnabledEndpoint(webhooks, URL_A)).id);
     await eventually(async () => {
       expect(await webhooks.replays.get({ ...SCOPE, replay_id })).toMatchObject({ status: 'running', done: 2 });
     });

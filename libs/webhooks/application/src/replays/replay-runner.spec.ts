@@ -1,10 +1,10 @@
 import { Busy, type Lease, Unavailable } from '@tracking/ports';
-import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, newDelivery, restartSchedule } from '@tracking/webhooks-domain';
+import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, createDelivery, restartSchedule } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
 import { newReplayDocument } from './replay-store.ts';
-import { ReplayRunner, type ReplayRunnerParts } from './replay-runner.ts';
+import { ReplayRunner, type ReplayRunnerDependencies } from './replay-runner.ts';
 import { ReplaySender } from './replay-sender.ts';
 import { UNSET_CLOCK } from '../../test/unset-clock.ts';
 
@@ -14,7 +14,7 @@ const AT = '2026-01-01T00:00:00.000Z';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
 const ENDPOINT = { ...NEW_ENDPOINT, ...SCOPE, id: 'whe_1', status: 'enabled', max_concurrency: 16, revision: 1 };
 const DEAD = toDocument({
-  ...newDelivery(
+  ...createDelivery(
     {
       ...{ ...SCOPE, id: 'dlv_1', endpoint_id: 'whe_1', payload_id: 'p', sandbox: false },
       ...{ event_id: 'evt_1', event_type: 'shipment.created', event_created_at: AT },
@@ -54,8 +54,8 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
     clock: () => new Date(AT),
     time: { ...UNSET_CLOCK, now: () => Date.parse(AT) },
   };
-  await new ReplayRunner(parts as unknown as ReplayRunnerParts).refresh(owned);
-  await owned.state.replay?.takeMore();
+  await new ReplayRunner(parts as unknown as ReplayRunnerDependencies).refresh(owned);
+  await owned.state.replay?.takeDeliveries();
   return owned;
 }
 
@@ -66,7 +66,7 @@ describe('a replay that has taken all it finds', () => {
   });
 
   test('reads stored data again if another process may have changed it', async () => {
-    const owned = await replaying(({ state }) => state.replay?.reread());
+    const owned = await replaying(({ state }) => state.replay?.requestReread());
     expect(owned.state.replay?.wantsMore(Date.parse(AT))).toBe(true);
   });
 });

@@ -1,11 +1,11 @@
 import type { Clock } from '@tracking/ports';
-import { isEnabled, replayOutcome } from '@tracking/webhooks-domain';
+import { isEnabled, getReplayOutcome } from '@tracking/webhooks-domain';
 import type { RunningReplay } from '../scheduling/delivery-state.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessTime } from '../scheduling/steady-time.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
 import type { ReplaySender } from './replay-sender.ts';
-import { type FoundItem, ReplaySource, type ReplaySourceParts } from './replay-source.ts';
+import { type FoundItem, ReplaySource, type ReplaySourceDependencies } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.ts';
 
 /**
@@ -19,7 +19,7 @@ const MAX_IN_FLIGHT = 8;
  */
 const MAX_TURN_WAIT_MS = 1_000;
 
-export interface ReplayRunnerParts extends ReplaySourceParts {
+export interface ReplayRunnerDependencies extends ReplaySourceDependencies {
   readonly store: ReplayStore;
   readonly resending: ReplaySender;
   readonly clock: Clock;
@@ -28,13 +28,13 @@ export interface ReplayRunnerParts extends ReplaySourceParts {
 
 /** Opens the running replays of endpoints that this process owns. */
 export class ReplayRunner {
-  constructor(private readonly parts: ReplayRunnerParts) {}
+  constructor(private readonly dependencies: ReplayRunnerDependencies) {}
 
   /** Reads the endpoint's running replay, which may be new or changed. @throws Unavailable */
   async refresh(owned: OwnedEndpoint): Promise<void> {
     const read = owned.state.beginReplayRead();
-    const running = await this.parts.store.findRunning(owned.id);
-    owned.state.endReplayRead(read, running && new EndpointReplay(running, owned, this.parts));
+    const running = await this.dependencies.store.findRunning(owned.id);
+    owned.state.endReplayRead(read, running && new EndpointReplay(running, owned, this.dependencies));
   }
 }
 
@@ -62,9 +62,9 @@ class EndpointReplay implements RunningReplay {
   constructor(
     private document: ReplayDocument,
     private readonly owned: OwnedEndpoint,
-    private readonly parts: ReplayRunnerParts,
+    private readonly dependencies: ReplayRunnerDependencies,
   ) {
-    this.source = new ReplaySource(document, parts);
+    this.source = new ReplaySource(document, dependencies);
   }
 
   get id(): string {
@@ -74,16 +74,16 @@ class EndpointReplay implements RunningReplay {
   wantsMore(now: number): boolean {
     const { isOwned, endpoint, state } = this.owned;
     if (!isOwned || !isEnabled(endpoint) || state.concurrency === undefined) return false;
-    return !this.isCurrent || this.hasRoom(now);
+    return !this.isCurrent || this.canTakeDeliveries(now);
   }
 
   /** Returns the time at which counted outcomes are stored even if the last deliveries take long. */
-  nextMoment(now: number): number | undefined {
+  nextStoreTime(now: number): number | undefined {
     const moment = this.takenAt + MAX_TURN_WAIT_MS;
     return this.hasCounted && moment > now ? moment : undefined;
   }
 
-  reread(): void {
+  requestReread(): void {
     this.rereads += 1;
     this.isCurrent = false;
   }
@@ -91,15 +91,15 @@ class EndpointReplay implements RunningReplay {
   recordAttempt(id: string, after: DeliveryDocument | undefined): void {
     // An attempt that was in progress before the delivery was taken does not count.
     if (after !== undefined && after.replay_id !== this.id) return;
-    this.count(id, after === undefined ? 'failed' : replayOutcome(after));
+    this.count(id, after === undefined ? 'failed' : getReplayOutcome(after));
   }
 
-  async takeMore(): Promise<boolean> {
+  async takeDeliveries(): Promise<boolean> {
     const { rereads } = this;
     if (!this.isCurrent) {
       if (!(await this.reload())) return false;
       this.isCurrent = this.rereads === rereads;
-      if (!this.hasRoom(this.parts.time.now())) return true;
+      if (!this.canTakeDeliveries(this.dependencies.time.now())) return true;
     }
     // Cleared until all steps succeed: after a failure, only the store knows the progress.
     this.isCurrent = false;
@@ -110,10 +110,10 @@ class EndpointReplay implements RunningReplay {
     for (const { id, event_id } of found) this.underWay.set(id, { id, event_id });
     const isCompleted = ended && this.underWay.size === 0;
     const { done, failed, document } = this;
-    const stored = await this.parts.store.storeProgress(document, {
+    const stored = await this.dependencies.store.storeProgress(document, {
       ...{ cursor, under_way: [...this.underWay.values()], matched: document.matched + found.length },
       ...{ done: document.done + done, failed: document.failed + failed },
-      ...(isCompleted && ({ status: 'completed', completed_at: this.parts.clock().toISOString() } as const)),
+      ...(isCompleted && ({ status: 'completed', completed_at: this.dependencies.clock().toISOString() } as const)),
     });
     if (stored === undefined) return true;
     this.document = stored;
@@ -122,12 +122,12 @@ class EndpointReplay implements RunningReplay {
     this.failed -= failed;
     this.hasEnded = ended;
     await this.send(found, found);
-    this.takenAt = this.parts.time.now();
+    this.takenAt = this.dependencies.time.now();
     this.isCurrent = this.rereads === rereads;
     return !isCompleted;
   }
 
-  private hasRoom(now: number): boolean {
+  private canTakeDeliveries(now: number): boolean {
     const hasWaited = now - this.takenAt >= MAX_TURN_WAIT_MS;
     if (hasWaited && this.hasCounted) return true;
     if (this.hasEnded) return this.underWay.size === 0;
@@ -149,10 +149,10 @@ class EndpointReplay implements RunningReplay {
    * Returns false if the replay has ended.
    */
   private async reload(): Promise<boolean> {
-    const document = await this.parts.store.get(this.id);
+    const document = await this.dependencies.store.get(this.id);
     if (document?.status !== 'running') return false;
     this.document = document;
-    this.source = new ReplaySource(document, this.parts);
+    this.source = new ReplaySource(document, this.dependencies);
     this.underWay = new Map(document.under_way.map((taken) => [taken.id, taken]));
     this.done = this.failed = 0;
     this.hasEnded = false;
@@ -163,9 +163,9 @@ class EndpointReplay implements RunningReplay {
   private async send(taken: readonly TakenDelivery[], found: readonly FoundItem[] = []): Promise<void> {
     if (taken.length === 0 || !this.owned.isOwned) return;
     const readAt = performance.now();
-    const sent = await this.parts.resending.send(this.document, this.owned.endpoint, taken, found);
+    const sent = await this.dependencies.resending.send(this.document, this.owned.endpoint, taken, found);
     for (const [id, delivery] of sent) {
-      const outcome = delivery && replayOutcome(delivery);
+      const outcome = delivery && getReplayOutcome(delivery);
       const isOver = delivery?.replay_id !== this.id;
       this.count(id, outcome ?? (isOver ? 'failed' : undefined));
       // A delivery that was attempted in the meantime has a newer form.

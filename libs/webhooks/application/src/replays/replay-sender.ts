@@ -22,7 +22,7 @@ import type { ReplayDocument, TakenDelivery } from './replay-store.ts';
  */
 const REPLAY_DELAY_MS = 1_000;
 
-interface ReplaySenderParts {
+interface ReplaySenderDependencies {
   readonly queries: DeliveryQueries;
   readonly deliveries: Collection<DeliveryDocument>;
   readonly recounts: RecountRequests;
@@ -34,7 +34,7 @@ interface ReplaySenderParts {
 
 /** Assigns a new schedule to the deliveries that a replay took, and records missed events. */
 export class ReplaySender {
-  constructor(private readonly parts: ReplaySenderParts) {}
+  constructor(private readonly dependencies: ReplaySenderDependencies) {}
 
   /**
    * Sends taken deliveries. Idempotent, even if another process does the same concurrently: each delivery gets its
@@ -52,21 +52,21 @@ export class ReplaySender {
     const rows = found.flatMap(({ event }) => event ?? []);
     let atHand = found.length > 0 ? found.flatMap(({ delivery }) => delivery ?? []) : undefined;
     // Each delivery is due a millisecond after the previous one, which preserves their order.
-    const first = this.parts.clock().getTime() + REPLAY_DELAY_MS;
+    const first = this.dependencies.clock().getTime() + REPLAY_DELAY_MS;
     const due = new Map(taken.map(({ id }, index) => [id, new Date(first + index).toISOString()]));
     const sent = new Map<string, DeliveryDocument | undefined>();
     let left = taken;
-    await retryConflicts(this.parts.deliveries, `deliveries of replay ${replay.id}`, async () => {
-      const stored = atHand ?? (await this.parts.queries.findByIds(left.map(({ id }) => id)));
+    await retryConflicts(this.dependencies.deliveries, `deliveries of replay ${replay.id}`, async () => {
+      const stored = atHand ?? (await this.dependencies.queries.findByIds(left.map(({ id }) => id)));
       // After a conflict, the deliveries in memory are outdated.
       atHand = undefined;
       const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
-      const missed = await this.createMissed(
+      const missed = await this.createMissedDeliveries(
         endpoint,
         left.filter(({ id }) => !known.has(id)),
         rows,
       );
-      await this.parts.recounts.requestForRestored(stored);
+      await this.dependencies.recounts.requestForRestoredDeliveries(stored);
       const write = async ({ id }: TakenDelivery) => {
         const [delivery, at = ''] = [known.get(id), due.get(id)];
         if (delivery !== undefined) return this.replace(replay, delivery, at);
@@ -95,22 +95,24 @@ export class ReplaySender {
     const isSent = before.replay_id === replay.id;
     if (isSent || !(isScheduled(before) || matchesReplay(replay, before))) return { is: before };
     const after = toDocument(restartSchedule(before, at, replay.id));
-    return (await this.parts.deliveries.replace(after, { revision: before.revision })) ? { is: after } : 'changed';
+    return (await this.dependencies.deliveries.replace(after, { revision: before.revision }))
+      ? { is: after }
+      : 'changed';
   }
 
   private async insert(delivery: Delivery) {
     const document = toDocument(delivery);
-    return (await this.parts.deliveries.insert(document)) ? { is: document } : 'changed';
+    return (await this.dependencies.deliveries.insert(document)) ? { is: document } : 'changed';
   }
 
   /** Stores the bodies of missed events that can be rebuilt, and returns their deliveries. */
-  private async createMissed(
+  private async createMissedDeliveries(
     endpoint: EndpointDocument,
     taken: readonly TakenDelivery[],
     rows: readonly LoggedEventRow[],
   ): Promise<ReadonlyMap<string, Delivery>> {
     if (taken.length === 0) return new Map();
-    const { log, payloads, versions, clock } = this.parts;
+    const { log, payloads, versions, clock } = this.dependencies;
     const { workspace_id, environment, id: endpoint_id, api_version } = endpoint;
     const atHand = new Map(rows.map((row) => [row.id, row]));
     const lacking = taken.map(({ event_id }) => event_id).filter((id) => !atHand.has(id));

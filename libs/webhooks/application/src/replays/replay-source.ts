@@ -58,14 +58,14 @@ export type FoundItem = TakenDelivery &
     | { readonly event: LoggedEventRow; readonly delivery?: undefined }
   );
 
-interface FoundPage {
+interface ReplayPage {
   readonly found: readonly FoundItem[];
   /** Cursor after the last item found. */
   readonly cursor: ReplayCursor;
   readonly ended: boolean;
 }
 
-export interface ReplaySourceParts {
+export interface ReplaySourceDependencies {
   readonly queries: DeliveryQueries;
   readonly log: EventLog;
   readonly watermark: RetentionWatermark;
@@ -96,18 +96,18 @@ export class ReplaySource {
 
   constructor(
     private readonly replay: ReplayDocument,
-    private readonly parts: ReplaySourceParts,
+    private readonly dependencies: ReplaySourceDependencies,
   ) {
     this.cursor = replay.cursor;
     this.deliveries = {
       read: [],
       next: recordedStatuses(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
-    this.events = { read: [], next: includesMissed(replay) ? (replay.cursor.events ?? undefined) : null };
+    this.events = { read: [], next: includesMissedEvents(replay) ? (replay.cursor.events ?? undefined) : null };
   }
 
   /** Returns the next items to send again, oldest first. Empty if a page of the log contained no missed event. */
-  async next(endpoint: EndpointDocument, limit: number): Promise<FoundPage> {
+  async next(endpoint: EndpointDocument, limit: number): Promise<ReplayPage> {
     const found: FoundItem[] = [];
     await this.readAhead(endpoint);
     while (found.length < limit) {
@@ -134,7 +134,7 @@ export class ReplaySource {
    */
   private async filterMatching(found: readonly FoundItem[]): Promise<readonly FoundItem[]> {
     if (found.length === 0) return found;
-    const stored = await this.parts.queries.findByIds(found.map(({ id }) => id));
+    const stored = await this.dependencies.queries.findByIds(found.map(({ id }) => id));
     const known = new Map(stored.map((delivery) => [delivery.id, delivery]));
     return found.flatMap((one): readonly FoundItem[] => {
       const delivery = known.get(one.id);
@@ -182,8 +182,8 @@ export class ReplaySource {
       ...(since !== null && { since }),
     };
     const page = { limit: DELIVERIES_PER_READ, ...(after && { after }) };
-    const read = await this.parts.queries.find([replay], filter, page, false);
-    this.addMatching(read);
+    const read = await this.dependencies.queries.find([replay], filter, page, false);
+    this.addMatchingDeliveries(read);
     const last = read.at(-1);
     deliveries.next = read.length < DELIVERIES_PER_READ || last === undefined ? null : [last.created_at, last.id];
   }
@@ -192,7 +192,7 @@ export class ReplaySource {
   private async readSelected(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
     const statuses: readonly string[] = recordedStatuses(this.replay.statuses);
-    const named = (await this.parts.queries.findByIds(ids)).filter(
+    const named = (await this.dependencies.queries.findByIds(ids)).filter(
       (one) =>
         one.endpoint_id === endpoint_id &&
         statuses.includes(one.status) &&
@@ -200,11 +200,11 @@ export class ReplaySource {
         one.event_created_at <= until &&
         (after === undefined || sortKey(one) > after.join(' ')),
     );
-    this.addMatching(named.sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1)));
+    this.addMatchingDeliveries(named.sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1)));
     this.deliveries.next = null;
   }
 
-  private addMatching(read: readonly DeliveryDocument[]): void {
+  private addMatchingDeliveries(read: readonly DeliveryDocument[]): void {
     for (const delivery of read.filter((one) => matchesReplay(this.replay, one))) {
       const { id, event_id, created_at, event_created_at: at } = delivery;
       this.deliveries.read.push({ found: { id, event_id, delivery }, at, cursor: [created_at, id] });
@@ -216,15 +216,15 @@ export class ReplaySource {
     const { since, event_types } = replay;
     const types = EVENT_TYPES.filter((type) => isSubscribed(endpoint.event_types, type));
     // Older events may have been recorded; the log no longer shows it.
-    const before = await this.parts.watermark.read();
+    const before = await this.dependencies.watermark.read();
     const query = {
       types: event_types === null ? types : types.filter((type) => event_types.includes(type)),
-      ...{ since: since !== null && since > before ? since : before || null, until: logUntil(replay) },
+      ...{ since: since !== null && since > before ? since : before || null, until: getLogEndTime(replay) },
       ...{ after: after ?? null, upTo: replay.log_head ?? '', limit: EVENTS_PER_READ },
     };
-    const page = await this.parts.log.page(replay, query);
+    const page = await this.dependencies.log.page(replay, query);
     const ids = page.events.map((event) => deliveryId(endpoint.id, event));
-    const known = new Set((await this.parts.queries.findByIds(ids)).map(({ id }) => id));
+    const known = new Set((await this.dependencies.queries.findByIds(ids)).map(({ id }) => id));
     page.events.forEach((event, index) => {
       const id = ids[index] ?? '';
       const found = { id, event_id: event.id, event };
@@ -243,12 +243,12 @@ export function recordedStatuses(statuses: readonly ReplayedStatus[]): readonly 
  * Returns the upper bound of `created_at` for the log; null if the replay has no earlier `until`. Positions in the log
  * then decide, because clocks may differ.
  */
-function logUntil({ until, created_at }: Replay): Timestamp | null {
+function getLogEndTime({ until, created_at }: Replay): Timestamp | null {
   return until < created_at ? until : null;
 }
 
 /** Missed events have no reason, so a filter by reason excludes them. */
-function includesMissed({ statuses, reasons }: Replay): boolean {
+function includesMissedEvents({ statuses, reasons }: Replay): boolean {
   return statuses.includes('missed') && reasons === null;
 }
 

@@ -1,10 +1,10 @@
 import { type ItemPage, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
 import { type Collection, type CollectionSpec, type Document, DuplicateKey, type Position } from '@tracking/ports';
 import { type DutyCycle, retryConflicts } from '@tracking/resilience';
-import { type NewReplay, type Replay, newReplay, cancelReplay } from '@tracking/webhooks-domain';
+import { type NewReplay, type Replay, createReplay, cancelReplay } from '@tracking/webhooks-domain';
 import type { ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
-import { firstPerValue } from '../store/delivery-queues.ts';
-import { isRepeatedCommand, noSuchReplay, replayRunning } from '../webhooks-api.ts';
+import { readFirstPerValue } from '../store/delivery-queues.ts';
+import { isRepeatedCommand, replayNotFoundError, replayRunningError } from '../webhooks-api.ts';
 
 /** Progress of a replay: the last delivery and the last event that it took. */
 export interface ReplayCursor {
@@ -68,11 +68,11 @@ export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS, durability: 'ordere
 /** Creates the document of a new replay. */
 export function newReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
   const cursor = { deliveries: null, events: null };
-  return withIndexFields({ ...newReplay(about, at), cursor, under_way: [] });
+  return setIndexFields({ ...createReplay(about, at), cursor, under_way: [] });
 }
 
 /** Adds the index fields of a running replay, and removes those of a replay that has ended. */
-function withIndexFields({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
+function setIndexFields({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
   if (document.status !== 'running') return document;
   return document.action === 'replay'
     ? { ...document, running_for: document.endpoint_id }
@@ -102,7 +102,7 @@ export function toReplay(document: ReplayDocument): WebhookReplay {
 
 const REPLAYS_PER_SWEEP = 100;
 /** Higher than the number of endpoints in a scope, deleted ones included. */
-const MAX_REPLAYS_OF_COMMAND = 5_000;
+const MAX_REPLAYS_PER_COMMAND = 5_000;
 const OLDEST_FIRST = { fields: SORT_FIELDS } as const;
 const NEWEST_FIRST = { fields: SORT_FIELDS, descending: true } as const;
 
@@ -133,7 +133,7 @@ export class ReplayStore {
   /** @throws not_found if the replay is not in this scope */
   async require(scope: Scope, id: string): Promise<ReplayDocument> {
     const found = await this.documents.get(id);
-    if (found === undefined || !isInScope(found, scope)) throw noSuchReplay();
+    if (found === undefined || !isInScope(found, scope)) throw replayNotFoundError();
     return found;
   }
 
@@ -166,8 +166,8 @@ export class ReplayStore {
   }
 
   /** Yields the id of every endpoint with a running replay. */
-  async *endpoints(): AsyncIterable<string> {
-    for await (const { running_for } of firstPerValue(this.documents, ['running_for'])) {
+  async *listReplayingEndpoints(): AsyncIterable<string> {
+    for await (const { running_for } of readFirstPerValue(this.documents, ['running_for'])) {
       if (running_for !== undefined) yield running_for;
     }
   }
@@ -183,7 +183,7 @@ export class ReplayStore {
       if (isRepeatedCommand(before, command)) return before;
       const after = change(before);
       if (after === before) return before;
-      const written = withIndexFields({ ...after, changed_by: command.id, revision: before.revision + 1 });
+      const written = setIndexFields({ ...after, changed_by: command.id, revision: before.revision + 1 });
       const isWritten = await this.rejectSecondReplay(this.documents.replace(written, { revision: before.revision }));
       return isWritten ? written : undefined;
     });
@@ -194,14 +194,14 @@ export class ReplayStore {
     for (;;) {
       const running = await this.findRunning(endpointId);
       if (running === undefined) return;
-      const written = withIndexFields({ ...cancelReplay(running, at), revision: running.revision + 1 });
+      const written = setIndexFields({ ...cancelReplay(running, at), revision: running.revision + 1 });
       if (await this.documents.replace(written, { revision: running.revision })) return;
     }
   }
 
   /** Stores the replay's progress. Returns the stored replay; undefined if it was changed in the meantime. */
   async storeProgress(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
-    const after = withIndexFields({ ...before, ...change, revision: before.revision + 1 });
+    const after = setIndexFields({ ...before, ...change, revision: before.revision + 1 });
     const isWritten = await this.progress.replace(after, { revision: before.revision });
     return isWritten ? after : undefined;
   }
@@ -213,7 +213,7 @@ export class ReplayStore {
 
   /** Lists the replays that a command started. */
   listByCommand(commandId: string): Promise<readonly ReplayDocument[]> {
-    return this.documents.find({ filter: { requested_by: commandId }, limit: MAX_REPLAYS_OF_COMMAND });
+    return this.documents.find({ filter: { requested_by: commandId }, limit: MAX_REPLAYS_PER_COMMAND });
   }
 
   /**
@@ -252,7 +252,7 @@ export class ReplayStore {
     try {
       return await write;
     } catch (error) {
-      throw error instanceof DuplicateKey ? replayRunning() : error;
+      throw error instanceof DuplicateKey ? replayRunningError() : error;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { PublishedEvent } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { type Arrived, type FakeAnswer, answer } from '../../test/fake-receivers.ts';
+import { type ReceivedRequest, type FakeAnswer, createAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
@@ -14,7 +14,7 @@ const URL_B = 'https://b.example.com/hooks';
 const OTHER = 'https://other.example.com/hooks';
 const MISSED = 200;
 
-const idsOf = (arrived: readonly Arrived[]) => arrived.map(({ headers }) => headers['service-event-id'] ?? '');
+const idsOf = (arrived: readonly ReceivedRequest[]) => arrived.map(({ headers }) => headers['service-event-id'] ?? '');
 
 describe('in the middle of a replay', () => {
   let stage: WebhooksTestStage;
@@ -29,10 +29,12 @@ describe('in the middle of a replay', () => {
     stage = await WebhooksTestStage.open();
     webhooks = await stage.start();
     const first = Date.parse(stage.now()) - 60_000;
-    missed = Array.from({ length: MISSED }, (_, n) => stage.event({ created_at: new Date(first + n).toISOString() }));
-    await stage.endpoint(webhooks, OTHER);
+    missed = Array.from({ length: MISSED }, (_, n) =>
+      stage.addEvent({ created_at: new Date(first + n).toISOString() }),
+    );
+    await stage.createEnabledEndpoint(webhooks, OTHER);
     // Fewer concurrent attempts than a replay takes, so that some deliveries wait.
-    endpoint = await stage.endpoint(webhooks, URL_A, { max_concurrency: 4 });
+    endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     gate = Promise.withResolvers();
   });
   afterEach(async () => {
@@ -46,7 +48,7 @@ describe('in the middle of a replay', () => {
   /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
     beforeGate = 50,
-    at: (request: Arrived) => FakeAnswer = (request) => stage.receivers.answerOk(request),
+    at: (request: ReceivedRequest) => FakeAnswer = (request) => stage.receivers.answerOk(request),
   ) => {
     stage.receivers.respondWith(URL_A, async (request) => {
       if (sent().length > beforeGate) await gate.promise;
@@ -61,7 +63,7 @@ describe('in the middle of a replay', () => {
     await eventually(() => expect(api.metrics.value('webhook_attempts_in_flight')).toBe(0));
     for (let n = 0; n < 100; n += 1) {
       // Not of the types that the replay's endpoint subscribes to.
-      const event = stage.event();
+      const event = stage.addEvent();
       await stage.publish(event);
       await eventually(() => expect(sent(OTHER)).toContain(event.id));
     }
@@ -147,7 +149,7 @@ describe('in the middle of a replay', () => {
     await begin(50, (request) => {
       if (gone !== undefined || sent().length <= 50) return stage.receivers.answerOk(request);
       [gone] = idsOf([request]);
-      return answer(410);
+      return createAnswer(410);
     });
     gate.resolve();
     await eventually(async () => {

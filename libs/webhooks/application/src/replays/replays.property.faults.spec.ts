@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { type EventType, type PublishedEvent, STANDARD_EVENT_TYPES } from '@tracking/contracts';
 import { eventually, propertyOptions } from '@tracking/testing';
-import { REPLAYED_STATUSES, type ReplayFilter, newDelivery, renderBody } from '@tracking/webhooks-domain';
+import { REPLAYED_STATUSES, type ReplayFilter, createDelivery, renderBody } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
-import { answer } from '../../test/fake-receivers.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type PastEvent, selectReplayed } from '../../test/naive-replay.ts';
+import { type PastEvent, selectReplayedEvents } from '../../test/naive-replay.ts';
 import { type EndpointOnStage, type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import {
   DELIVERIES,
@@ -82,7 +82,7 @@ class ReplayRun {
     const payloads = await this.stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS);
     const bodies: PayloadDocument[] = [];
     for (const { at, type, fate, reason, recordedAt, refusals } of events) {
-      const event = this.stage.event({ type, created_at: this.time(at) });
+      const event = this.stage.addEvent({ type, created_at: this.time(at) });
       const hasReason = fate === 'dead_lettered' || fate === 'discarded' || fate === 'waiting';
       this.past.push({ event, fate, reason: hasReason ? reason : null });
       this.refusals.set(event.id, refusals);
@@ -129,7 +129,7 @@ class ReplayRun {
   }
 
   expected(filter: ReplayFilter): ReadonlySet<string> {
-    return selectReplayed(this.past, STANDARD_EVENT_TYPES, filter);
+    return selectReplayedEvents(this.past, STANDARD_EVENT_TYPES, filter);
   }
 
   /** Ids of events whose retries become due during the replay, once the endpoint has another URL. */
@@ -145,7 +145,7 @@ class ReplayRun {
     const reason = 'unexpected_status';
     const succeeded = ended.map((one) => ({ ...one, fate: 'succeeded' as const, reason: null }));
     const dead = ended.map((one) => ({ ...one, fate: 'dead_lettered' as const, reason }));
-    const found = [succeeded, dead].flatMap((past) => [...selectReplayed(past, STANDARD_EVENT_TYPES, filter)]);
+    const found = [succeeded, dead].flatMap((past) => [...selectReplayedEvents(past, STANDARD_EVENT_TYPES, filter)]);
     return new Set(found);
   }
 
@@ -210,7 +210,7 @@ class ReplayRun {
     this.stage.receivers.respondWith(url, (request) => {
       const id = request.headers['service-event-id'] ?? '';
       const attempts = this.arrived.filter((one) => one === id).length;
-      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.answerOk(request) : answer(500);
+      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.answerOk(request) : createAnswer(500);
     });
   }
 
@@ -222,7 +222,7 @@ class ReplayRun {
     const payload_id = payloadId(event.id, this.endpoint.api_version);
     const about = { event_id: event.id, event_type: event.type, event_created_at: event.created_at, payload_id };
     const id = deliveryId(this.endpoint.id, event);
-    const recorded = newDelivery(
+    const recorded = createDelivery(
       { ...SCOPE, ...about, id, endpoint_id: this.endpoint.id, sandbox: fate === 'sandbox' },
       at,
     );
@@ -245,7 +245,7 @@ class ReplayRun {
 async function replayOf(scene: Scene): Promise<void> {
   const stage = await WebhooksTestStage.open();
   const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
-  const endpoint = await stage.endpoint(api, URL_A);
+  const endpoint = await stage.createEnabledEndpoint(api, URL_A);
   const run = new ReplayRun(stage, api, endpoint, Date.parse(stage.now()));
   try {
     await run.prepare(scene.events);

@@ -149,7 +149,7 @@ describe('concurrency of an endpoint’s attempts', () => {
 
   test('is stored with the report of its failures, however short they are', () => {
     const subject = answer(concurrency(), failure, 1, 0);
-    subject.recordReport(0, 1_000, false);
+    subject.recordFailureReport(0, 1_000, false);
     const [failing_since, failing_event_at] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z'];
     const state = subject.unsavedHealth(2_000);
     const reason = { code: 'timeout', message: '' };

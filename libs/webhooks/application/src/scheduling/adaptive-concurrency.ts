@@ -3,7 +3,7 @@ import {
   type AttemptOutcome,
   type ConsecutiveFailures,
   type DeliveryError,
-  MAX_HOLD_MS,
+  MAX_RETRY_AFTER_MS,
   type Random,
 } from '@tracking/webhooks-domain';
 import type { EndpointHealth } from '../endpoints/endpoint-document.ts';
@@ -39,7 +39,7 @@ const PAUSE_AFTER_FAILURES = 2;
 const MAX_PAUSE_SHARE = 0.1;
 /** If the latest answer took at least this long, attempts start one by one, spread over a part of that time. */
 const SLOW_ANSWER_MS = 1_000;
-const SPREAD_DIVISOR = 4;
+const ATTEMPTS_PER_ANSWER_TIME = 4;
 /** Number of consecutive failures that end a recovery. Pending deliveries then keep their schedule. */
 const RELAPSE_AFTER_FAILURES = 3;
 
@@ -103,14 +103,14 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.time = time;
     // The clock that a stored time comes from may have been ahead.
     const now = time.now();
-    this.#heldUntil = this.readStored(stored?.held_until, now + MAX_HOLD_MS) ?? -Infinity;
+    this.#heldUntil = this.parseStoredTime(stored?.held_until, now + MAX_RETRY_AFTER_MS) ?? -Infinity;
     this.#failures = this.readStoredFailures(stored, now);
-    this.#recoveringSince = this.readStored(stored?.recovering_since, now);
+    this.#recoveringSince = this.parseStoredTime(stored?.recovering_since, now);
     const isUnwell = this.#failures !== null || this.#recoveringSince !== null;
     this.#allowed =
       this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBE_CONCURRENCY : UNTRIED_CONCURRENCY, limit);
     this.#circuit = isUnwell ? 'open' : 'untried';
-    this.#savedHealth = JSON.stringify(this.healthAt(Infinity));
+    this.#savedHealth = JSON.stringify(this.captureHealth(Infinity));
   }
 
   get limit(): number {
@@ -155,7 +155,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   recordStart(at: number): void {
     // If only one attempt runs at a time, no gap is needed.
     if (this.#latestDurationMs < SLOW_ANSWER_MS || this.#allowed === 1) return;
-    const gap = (2 * this.random() * this.#latestDurationMs) / (SPREAD_DIVISOR * this.#allowed);
+    const gap = (2 * this.random() * this.#latestDurationMs) / (ATTEMPTS_PER_ANSWER_TIME * this.#allowed);
     this.#restsUntil = Math.max(this.#restsUntil, at + gap);
   }
 
@@ -178,13 +178,13 @@ export class AdaptiveConcurrency implements ConcurrencyState {
    * Records that the failures since `since` are reported, or about to be, by an event with time `reportAt`. No-op if
    * those failures have ended.
    */
-  recordReport(since: number, reportAt: number, isReported: boolean): void {
+  recordFailureReport(since: number, reportAt: number, isReported: boolean): void {
     if (this.#failures?.since === since) this.#failures = { ...this.#failures, reportAt, isReported };
   }
 
   /** Returns the health to store; undefined if the stored health is current. */
   unsavedHealth(now: number): EndpointHealth | undefined {
-    const health = this.healthAt(now);
+    const health = this.captureHealth(now);
     return JSON.stringify(health) === this.#savedHealth ? undefined : health;
   }
 
@@ -222,32 +222,32 @@ export class AdaptiveConcurrency implements ConcurrencyState {
    * Failures are stored only after they have lasted a while, so that an endpoint with occasional failures causes no
    * writes.
    */
-  private healthAt(now: number): EndpointHealth {
+  private captureHealth(now: number): EndpointHealth {
     const { since, first, reportAt, isReported } = this.#failures ?? NO_FAILURES;
     const isStored = reportAt !== null || now - since >= this.recoveryAfterMs / 10;
     return {
-      held_until: this.toStored(this.#heldUntil === -Infinity ? null : this.#heldUntil),
-      failing_since: isStored ? this.toStored(since) : null,
+      held_until: this.toStoredTime(this.#heldUntil === -Infinity ? null : this.#heldUntil),
+      failing_since: isStored ? this.toStoredTime(since) : null,
       failing_reason: isStored ? first : null,
-      failing_event_at: this.toStored(reportAt),
+      failing_event_at: this.toStoredTime(reportAt),
       failing_told: isReported,
-      recovering_since: this.toStored(this.#recoveringSince),
+      recovering_since: this.toStoredTime(this.#recoveringSince),
     };
   }
 
   private readStoredFailures(stored: EndpointHealth | undefined, now: number): FailuresSinceSuccess | null {
-    const since = this.readStored(stored?.failing_since, now);
+    const since = this.parseStoredTime(stored?.failing_since, now);
     if (since === null) return null;
     const { failing_reason: first = null, failing_event_at, failing_told: isReported = false } = stored ?? {};
-    const reportAt = this.readStored(failing_event_at, now);
+    const reportAt = this.parseStoredTime(failing_event_at, now);
     return { since, latest: since, first, reason: first, reportAt, isReported };
   }
 
-  private readStored(at: Timestamp | null | undefined, latest: number): number | null {
+  private parseStoredTime(at: Timestamp | null | undefined, latest: number): number | null {
     return at ? Math.min(this.time.fromStored(Date.parse(at)), latest) : null;
   }
 
-  private toStored(at: number | null): Timestamp | null {
+  private toStoredTime(at: number | null): Timestamp | null {
     return at === null ? null : new Date(this.time.toStored(at)).toISOString();
   }
 }

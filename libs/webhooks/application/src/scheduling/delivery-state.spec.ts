@@ -42,10 +42,10 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
     id,
     rereads: 0,
     wantsMore: () => wantsMore,
-    nextMoment: () => undefined,
-    takeMore: () => Promise.resolve(true),
+    nextStoreTime: () => undefined,
+    takeDeliveries: () => Promise.resolve(true),
     recordAttempt: () => undefined,
-    reread() {
+    requestReread() {
       this.rereads += 1;
     },
   };
@@ -331,9 +331,9 @@ describe('reporting failures', () => {
     expect(state.reportDueAt(HOUR)).toBe(Infinity);
     const report = state.createFailingReport(HOUR);
     expect(report).toMatchObject({ endpoint: ENDPOINT, since: 0, at: HOUR, reason: ERROR });
-    if (report !== undefined) state.recordReport(report, false);
+    if (report !== undefined) state.recordFailureReport(report, false);
     expect(state.createFailingReport(2 * HOUR)).toMatchObject({ at: HOUR });
-    if (report !== undefined) state.recordReport(report, true);
+    if (report !== undefined) state.recordFailureReport(report, true);
     state.endReporting();
     expect(state.reportDueAt(HOUR)).toBe(Infinity);
   });
@@ -359,7 +359,7 @@ describe('reporting failures', () => {
     state.setHealth(undefined, SETTINGS);
     state.recordOutcome(MOVED, FAILURE, 0, 0);
     expect(state.isForCurrentUrl(report)).toBe(false);
-    state.recordReport(report, true);
+    state.recordFailureReport(report, true);
     expect(state.reportDueAt(HOUR)).toBe(HOUR);
   });
 

@@ -2,9 +2,9 @@ import {
   type AttemptOutcome,
   type DeliveryError,
   type Random,
-  failureReportDueAt,
+  getFailureReportTime,
   isEnabled,
-  urlRevision,
+  getUrlRevision,
 } from '@tracking/webhooks-domain';
 import {
   type EndpointDocument,
@@ -53,16 +53,16 @@ export interface RunningReplay {
   /** Returns true if the replay should take more deliveries now. */
   wantsMore(now: number): boolean;
   /** Returns the time at which the replay may next take deliveries, if nothing else changes. */
-  nextMoment(now: number): number | undefined;
+  nextStoreTime(now: number): number | undefined;
   /**
    * Takes the next few deliveries. Returns false if the replay has ended, also if another process ended it.
    * @throws Unavailable, Busy
    */
-  takeMore(): Promise<boolean>;
+  takeDeliveries(): Promise<boolean>;
   /** Records that the outcome of an attempt was stored. `after` is undefined if the delivery no longer exists. */
   recordAttempt(deliveryId: string, after: DeliveryDocument | undefined): void;
   /** Marks the replay to be read again, because another process may have changed its stored deliveries. */
-  reread(): void;
+  requestReread(): void;
 }
 
 /** A period of failures to report to the other endpoints. Times are those of this process. */
@@ -155,7 +155,7 @@ export class DeliveryState {
   ): void {
     if (this.#concurrency !== undefined)
       throw new IllegalTransition(`${this.document.id}: its health is already known`);
-    const stored = found && urlRevision(found) === urlRevision(this.document) ? found : undefined;
+    const stored = found && getUrlRevision(found) === getUrlRevision(this.document) ? found : undefined;
     this.#concurrency = new AdaptiveConcurrency(
       this.document.max_concurrency,
       recoveryAfterMs,
@@ -263,7 +263,7 @@ export class DeliveryState {
     if (this.#tasks.has('reporting')) return Infinity;
     const { time } = this;
     const stored = { since: time.toStored(failures.since), latest: time.toStored(failures.latest) };
-    return time.fromStored(failureReportDueAt(stored, this.document.pauses, afterMs));
+    return time.fromStored(getFailureReportTime(stored, this.document.pauses, afterMs));
   }
   beginReporting(): void {
     this.#beginTask('reporting');
@@ -276,8 +276,8 @@ export class DeliveryState {
     const { since, reason, reportAt } = failures;
     return { of, endpoint: this.document, since, reason, at: reportAt ?? now };
   }
-  recordReport({ of, since, at }: FailingReport, isReported: boolean): void {
-    of.recordReport(since, at, isReported);
+  recordFailureReport({ of, since, at }: FailingReport, isReported: boolean): void {
+    of.recordFailureReport(since, at, isReported);
   }
   isForCurrentUrl({ of }: FailingReport): boolean {
     return of === this.#concurrency;
@@ -311,7 +311,7 @@ export class DeliveryState {
     if (read > this.#replayReads.begun) throw new IllegalTransition(`${this.document.id}: read ${read} never began`);
     if (read < this.#replayReads.shown) return;
     this.#replayReads.shown = read;
-    if (found !== undefined && found.id === this.#replay?.id) this.#replay.reread();
+    if (found !== undefined && found.id === this.#replay?.id) this.#replay.requestReread();
     else this.#replay = found;
   }
 

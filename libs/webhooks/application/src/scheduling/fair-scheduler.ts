@@ -1,5 +1,5 @@
 /** An endpoint that waits for its turn. */
-export interface Schedulable {
+export interface SchedulableEndpoint {
   readonly workspace: string;
   /** Number of attempts in progress. */
   readonly attempting: number;
@@ -8,7 +8,7 @@ export interface Schedulable {
 }
 
 /** Share factor for 75% of all attempts if a workspace or endpoint is alone: 12 times the square of the free 25%. */
-const SHARE_FACTOR = 12;
+const LARGE_SHARE_FACTOR = 12;
 /** Share factor for about 40% of all attempts if alone. */
 const SMALL_SHARE_FACTOR = 1;
 
@@ -19,12 +19,12 @@ const SMALL_SHARE_FACTOR = 1;
  */
 const maxShare = (free: number, all: number, share: number) => (share * free * free) / all;
 
-interface Holdings {
+interface RunningAttempts {
   attempts: number;
   /** Number of these attempts at endpoints whose latest answer was not a success. */
   unproven: number;
 }
-const NO_HOLDINGS: Readonly<Holdings> = { attempts: 0, unproven: 0 };
+const NO_RUNNING_ATTEMPTS: Readonly<RunningAttempts> = { attempts: 0, unproven: 0 };
 
 /**
  * Decides which endpoint makes the next attempt, and counts the attempts in progress. An attempt cannot be interrupted before
@@ -36,10 +36,10 @@ const NO_HOLDINGS: Readonly<Holdings> = { attempts: 0, unproven: 0 };
  * - Unproven endpoints (latest answer not a success) have such shares too, together and for each workspace. The share is
  *   smaller if the endpoint already has an attempt in progress.
  */
-export class FairScheduler<E extends Schedulable> {
-  private readonly total: Holdings = { ...NO_HOLDINGS };
+export class FairScheduler<E extends SchedulableEndpoint> {
+  private readonly total: RunningAttempts = { ...NO_RUNNING_ATTEMPTS };
   /** Number of attempts of each workspace with an attempt in progress. */
-  private readonly workspaces = new Map<string, Holdings>();
+  private readonly workspaces = new Map<string, RunningAttempts>();
   private readonly proven = new RoundRobin<E>();
   /** Unproven endpoints without an attempt in progress. */
   private readonly untried = new RoundRobin<E>();
@@ -70,14 +70,14 @@ export class FairScheduler<E extends Schedulable> {
   next(): E | undefined {
     if (this.inFlight >= this.limit) return undefined;
     this.isProvenFirst = !this.isProvenFirst;
-    if (this.isProvenFirst) return this.nextProven() ?? this.nextUnproven();
-    return this.nextUnproven() ?? this.nextProven();
+    if (this.isProvenFirst) return this.nextProvenEndpoint() ?? this.nextUnprovenEndpoint();
+    return this.nextUnprovenEndpoint() ?? this.nextProvenEndpoint();
   }
 
   /** Counts an attempt. The returned function ends it; further calls return false and change nothing. */
-  begin({ workspace, isProven }: Schedulable): () => boolean {
+  begin({ workspace, isProven }: SchedulableEndpoint): () => boolean {
     const unproven = isProven ? 0 : 1;
-    const holdings = this.workspaces.get(workspace) ?? { ...NO_HOLDINGS };
+    const holdings = this.workspaces.get(workspace) ?? { ...NO_RUNNING_ATTEMPTS };
     this.workspaces.set(workspace, holdings);
     const count = (attempts: 1 | -1) => {
       for (const each of [this.total, holdings]) {
@@ -100,33 +100,36 @@ export class FairScheduler<E extends Schedulable> {
     return this.limit - this.inFlight;
   }
 
-  private nextProven(): E | undefined {
-    return this.nextFrom(this.proven);
+  private nextProvenEndpoint(): E | undefined {
+    return this.nextEndpointFrom(this.proven);
   }
 
-  private nextUnproven(): E | undefined {
-    return this.nextFrom(this.untried, SHARE_FACTOR) ?? this.nextFrom(this.unproven, SMALL_SHARE_FACTOR);
+  private nextUnprovenEndpoint(): E | undefined {
+    return (
+      this.nextEndpointFrom(this.untried, LARGE_SHARE_FACTOR) ??
+      this.nextEndpointFrom(this.unproven, SMALL_SHARE_FACTOR)
+    );
   }
 
   /** @param unproven share factor of unproven endpoints, if the queue contains these */
-  private nextFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
-    const fits = (held: Holdings, free: number, all: number) =>
+  private nextEndpointFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
+    const fits = (held: RunningAttempts, free: number, all: number) =>
       unproven === undefined || held.unproven <= maxShare(free - 1, all, unproven);
     if (!fits(this.total, this.free, this.limit)) return undefined;
     const roomPerEndpoint = (workspace: string) => {
-      const held = this.workspaces.get(workspace) ?? NO_HOLDINGS;
-      const room = this.roomFor(held);
+      const held = this.workspaces.get(workspace) ?? NO_RUNNING_ATTEMPTS;
+      const room = this.computeFreeAttempts(held);
       const all = held.attempts + room;
-      return room > 0 && fits(held, room, all) ? Math.floor(maxShare(room - 1, all, SHARE_FACTOR)) + 1 : 0;
+      return room > 0 && fits(held, room, all) ? Math.floor(maxShare(room - 1, all, LARGE_SHARE_FACTOR)) + 1 : 0;
     };
     return queue.next(roomPerEndpoint, ({ attempting }) => attempting);
   }
 
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
-  private roomFor({ attempts }: Holdings): number {
+  private computeFreeAttempts({ attempts }: RunningAttempts): number {
     // The last of these attempts starts beside attempts + room - 1 others and leaves free - room, which is at least the
     // root of attempts + free - left - 1 = share of left.
-    const part = SHARE_FACTOR / this.limit;
+    const part = LARGE_SHARE_FACTOR / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);
   }

@@ -4,7 +4,7 @@ import {
   type AttemptOutcome,
   DEFAULT_MAX_CONCURRENCY,
   NEW_ENDPOINT,
-  newDelivery,
+  createDelivery,
 } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
@@ -75,7 +75,7 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
     const event = { event_id: `evt_${n}`, event_type: 'shipment.created', event_created_at: due };
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const about = { ...event, workspace_id, environment, endpoint_id, payload_id: 'p', sandbox: false };
-    at.add(toDocument(newDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
+    at.add(toDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
   }
   return at;
 }
@@ -86,17 +86,17 @@ const timeAt = (ms: number) => new Date(START + ms).toISOString();
 function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryDocument {
   const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: timeAt(0), payload_id: 'p' };
-  const made = newDelivery({ ...event, id, workspace_id, environment, endpoint_id, sandbox: false }, timeAt(0));
+  const made = createDelivery({ ...event, id, workspace_id, environment, endpoint_id, sandbox: false }, timeAt(0));
   return toDocument({ ...made, ...fields });
 }
 
 const replay = (id: string): RunningReplay => ({
   id,
   wantsMore: () => false,
-  nextMoment: () => undefined,
-  takeMore: () => Promise.resolve(true),
+  nextStoreTime: () => undefined,
+  takeDeliveries: () => Promise.resolve(true),
   recordAttempt: () => undefined,
-  reread: () => undefined,
+  requestReread: () => undefined,
 });
 
 describe('an endpoint that this process owns', () => {
@@ -111,22 +111,22 @@ describe('an endpoint that this process owns', () => {
   });
 
   test('keeps up until more deliveries wait than it holds, or only failures occur', () => {
-    expect(owned().keepsUp).toBe(true);
-    expect(wait(owned(), 32).keepsUp).toBe(true);
-    expect(wait(owned(), 33).keepsUp).toBe(false);
-    expect(owned(FAILURE, FAILURE, FAILURE).keepsUp).toBe(true);
-    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE).keepsUp).toBe(false);
-    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).keepsUp).toBe(true);
+    expect(owned().isKeepingUp).toBe(true);
+    expect(wait(owned(), 32).isKeepingUp).toBe(true);
+    expect(wait(owned(), 33).isKeepingUp).toBe(false);
+    expect(owned(FAILURE, FAILURE, FAILURE).isKeepingUp).toBe(true);
+    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE).isKeepingUp).toBe(false);
+    expect(owned(FAILURE, FAILURE, FAILURE, FAILURE, SUCCESS).isKeepingUp).toBe(true);
   });
 
   test('returns no delivery after its lease expired, and has no next time', () => {
     const held = lease();
     const endpoint = wait(ownedUnder(held), 2);
-    expect(endpoint.take(START + 10)?.id).toBe('dlv_0');
+    expect(endpoint.takeDelivery(START + 10)?.id).toBe('dlv_0');
     expect(endpoint.nextMoment).toBeLessThanOrEqual(START + 10);
     held.isOver = true;
     expect(endpoint.isOwned).toBe(false);
-    expect(endpoint.take(START + 10)).toBeUndefined();
+    expect(endpoint.takeDelivery(START + 10)).toBeUndefined();
     expect(endpoint.nextMoment).toBeUndefined();
   });
 
@@ -136,18 +136,18 @@ describe('an endpoint that this process owns', () => {
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
     const hold = (id: string, fields: object) => {
-      const made = newDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
+      const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
       endpoint.add(toDocument({ ...made, ...fields }), 0, endpoint.room);
     };
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
     hold('dlv_replayed', { replay_id: 'rpl_1', next_attempt_at: at(1_000) });
     endpoint.state.endReplayRead(endpoint.state.beginReplayRead(), replay('rpl_1'));
-    expect(endpoint.canTake(START)).toBe(true);
-    expect(endpoint.take(START)?.id).toBe('dlv_replayed');
-    expect(endpoint.take(START + 499)).toBeUndefined();
+    expect(endpoint.canTakeDelivery(START)).toBe(true);
+    expect(endpoint.takeDelivery(START)?.id).toBe('dlv_replayed');
+    expect(endpoint.takeDelivery(START + 499)).toBeUndefined();
     expect(endpoint.nextMoment).toBe(START + 500);
-    expect(endpoint.take(START + 500)?.id).toBe('dlv_retry');
+    expect(endpoint.takeDelivery(START + 500)?.id).toBe('dlv_retry');
   });
 
   test('returns deliveries that failed before the recovery early, until three failures in a row', () => {
@@ -156,19 +156,19 @@ describe('an endpoint that this process owns', () => {
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
     const hold = (id: string, last_attempt_at: string, next_attempt_at: string) => {
-      const made = newDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
+      const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
       const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at, next_attempt_at } as const;
       endpoint.add(toDocument(failed), 0, endpoint.room);
     };
     hold('dlv_since', at(600_001), at(700_000));
     hold('dlv_one', at(1), at(800_000));
     hold('dlv_two', at(1), at(900_000));
-    expect(endpoint.canTake(START + 600_002)).toBe(false);
+    expect(endpoint.canTakeDelivery(START + 600_002)).toBe(false);
     answer(endpoint, SUCCESS, 600_000);
     expect([endpoint.isRecovering, endpoint.hasRecovered]).toEqual([true, false]);
-    expect(endpoint.take(START + 600_002)?.id).toBe('dlv_one');
+    expect(endpoint.takeDelivery(START + 600_002)?.id).toBe('dlv_one');
     for (let n = 0; n < 3; n += 1) answer(endpoint, FAILURE, 600_003);
-    expect([endpoint.isRecovering, endpoint.canTake(START + 699_999)]).toEqual([false, false]);
+    expect([endpoint.isRecovering, endpoint.canTakeDelivery(START + 699_999)]).toEqual([false, false]);
     expect(endpoint.nextMoment).toBe(START + 700_000);
   });
 
@@ -179,11 +179,11 @@ describe('an endpoint that this process owns', () => {
     const failed = { status: 'retrying', attempts_count: 1, last_attempt_at: timeAt(1) } as const;
     endpoint.change(delivery('dlv_failed', { ...failed, next_attempt_at: timeAt(900_000) }), 0);
     expect(endpoint.hasRecovered).toBe(false);
-    expect(endpoint.take(START + 600_001)?.id).toBe('dlv_failed');
+    expect(endpoint.takeDelivery(START + 600_001)?.id).toBe('dlv_failed');
     expect(endpoint.hasRecovered).toBe(false);
     const live = timeAt(600_002);
     endpoint.change(delivery('dlv_live', { event_created_at: live, next_attempt_at: live }), 0);
-    expect(endpoint.take(START + 600_002)?.id).toBe('dlv_live');
+    expect(endpoint.takeDelivery(START + 600_002)?.id).toBe('dlv_live');
     endpoint.completeAttempt('dlv_failed', undefined, 0, endpoint.room);
     expect([endpoint.attempting, endpoint.hasRecovered]).toEqual([1, true]);
     endpoint.reread();
@@ -195,7 +195,7 @@ describe('an endpoint that this process owns', () => {
     const at = (ms: number) => new Date(START + ms).toISOString();
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
-    const made = newDelivery(
+    const made = createDelivery(
       { ...event, id: 'dlv_1', event_id: 'evt_1', workspace_id, environment, endpoint_id },
       at(0),
     );
@@ -206,9 +206,9 @@ describe('an endpoint that this process owns', () => {
     expect([endpoint.state.concurrency, endpoint.state.phase]).toEqual([undefined, 'opening']);
     endpoint.state.setHealth(undefined, SETTINGS);
     endpoint.change(document, 0);
-    expect([endpoint.keepsUp, endpoint.take(START + 2)?.id]).toEqual([false, undefined]);
+    expect([endpoint.isKeepingUp, endpoint.takeDelivery(START + 2)?.id]).toEqual([false, undefined]);
     endpoint.endRefill(endpoint.beginRefill(endpoint.room), { scheduled: [document], express: [] }, 0);
-    expect(endpoint.take(START + 2)?.id).toBe('dlv_1');
+    expect(endpoint.takeDelivery(START + 2)?.id).toBe('dlv_1');
     endpoint.completeAttempt('dlv_1', undefined, 0, endpoint.room);
     endpoint.change({ ...document, url_revision: 2, revision: 2 }, 0);
     expect(endpoint.nextMoment).toBe(START + 3_600_000);
@@ -224,17 +224,20 @@ describe('an endpoint that this process owns', () => {
     const replayed = delivery('dlv_replayed', { ...attempted, replay_id: 'rpl_1', next_attempt_at: timeAt(1_020) });
     const scheduled = [live, replayed];
     endpoint.endRefill(refill, { scheduled, express: [] }, 0);
-    expect([endpoint.take(START + 20)?.id, endpoint.take(START + 20)?.id]).toEqual(['dlv_live', 'dlv_replayed']);
+    expect([endpoint.takeDelivery(START + 20)?.id, endpoint.takeDelivery(START + 20)?.id]).toEqual([
+      'dlv_live',
+      'dlv_replayed',
+    ]);
   });
 
   test('leaves a delivery in progress to the end of its attempt, and reads again if a newer form was stored', () => {
     const endpoint = wait(owned(), 1);
-    const taken = endpoint.take(START)?.delivery;
+    const taken = endpoint.takeDelivery(START)?.delivery;
     if (taken === undefined) throw new Error('nothing was due');
     const newer = { ...taken, revision: 7, status: 'retrying' } as const;
     endpoint.change(newer, 0);
     endpoint.add(newer, 0, endpoint.room);
-    expect([endpoint.waiting, endpoint.take(START)]).toEqual([0, undefined]);
+    expect([endpoint.waiting, endpoint.takeDelivery(START)]).toEqual([0, undefined]);
     expect(endpoint.completeAttempt(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
     expect([endpoint.waiting, endpoint.wantsRefill(endpoint.room)]).toEqual([0, true]);
   });
@@ -242,7 +245,7 @@ describe('an endpoint that this process owns', () => {
   test('holds a delivery with attempts left again, unless the endpoint was dropped or deleted', () => {
     const retried = () => {
       const endpoint = wait(owned(), 1);
-      const taken = endpoint.take(START)?.delivery as DeliveryDocument;
+      const taken = endpoint.takeDelivery(START)?.delivery as DeliveryDocument;
       return { endpoint, after: toDocument({ ...taken, status: 'retrying', revision: 2 }) };
     };
     const { endpoint, after } = retried();
@@ -258,17 +261,17 @@ describe('an endpoint that this process owns', () => {
 
   test('waits five seconds after an impossible attempt, and half a second for a single missing payload', () => {
     const endpoint = wait(owned(), 2);
-    const first = endpoint.take(START + 10);
+    const first = endpoint.takeDelivery(START + 10);
     if (first === undefined) throw new Error('nothing was due');
     expect(endpoint.returnToWindow(first, true, START + 10)).toBe(true);
-    expect(endpoint.take(START + 10)?.id).toBe('dlv_1');
-    expect([endpoint.take(START + 509), endpoint.take(START + 510)?.id]).toEqual([undefined, first.id]);
+    expect(endpoint.takeDelivery(START + 10)?.id).toBe('dlv_1');
+    expect([endpoint.takeDelivery(START + 509), endpoint.takeDelivery(START + 510)?.id]).toEqual([undefined, first.id]);
     const blocked = wait(owned(), 2);
-    const tried = blocked.take(START + 10);
+    const tried = blocked.takeDelivery(START + 10);
     if (tried === undefined) throw new Error('nothing was due');
     expect(blocked.returnToWindow(tried, false, START + 10)).toBe(true);
     expect(blocked.nextMoment).toBe(START + 5_010);
-    expect(blocked.take(START + 5_010)?.id).toBe('dlv_0');
+    expect(blocked.takeDelivery(START + 5_010)?.id).toBe('dlv_0');
   });
 
   test('attempts the next delivery after a gap if answers are slow, and after a hold', () => {
@@ -277,16 +280,16 @@ describe('an endpoint that this process owns', () => {
     late.state.setHealth(undefined, { ...SETTINGS, random: () => 0.5 });
     for (const ms of [-16_000, -8_000]) late.state.recordOutcome(ENDPOINT, SUCCESS, START + ms, START + ms + 8_000);
     wait(late, 2);
-    expect(late.take(START + 10)?.id).toBe('dlv_0');
+    expect(late.takeDelivery(START + 10)?.id).toBe('dlv_0');
     expect(late.nextMoment).toBe(START + 10 + gap);
     const held = wait(owned({ ...FAILURE, kind: 'hold', holdMs: 30_000 }), 1);
-    expect([held.canTake(START + 29_999), held.nextMoment]).toEqual([false, START + 30_000]);
+    expect([held.canTakeDelivery(START + 29_999), held.nextMoment]).toEqual([false, START + 30_000]);
   });
 
   test('reads past express deliveries in progress', () => {
     const endpoint = owned();
     endpoint.add(delivery('dlv_1', { manual_at: timeAt(0) }), 0, endpoint.room);
-    expect(endpoint.take(START)?.id).toBe('dlv_1');
+    expect(endpoint.takeDelivery(START)?.id).toBe('dlv_1');
     endpoint.reread();
     expect(endpoint.beginRefill(endpoint.room).expressLimit).toBe(101);
   });
@@ -294,7 +297,7 @@ describe('an endpoint that this process owns', () => {
   test('is idle after five minutes without work, counted from the first check', () => {
     const endpoint = wait(owned(), 1);
     expect([endpoint.hasBeenIdle(0), endpoint.hasBeenIdle(900_000)]).toEqual([false, false]);
-    endpoint.take(START);
+    endpoint.takeDelivery(START);
     expect(endpoint.hasBeenIdle(1_000_000)).toBe(false);
     endpoint.completeAttempt('dlv_0', undefined, 0, endpoint.room);
     expect([1_000_001, 1_300_001, 1_300_002].map((now) => endpoint.hasBeenIdle(now))).toEqual([false, false, true]);
@@ -321,7 +324,7 @@ describe('a time that is too far ahead', () => {
   const created = () => {
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at(AHEAD), payload_id: 'p' };
-    return newDelivery({ ...event, workspace_id, environment, endpoint_id, id: 'dlv_1', sandbox: false }, at(AHEAD));
+    return createDelivery({ ...event, workspace_id, environment, endpoint_id, id: 'dlv_1', sandbox: false }, at(AHEAD));
   };
   const failed = (failures: number, endedAt: number, waitMs: number) => ({
     ...created(),
@@ -342,7 +345,7 @@ describe('a time that is too far ahead', () => {
     const stored = toDocument(delivery);
     endpoint.add(stored, 0, endpoint.room);
     expect(endpoint.nextMoment).toBe(START + waitMs);
-    const taken = endpoint.take(START + waitMs);
+    const taken = endpoint.takeDelivery(START + waitMs);
     expect(endpoint.isDue(stored, START + waitMs, taken)).toBe(true);
   });
 });

@@ -1,11 +1,17 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Lease } from '@tracking/ports';
-import { MAX_HOLD_MS, type RetryPolicy, isEnabled, maxBackoffMs, urlRevision } from '@tracking/webhooks-domain';
+import {
+  MAX_RETRY_AFTER_MS,
+  type RetryPolicy,
+  isEnabled,
+  computeMaxBackoffMs,
+  getUrlRevision,
+} from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { type DeliveryDocument, awaitsAttempt, isUntriedReplay } from '../store/delivery-document.ts';
 import { queuePosition } from '../store/delivery-queues.ts';
 import { DeliveryState } from './delivery-state.ts';
-import type { Schedulable } from './fair-scheduler.ts';
+import type { SchedulableEndpoint } from './fair-scheduler.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 import type { ProcessTime } from './steady-time.ts';
 import type { PacedEndpoint } from './timing.ts';
@@ -31,7 +37,7 @@ const NEVER_ATTEMPTED_AT = '1970-01-01T00:00:00.000Z';
  * An endpoint of a shard that this process owns: its {@link DeliveryState}, its pending deliveries, and their order.
  * Does no I/O. Times are those of this process, except those of deliveries, which are stored times.
  */
-export class OwnedEndpoint implements Schedulable, PacedEndpoint {
+export class OwnedEndpoint implements SchedulableEndpoint, PacedEndpoint {
   readonly state: DeliveryState;
   private readonly window: PendingWindow;
   private idleSince: number | undefined;
@@ -82,7 +88,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    * True if the endpoint's next delivery is attempted soon: the circuit is not open, and the window contains all
    * pending deliveries.
    */
-  get keepsUp(): boolean {
+  get isKeepingUp(): boolean {
     return this.window.isComplete && !this.isFailing;
   }
   /**
@@ -106,7 +112,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     const { concurrency } = this.state;
     if (concurrency === undefined || this.window.express.some(this.isDeliverable)) return false;
     const next = this.window.scheduled.first?.delivery;
-    return this.isFailing || (next !== undefined && this.fromStored(next.created_at) < concurrency.closedAt);
+    return this.isFailing || (next !== undefined && this.parseStoredTime(next.created_at) < concurrency.closedAt);
   }
 
   /**
@@ -172,7 +178,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    * Marks the pending deliveries to be read again if the wall clock was set since. Their due times in memory were
    * limited by the time before the step.
    */
-  followClock(): void {
+  adjustToClockSteps(): void {
     const { steps } = this.timing.time;
     if (steps === this.knownSteps) return;
     this.knownSteps = steps;
@@ -203,13 +209,13 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     const due = this.hasEarlyDelivery(first) ? -Infinity : this.timing.time.fromStored(first.due);
     return Math.max(due, concurrency.heldUntil, concurrency.restsUntil, blockedUntil);
   }
-  canTake(now: number): boolean {
+  canTakeDelivery(now: number): boolean {
     return (this.nextMoment ?? Infinity) <= now;
   }
 
   /** Returns the delivery to attempt now. The delivery is in progress from then on. */
-  take(now: number): PendingDelivery | undefined {
-    if (!this.canTake(now)) return undefined;
+  takeDelivery(now: number): PendingDelivery | undefined {
+    if (!this.canTakeDelivery(now)) return undefined;
     const { express, scheduled } = this.window;
     const isDue = (this.firstDueAt ?? now) <= now;
     const item = express.take(this.isDeliverable) ?? (isDue ? scheduled.shift() : scheduled.take(this.canGoEarly));
@@ -282,7 +288,7 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
     const now = this.timing.time.toStored(this.timing.time.now());
     const due = Math.min(queuePosition(delivery).due, now + this.maxWaitMs(delivery, now));
     const isUntried = delivery.attempts_count === 0 || isUntriedReplay(delivery);
-    if (isUntried || urlRevision(delivery) === urlRevision(this.endpoint)) return due;
+    if (isUntried || getUrlRevision(delivery) === getUrlRevision(this.endpoint)) return due;
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
@@ -290,14 +296,14 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
   private maxWaitMs(delivery: DeliveryDocument, now: number): number {
     const { failures, first_attempt_at, last_attempt_at, next_attempt_at } = delivery;
     if (first_attempt_at === null) return isUntriedReplay(delivery) ? MAX_REPLAY_DELAY_MS : 0;
-    const longest = Math.max(maxBackoffMs(this.timing.policy, Math.max(1, failures)), MAX_HOLD_MS);
+    const longest = Math.max(computeMaxBackoffMs(this.timing.policy, Math.max(1, failures)), MAX_RETRY_AFTER_MS);
     // If the latest attempt ended in the future, both times come from a clock that was ahead.
     const endedAt = Date.parse(last_attempt_at ?? NEVER_ATTEMPTED_AT);
     if (endedAt <= now || next_attempt_at === null) return longest;
     return Math.min(longest, Math.max(0, Date.parse(next_attempt_at) - endedAt));
   }
 
-  private fromStored(at: Timestamp): number {
+  private parseStoredTime(at: Timestamp): number {
     return this.timing.time.fromStored(Date.parse(at));
   }
 
@@ -317,6 +323,6 @@ export class OwnedEndpoint implements Schedulable, PacedEndpoint {
    */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
     const since = this.state.concurrency?.recoveringSince ?? -Infinity;
-    return this.fromStored(delivery.last_attempt_at ?? NEVER_ATTEMPTED_AT) < since;
+    return this.parseStoredTime(delivery.last_attempt_at ?? NEVER_ATTEMPTED_AT) < since;
   };
 }

@@ -1,8 +1,8 @@
 import { propertyRounds } from '@tracking/testing';
-import { newDelivery } from '@tracking/webhooks-domain';
+import { createDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { type QueuePosition, isAfter, queuePosition } from '../store/delivery-queues.ts';
+import { type QueuePosition, isPositionAfter, queuePosition } from '../store/delivery-queues.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -14,7 +14,7 @@ function delivery(n: number, due: number): DeliveryDocument {
   const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
   const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
   return toDocument(
-    newDelivery({ ...scope, ...event, id: `dlv_${n}`, endpoint_id: 'whe_1', payload_id: 'p', sandbox: false }, at),
+    createDelivery({ ...scope, ...event, id: `dlv_${n}`, endpoint_id: 'whe_1', payload_id: 'p', sandbox: false }, at),
   );
 }
 
@@ -89,7 +89,7 @@ class ShardOwner {
     if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
     if (this.window.wantsRefill(this.room)) return undefined;
     const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
-    const [earliest] = waiting.map(queuePosition).sort((one, other) => (isAfter(one, other) ? 1 : -1));
+    const [earliest] = waiting.map(queuePosition).sort((one, other) => (isPositionAfter(one, other) ? 1 : -1));
     return [this.window.scheduled.first?.id, earliest?.id];
   }
 
@@ -118,9 +118,9 @@ class ShardOwner {
 
   private read(after: QueuePosition, limit: number): readonly DeliveryDocument[] {
     const all = [...this.stored.values()].sort((one, other) =>
-      isAfter(queuePosition(one), queuePosition(other)) ? 1 : -1,
+      isPositionAfter(queuePosition(one), queuePosition(other)) ? 1 : -1,
     );
-    return all.filter((one) => isAfter(queuePosition(one), after)).slice(0, limit);
+    return all.filter((one) => isPositionAfter(queuePosition(one), after)).slice(0, limit);
   }
 
   private endReading(): void {

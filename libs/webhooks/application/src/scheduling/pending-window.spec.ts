@@ -1,6 +1,6 @@
-import { newDelivery, requestRetry } from '@tracking/webhooks-domain';
+import { createDelivery, requestRetry } from '@tracking/webhooks-domain';
 import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { isAfter, queuePosition } from '../store/delivery-queues.ts';
+import { isPositionAfter, queuePosition } from '../store/delivery-queues.ts';
 import { PendingWindow, toPending } from './pending-window.ts';
 
 const ROOM = 4;
@@ -12,7 +12,7 @@ function delivery(n: number): DeliveryDocument {
   const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
   const id = `dlv_${String(n * 10).padStart(5, '0')}`;
   return toDocument(
-    newDelivery({ ...scope, ...event, id, endpoint_id: 'whe_1', payload_id: 'evt_1.v', sandbox: false }, at),
+    createDelivery({ ...scope, ...event, id, endpoint_id: 'whe_1', payload_id: 'evt_1.v', sandbox: false }, at),
   );
 }
 const waiting = (n: number) => toPending(delivery(n), 0);
@@ -33,7 +33,7 @@ class Disk {
     const { after, limit } = refill;
     const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const scheduled =
-      after === undefined ? [] : all.filter((one) => isAfter(queuePosition(one), after)).slice(0, limit);
+      after === undefined ? [] : all.filter((one) => isPositionAfter(queuePosition(one), after)).slice(0, limit);
     window.endRefill(refill, { scheduled, express: [] }, nobody, 0);
   }
 }

@@ -1,5 +1,11 @@
 import { type DeliveryDocument, expressQueue } from '../store/delivery-document.ts';
-import { QUEUE_START, QUEUE_END, type QueuePosition, isAfter, queuePosition } from '../store/delivery-queues.ts';
+import {
+  QUEUE_START,
+  QUEUE_END,
+  type QueuePosition,
+  isPositionAfter,
+  queuePosition,
+} from '../store/delivery-queues.ts';
 
 /** Most requested retries and sandbox events held in memory for each endpoint. */
 const MAX_EXPRESS_SIZE = 100;
@@ -90,7 +96,7 @@ export class PendingWindow {
   add(given: PendingDelivery, room: number): void {
     const item = this.takeNewest({ ...given, due: this.dueOf(given.delivery) });
     if (isExpress(item)) this.addExpress(item);
-    else if (isAfter(item, this.horizon)) this.addMissed(item);
+    else if (isPositionAfter(item, this.horizon)) this.addMissed(item);
     else {
       this.scheduled.add(item);
       if (this.scheduled.size > room) this.horizon = dropLast(this.scheduled);
@@ -194,12 +200,12 @@ export class PendingWindow {
     // Missed deliveries belong in the window too. Otherwise the window could stay full without them for hours.
     const lastRead = scheduled.at(-1);
     const readTo = lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END : queuePosition(lastRead);
-    const end = isAfter(readTo, refill.end) ? refill.end : readTo;
+    const end = isPositionAfter(readTo, refill.end) ? refill.end : readTo;
     const found = scheduled.filter(isFresh).map((delivery) => {
       return { ...toPending(delivery, knownAt), due: this.dueOf(delivery) };
     });
     const missed = [...refill.missed].filter(({ delivery }) => !isLeftToAttempt(delivery));
-    for (const item of [...missed, ...found]) if (!isAfter(item, end)) this.hold(item);
+    for (const item of [...missed, ...found]) if (!isPositionAfter(item, end)) this.hold(item);
     this.horizon = end;
   }
 
@@ -218,7 +224,7 @@ export class PendingWindow {
 
   /** Removes the held form of a delivery, and returns the newer of that form and the given one. */
   private takeNewest(item: PendingDelivery): PendingDelivery {
-    return newerOf(item, this.scheduled.remove(item.id), this.express.remove(item.id));
+    return pickNewest(item, this.scheduled.remove(item.id), this.express.remove(item.id));
   }
 
   private addExpress(item: PendingDelivery): void {
@@ -231,8 +237,8 @@ export class PendingWindow {
   private addMissed(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
-    const item = newerOf(given, refill.missed.remove(given.id));
-    if (isAfter(item, refill.end)) return;
+    const item = pickNewest(given, refill.missed.remove(given.id));
+    if (isPositionAfter(item, refill.end)) return;
     refill.missed.add(item);
     if (refill.missed.size > refill.limit) refill.end = dropLast(refill.missed);
   }
@@ -243,7 +249,7 @@ function isExpress({ delivery }: PendingDelivery): boolean {
 }
 
 /** Returns the newest form; the given one if no other is newer. */
-function newerOf(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
+function pickNewest(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
   return others.reduce<PendingDelivery>(
     (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
     given,
@@ -257,7 +263,7 @@ function dropLast(list: PriorityQueue): QueuePosition {
   if (dropped === undefined) return { due, id };
   // A delivery that was returned to the window is due later in memory than in the store.
   const stored = queuePosition(dropped.delivery);
-  return isAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
+  return isPositionAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
 }
 
 /**
@@ -288,27 +294,27 @@ class PriorityQueue {
     let low = 0;
     let high = this.items.length;
     const last = this.last;
-    if (last === undefined || isAfter(item, last)) low = high;
+    if (last === undefined || isPositionAfter(item, last)) low = high;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (isAfter(item, this.items[middle] as PendingDelivery)) low = middle + 1;
+      if (isPositionAfter(item, this.items[middle] as PendingDelivery)) low = middle + 1;
       else high = middle;
     }
     this.items.splice(low, 0, item);
   }
 
   shift(): PendingDelivery | undefined {
-    return this.forget(this.items.shift());
+    return this.removeId(this.items.shift());
   }
 
   pop(): PendingDelivery | undefined {
-    return this.forget(this.items.pop());
+    return this.removeId(this.items.pop());
   }
 
   /** Removes and returns the first delivery for which the predicate holds. */
   take(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
     const index = this.items.findIndex(isWanted);
-    return index < 0 ? undefined : this.forget(this.items.splice(index, 1)[0]);
+    return index < 0 ? undefined : this.removeId(this.items.splice(index, 1)[0]);
   }
 
   /** Removes and returns the delivery with this id. */
@@ -325,7 +331,7 @@ class PriorityQueue {
     this.ids.clear();
   }
 
-  private forget(item: PendingDelivery | undefined): PendingDelivery | undefined {
+  private removeId(item: PendingDelivery | undefined): PendingDelivery | undefined {
     if (item !== undefined) this.ids.delete(item.id);
     return item;
   }

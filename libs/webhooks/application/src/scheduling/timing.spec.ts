@@ -143,13 +143,13 @@ describe('pacing', () => {
   describe('spare time', () => {
     test('allows a few attempts at first', () => {
       expect(attempts()).toBe(10);
-      expect(spare.isEnough({ ...time })).toBe(false);
+      expect(spare.isEnoughForAttempt({ ...time })).toBe(false);
     });
 
     test('increases while the loop is idle', () => {
       attempts();
       loop(10, 10);
-      expect(spare.isEnough({ ...time })).toBe(true);
+      expect(spare.isEnoughForAttempt({ ...time })).toBe(true);
       expect(attempts()).toBe(5);
     });
 
@@ -173,7 +173,7 @@ describe('pacing', () => {
       attempts();
       for (let n = 1; n <= 200; n += 1) {
         loop(0.01, 0.01);
-        expect(spare.isEnough({ ...time })).toBe(n * 0.0105 >= ATTEMPT_COST_MS);
+        expect(spare.isEnoughForAttempt({ ...time })).toBe(n * 0.0105 >= ATTEMPT_COST_MS);
       }
     });
 
@@ -182,9 +182,9 @@ describe('pacing', () => {
       loop(2, 2);
       expect(spare.spend(6, { ...time })).toBe(true);
       loop(5, 5);
-      expect(spare.isEnough({ ...time })).toBe(false);
+      expect(spare.isEnoughForAttempt({ ...time })).toBe(false);
       loop(1, 1);
-      expect(spare.isEnough({ ...time })).toBe(true);
+      expect(spare.isEnoughForAttempt({ ...time })).toBe(true);
     });
   });
 

@@ -1,7 +1,7 @@
 import { RoundRobin } from './fair-scheduler.ts';
 import type { ProcessTime } from './steady-time.ts';
 
-interface Delayed<T> {
+interface DelayedItem<T> {
   at: number;
   readonly item: T;
   /** Index of the entry in the heap. */
@@ -20,8 +20,8 @@ const MAX_TIMER_MS = 1_000;
  */
 export class DelayQueue<T> {
   /** Binary heap ordered by time, with one entry for each item. */
-  private readonly heap: Delayed<T>[] = [];
-  private readonly entries = new Map<T, Delayed<T>>();
+  private readonly heap: DelayedItem<T>[] = [];
+  private readonly entries = new Map<T, DelayedItem<T>>();
   private cancelTimer: (() => void) | undefined;
   private timerAt = Infinity;
   private knownSteps: number;
@@ -94,9 +94,9 @@ export class DelayQueue<T> {
   }
 
   /** Moves an entry up the heap until its parent is not later. */
-  private siftUp(entry: Delayed<T>): void {
+  private siftUp(entry: DelayedItem<T>): void {
     while (entry.index > 0) {
-      const above = this.heap[(entry.index - 1) >> 1] as Delayed<T>;
+      const above = this.heap[(entry.index - 1) >> 1] as DelayedItem<T>;
       if (above.at <= entry.at) break;
       this.move(above, entry.index, entry);
     }
@@ -104,7 +104,7 @@ export class DelayQueue<T> {
   }
 
   /** Moves an entry down the heap until its children are not earlier. */
-  private siftDown(entry: Delayed<T>): void {
+  private siftDown(entry: DelayedItem<T>): void {
     for (;;) {
       const [left, right] = [this.heap[2 * entry.index + 1], this.heap[2 * entry.index + 2]];
       const child = right !== undefined && right.at < (left?.at ?? Infinity) ? right : left;
@@ -115,7 +115,7 @@ export class DelayQueue<T> {
   }
 
   /** Swaps an entry with its neighbor in the heap. */
-  private move(neighbour: Delayed<T>, to: number, entry: Delayed<T>): void {
+  private move(neighbour: DelayedItem<T>, to: number, entry: DelayedItem<T>): void {
     entry.index = neighbour.index;
     neighbour.index = to;
     this.heap[to] = neighbour;
@@ -182,7 +182,7 @@ export class Pacing<E extends PacedEndpoint> {
 
   /** Removes and returns the next waiting endpoint, if there is spare time. */
   next(now: LoopTime): E | undefined {
-    if (!this.spare.isEnough(now)) return undefined;
+    if (!this.spare.isEnoughForAttempt(now)) return undefined;
     return this.waiting.next(
       () => 1,
       () => 0,
@@ -212,7 +212,7 @@ export class SpareTime {
   constructor(private known: LoopTime) {}
 
   /** Returns true if there is enough spare time for an attempt. */
-  isEnough(now: LoopTime): boolean {
+  isEnoughForAttempt(now: LoopTime): boolean {
     this.saved += now.idle - this.known.idle + MIN_SPARE_SHARE * (now.elapsed - this.known.elapsed);
     this.saved = Math.min(MAX_SAVED_MS, this.saved);
     this.known = now;
@@ -224,7 +224,7 @@ export class SpareTime {
    * spare time.
    */
   spend(price: number, now: LoopTime): boolean {
-    if (!this.isEnough(now)) return false;
+    if (!this.isEnoughForAttempt(now)) return false;
     this.saved -= price;
     return true;
   }

@@ -10,7 +10,7 @@ import {
   attemptId,
   toDocument,
 } from '../store/delivery-document.ts';
-import { HourLog, type HourLogParts } from './hour-log.ts';
+import { HourLog, type HourLogDependencies } from './hour-log.ts';
 
 const HOUR = '2026-01-02T03:00:00.000Z';
 const AT = '2026-01-02T03:20:00.000Z';
@@ -30,7 +30,7 @@ afterEach(() => stage.close());
 
 const log = (parts: object) => {
   const watermark = { read: () => Promise.resolve('') };
-  return new HourLog({ deliveries, attempts, watermark, clock: () => new Date(AT), ...parts } as HourLogParts);
+  return new HourLog({ deliveries, attempts, watermark, clock: () => new Date(AT), ...parts } as HourLogDependencies);
 };
 
 test('reads few attempts at a time, as each may have a large response, and counts all attempts of an hour', async () => {

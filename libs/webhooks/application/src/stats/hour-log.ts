@@ -94,12 +94,12 @@ export class RecountRequests {
    * Requests recounts for deliveries of these endpoints. Call it before they are discarded at this time, so that they
    * are always counted.
    */
-  async requestForDiscards(endpointIds: readonly string[], at: Timestamp): Promise<void> {
+  async requestForDiscardedDeliveries(endpointIds: readonly string[], at: Timestamp): Promise<void> {
     for (const id of new Set(endpointIds)) await this.request('discards', id, startOfHour(at));
   }
 
   /** Requests recounts for discarded deliveries. Call it before one of them is replayed or stored as delivered. */
-  async requestForRestored(deliveries: readonly DeliveryDocument[]): Promise<void> {
+  async requestForRestoredDeliveries(deliveries: readonly DeliveryDocument[]): Promise<void> {
     const discarded = deliveries.flatMap(({ endpoint_id, discarded_at: at }) => (at ? [{ endpoint_id, at }] : []));
     const requests = discarded.map(({ endpoint_id, at }) => createRequest('discards', endpoint_id, startOfHour(at)));
     for (const request of new Map(requests.map((each) => [each.id, each])).values()) {
@@ -131,7 +131,7 @@ export class ConcurrentAttempt extends Error {
   override readonly name = 'ConcurrentAttempt';
 }
 
-export interface HourLogParts {
+export interface HourLogDependencies {
   readonly deliveries: Collection<DeliveryDocument>;
   readonly attempts: Collection<AttemptDocument>;
   readonly watermark: RetentionWatermark;
@@ -142,7 +142,7 @@ export interface HourLogParts {
 export class HourLog {
   private readonly pace = new DutyCycle({ share: MAX_RECOUNT_SHARE });
 
-  constructor(private readonly parts: HourLogParts) {}
+  constructor(private readonly dependencies: HourLogDependencies) {}
 
   /**
    * Counts all attempts of the hour. Discard the result if any attempt of that hour was stored in the meantime.
@@ -150,7 +150,7 @@ export class HourLog {
    */
   async attempts(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<HourCounts> {
     const counter = new HourCounter();
-    const begun = new Date(this.parts.clock().getTime() - MAX_CLOCK_DIFFERENCE_MS).toISOString();
+    const begun = new Date(this.dependencies.clock().getTime() - MAX_CLOCK_DIFFERENCE_MS).toISOString();
     const seen = new SeenDeliveries(begun);
     const since = new Date(Date.parse(hour) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
     let after: readonly string[] | undefined;
@@ -159,7 +159,7 @@ export class HourLog {
       const page = await this.pace.run(async () => {
         const filter = { endpoint_id, last_attempt_at: { gte: since } };
         const sort = { fields: ['last_attempt_at', 'id'] };
-        const found = await this.parts.deliveries.find({
+        const found = await this.dependencies.deliveries.find({
           filter,
           sort,
           limit: DELIVERIES_PER_READ,
@@ -168,7 +168,7 @@ export class HourLog {
         });
         for (const [delivery, attempts] of await this.readWithAttempts(found)) {
           const counted = attemptsInHour(attempts, hour);
-          if (seen.isNew(delivery, counted)) for (const attempt of counted) counter.count(attempt);
+          if (seen.isFirstSeen(delivery, counted)) for (const attempt of counted) counter.count(attempt);
         }
         return found;
       }, ending);
@@ -185,20 +185,20 @@ export class HourLog {
   /** Counts deliveries that were discarded within the hour and still are. @throws LogIncomplete */
   async discards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
-    const count = await this.pace.run(() => this.parts.deliveries.count(filter, { index: 'discards' }), ending);
+    const count = await this.pace.run(() => this.dependencies.deliveries.count(filter, { index: 'discards' }), ending);
     await this.requireRetained(hour);
     return count;
   }
 
   private async requireRetained(hour: Timestamp): Promise<void> {
-    if ((await this.parts.watermark.read()) > hour) throw new LogIncomplete(hour);
+    if ((await this.dependencies.watermark.read()) > hour) throw new LogIncomplete(hour);
   }
 
   /** Reads the attempts of the deliveries, ordered by number. */
   private async readWithAttempts(found: readonly DeliveryDocument[]) {
     const deliveries = found.filter(({ sandbox }) => !sandbox);
     const ids = deliveries.flatMap(({ id, attempts_count }) => attemptIds(id, attempts_count));
-    const byDelivery = Map.groupBy(await this.readEarlier(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
+    const byDelivery = Map.groupBy(await this.readEarlierAttempts(ids), ({ id }) => id.slice(0, id.lastIndexOf('.')));
     return deliveries.map((delivery) => {
       const { id, attempts_count, latest_attempt } = delivery;
       // If moving an attempt was interrupted, the attempt is in both collections.
@@ -209,10 +209,10 @@ export class HourLog {
   }
 
   /** Reads few attempts at a time, and drops their responses, which may be large. */
-  private async readEarlier(ids: readonly string[]): Promise<readonly (LoggedAttempt & Document)[]> {
+  private async readEarlierAttempts(ids: readonly string[]): Promise<readonly (LoggedAttempt & Document)[]> {
     const found: (LoggedAttempt & Document)[] = [];
     for (let at = 0; at < ids.length; at += ATTEMPTS_PER_READ) {
-      const some = await this.parts.attempts.getMany(ids.slice(at, at + ATTEMPTS_PER_READ));
+      const some = await this.dependencies.attempts.getMany(ids.slice(at, at + ATTEMPTS_PER_READ));
       found.push(...some.map(({ response: _answer, ...rest }) => rest));
     }
     return found;
@@ -242,7 +242,10 @@ class SeenDeliveries {
   constructor(private readonly begun: Timestamp) {}
 
   /** @param counted the delivery's attempts of the hour @throws ConcurrentAttempt */
-  isNew({ id, status, attempts_count, last_attempt_at }: DeliveryDocument, counted: readonly LoggedAttempt[]): boolean {
+  isFirstSeen(
+    { id, status, attempts_count, last_attempt_at }: DeliveryDocument,
+    counted: readonly LoggedAttempt[],
+  ): boolean {
     if (counted.length === 0 || this.retrying.has(id)) return false;
     if (status !== 'succeeded') this.retrying.add(id);
     const succeeded = counted.some(({ number, error }) => error === null && number < attempts_count);

@@ -12,7 +12,7 @@ import {
 
 const REQUESTS_PER_READ = 100;
 
-interface HourRecounterParts {
+interface HourRecounterDependencies {
   readonly recounts: RecountRequests;
   readonly log: HourLog;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ interface HourRecounterParts {
 }
 
 /** Hourly statistics that this process counts. */
-interface HourAccess {
+interface OpenHours {
   /** Returns the hour, which stays open until `storing` is decremented. */
   use(endpoint: CountedEndpoint, hour: Timestamp): Promise<OpenHour>;
   write(hour: OpenHour): Promise<void>;
@@ -43,14 +43,14 @@ export class HourRecounter {
   private after: string | undefined;
 
   constructor(
-    private readonly parts: HourRecounterParts,
-    private readonly hours: HourAccess,
+    private readonly dependencies: HourRecounterDependencies,
+    private readonly hours: OpenHours,
   ) {}
 
   /** Carries out some of the requests for the endpoints of these shards. */
   async round(owned: ReadonlyMap<number, Lease>, ending: AbortSignal): Promise<void> {
     if (owned.size === 0) return;
-    const { documents } = this.parts.recounts;
+    const { documents } = this.dependencies.recounts;
     const from = this.after ?? '';
     const filter = { shard: { in: [...owned.keys()] }, id: { gt: from } };
     const found = await documents.find({ filter, sort: { fields: ['id'] }, limit: REQUESTS_PER_READ });
@@ -58,25 +58,25 @@ export class HourRecounter {
     for (const request of found) {
       const lease = owned.get(request.shard);
       if (ending.aborted) return;
-      if (lease?.isHeld() === true && this.isStable(request)) await this.carryOut(request, lease, ending);
+      if (lease?.isHeld() === true && this.isStable(request)) await this.runRequest(request, lease, ending);
     }
-    if (from === '' && this.after === undefined) this.forgetDeleted(found);
+    if (from === '' && this.after === undefined) this.forgetDeletedRequests(found);
   }
 
   private isStable({ id, token }: RecountDocument): boolean {
     const known = this.unchanged.get(id);
-    if (known?.token === token) return performance.now() - known.since >= this.parts.settleMs;
+    if (known?.token === token) return performance.now() - known.since >= this.dependencies.settleMs;
     this.unchanged.set(id, { token, since: performance.now() });
-    return this.parts.settleMs === 0;
+    return this.dependencies.settleMs === 0;
   }
 
   /** Forgets requests that no longer exist. */
-  private forgetDeleted(found: readonly RecountDocument[]): void {
+  private forgetDeletedRequests(found: readonly RecountDocument[]): void {
     const there = new Set(found.map(({ id }) => id));
     for (const id of this.unchanged.keys()) if (!there.has(id)) this.unchanged.delete(id);
   }
 
-  private async carryOut(request: RecountDocument, lease: Lease, ending: AbortSignal): Promise<void> {
+  private async runRequest(request: RecountDocument, lease: Lease, ending: AbortSignal): Promise<void> {
     const { endpoint_id, hour, token } = request;
     const open = await this.hours.use({ id: endpoint_id, lease }, hour);
     try {
@@ -86,13 +86,13 @@ export class HourRecounter {
     } finally {
       open.storing -= 1;
     }
-    await this.parts.recounts.documents.delete(request.id, { token });
+    await this.dependencies.recounts.documents.delete(request.id, { token });
     this.unchanged.delete(request.id);
   }
 
   /** Recounts a part of an hour. Returns false if it has to be tried again. */
   private async recount(open: OpenHour, { part }: RecountDocument, ending: AbortSignal): Promise<boolean> {
-    const { log } = this.parts;
+    const { log } = this.dependencies;
     const { hour, counted } = open;
     const { id } = open.endpoint;
     try {
@@ -114,8 +114,8 @@ export class HourRecounter {
 
   private isBusy({ storing, counted, usedAt, hour }: OpenHour): boolean {
     if (storing > 1) return true;
-    const isOver = startOfNextHour(hour) <= this.parts.clock().toISOString();
-    return !isOver && counted > 0 && performance.now() - usedAt < this.parts.settleMs;
+    const isOver = startOfNextHour(hour) <= this.dependencies.clock().toISOString();
+    return !isOver && counted > 0 && performance.now() - usedAt < this.dependencies.settleMs;
   }
 }
 
@@ -149,7 +149,7 @@ export class OpenHour {
   ) {}
 
   /** Continues counting from the stored counts. */
-  continueFrom(stored: HourDocument): void {
+  continueFromStored(stored: HourDocument): void {
     this.counter = new HourCounter(stored);
     this.isIncomplete = stored.is_incomplete ?? false;
   }
@@ -175,7 +175,7 @@ export class OpenHour {
   }
 
   /** @param openIn the shard while outcomes may be uncounted; undefined once all stored outcomes are counted */
-  document(openIn: number | undefined): HourDocument {
+  toDocument(openIn: number | undefined): HourDocument {
     const { counts } = this.counter;
     const { id: endpoint_id, lease } = this.endpoint;
     return {

@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
-import { toCounts, countedLog } from '../../test/counted-log.ts';
-import { answer, timedOut } from '../../test/fake-receivers.ts';
+import { toCounts, countFromLog } from '../../test/counted-log.ts';
+import { createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookStats } from '../index.ts';
@@ -24,14 +24,14 @@ describe('statistics of an endpoint', () => {
     // In the middle of an hour, so that no hour ends within a test by accident.
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
     webhooks = await stage.start(SETTINGS);
-    id = (await stage.endpoint(webhooks, URL_A)).id;
+    id = (await stage.createEnabledEndpoint(webhooks, URL_A)).id;
   });
   afterEach(() => stage.close());
 
   const stats = (api = webhooks, asked = {}): Promise<WebhookStats> =>
     api.stats.get({ ...SCOPE, endpoint_id: id, ...asked });
   const publish = async (count: number) => {
-    const events = Array.from({ length: count }, () => stage.event());
+    const events = Array.from({ length: count }, () => stage.addEvent());
     await stage.publish(...events);
     return events;
   };
@@ -40,7 +40,7 @@ describe('statistics of an endpoint', () => {
     eventually(
       async () => {
         const found = await stats(api);
-        expect(toCounts(found.hours)).toEqual(await countedLog(stage.engine.documentStore, id));
+        expect(toCounts(found.hours)).toEqual(await countFromLog(stage.engine.documentStore, id));
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
         return found;
       },
@@ -51,8 +51,11 @@ describe('statistics of an endpoint', () => {
 
   it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
-    const answers = [answer(200), timedOut, answer(500), { ...answer(200), durationMs: 70.4 }];
-    stage.receivers.respondWith(URL_A, () => answers[stage.receivers.deliveriesAt(URL_A).length - 1] ?? answer(200));
+    const answers = [createAnswer(200), TIMEOUT_FAILURE, createAnswer(500), { ...createAnswer(200), durationMs: 70.4 }];
+    stage.receivers.respondWith(
+      URL_A,
+      () => answers[stage.receivers.deliveriesAt(URL_A).length - 1] ?? createAnswer(200),
+    );
     for (let n = 1; n <= 4; n += 1) {
       await publish(1);
       await attempted(n);
@@ -126,7 +129,7 @@ describe('statistics of an endpoint', () => {
     await webhooks.stop();
     const mortal = await stage.start({ ...SETTINGS, statsWriteMs: 60_000 });
     let answered = 0;
-    stage.receivers.respondWith(URL_A, () => answer((answered += 1) % 3 === 0 ? 500 : 200));
+    stage.receivers.respondWith(URL_A, () => createAnswer((answered += 1) % 3 === 0 ? 500 : 200));
     await publish(30);
     const ended = { statuses: ['succeeded', 'retrying'] as const };
     await eventually(async () => expect(await stage.deliveries(mortal, ended)).toHaveLength(30));
@@ -150,7 +153,7 @@ describe('statistics of an endpoint', () => {
     let isOver = false;
     stage.receivers.respondWith(URL_A, () => {
       if (!isOver) void publish(1);
-      return answer(200);
+      return createAnswer(200);
     });
     await publish(1);
     await eventually(() => expect(stage.receivers.deliveriesAt(URL_A).length).toBeGreaterThan(100));
@@ -158,12 +161,12 @@ describe('statistics of an endpoint', () => {
     stage.clockOffset += HOUR_MS;
     await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 40_000 });
     isOver = true;
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     await exact(other);
   });
 
   it("count a person's discards, and none twice", async () => {
-    stage.receivers.respondWith(URL_A, () => answer(500));
+    stage.receivers.respondWith(URL_A, () => createAnswer(500));
     await publish(3);
     await eventually(async () => expect(await stage.deliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3));
     const [one, two] = await stage.deliveries(webhooks);
@@ -185,7 +188,7 @@ describe('statistics of an endpoint', () => {
       const { promise: answered, resolve } = Promise.withResolvers<void>();
       stage.receivers.respondWith(URL_A, async () => {
         if (how === 'arrives after all') await answered;
-        return answer(how === 'arrives after all' ? 200 : 500);
+        return createAnswer(how === 'arrives after all' ? 200 : 500);
       });
       await publish(1);
       await attempted(1);
@@ -197,7 +200,7 @@ describe('statistics of an endpoint', () => {
       await webhooks.deliveries.discard(about);
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(1));
       await exact();
-      if (how !== 'arrives after all') stage.receivers.respondWith(URL_A, () => answer(200));
+      if (how !== 'arrives after all') stage.receivers.respondWith(URL_A, () => createAnswer(200));
       if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...stage.command() });
       if (how === 'is replayed') {
         await webhooks.replays.create({ ...stage.command(), endpoint_id: id, filter: { statuses: ['discarded'] } });
@@ -212,7 +215,7 @@ describe('statistics of an endpoint', () => {
   );
 
   it('count dead letters, including those replayed later', async () => {
-    stage.receivers.respondWith(URL_A, () => answer(410));
+    stage.receivers.respondWith(URL_A, () => createAnswer(410));
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
     stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));

@@ -1,26 +1,26 @@
 import type { FieldError, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import type { DutyCycle } from '@tracking/resilience';
-import { startOfHour, percentile } from '@tracking/webhooks-domain';
+import { startOfHour, computePercentile } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { GetStats, WebhookHour, WebhookStats } from '../operation-types.ts';
 import type { DeliveryDocument } from '../store/delivery-document.ts';
-import { type WebhookStatistics, validationFailed } from '../webhooks-api.ts';
+import { type WebhookStatistics, validationError } from '../webhooks-api.ts';
 import {
   HOURS,
   type HourDocument,
   HourLog,
-  type HourLogParts,
+  type HourLogDependencies,
   RECOUNTS,
   type RecountDocument,
   RecountRequests,
 } from './hour-log.ts';
-import { StatsKeeper, type StatsKeeperParts } from './stats-keeper.ts';
+import { StatsKeeper, type StatsKeeperDependencies } from './stats-keeper.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 30;
 
-interface StatisticsParts {
+interface StatisticsDependencies {
   readonly endpoints: EndpointStore;
   readonly queries: StatsQueries;
   readonly clock: Clock;
@@ -28,16 +28,16 @@ interface StatisticsParts {
 
 /** Use case of statistics: docs/reference/delivery.md#statistics. */
 export class Statistics implements WebhookStatistics {
-  constructor(private readonly parts: StatisticsParts) {}
+  constructor(private readonly dependencies: StatisticsDependencies) {}
 
   async get(request: GetStats): Promise<WebhookStats> {
-    const { endpoints, queries, clock } = this.parts;
+    const { endpoints, queries, clock } = this.dependencies;
     const { until = clock().toISOString() } = request;
     const { since = new Date(Date.parse(until) - DAY_MS).toISOString() } = request;
     const errors = validatePeriod(since, until);
-    if (errors.length > 0) throw validationFailed(errors);
+    if (errors.length > 0) throw validationError(errors);
     const { id } = await endpoints.require(request, request.endpoint_id);
-    return queries.stats(id, since, until);
+    return queries.readStats(id, since, until);
   }
 }
 
@@ -49,11 +49,11 @@ function validatePeriod(since: string, until: string): readonly FieldError[] {
 }
 
 /** Number of hours in 30 days if both ends lie within an hour. */
-const MAX_HOURS = 721;
+const MAX_HOURS_PER_READ = 721;
 /** Maximum number of pending deliveries counted. */
-const MAX_WAITING = 1_000;
+const MAX_COUNTED_PENDING = 1_000;
 
-interface StatsQueriesParts {
+interface StatsQueriesDependencies {
   readonly hours: Collection<HourDocument>;
   readonly recounts: Collection<RecountDocument>;
   readonly deliveries: Collection<DeliveryDocument>;
@@ -61,14 +61,14 @@ interface StatsQueriesParts {
 
 /** Reads the statistics of an endpoint, from its hours instead of its deliveries. */
 class StatsQueries {
-  constructor(private readonly parts: StatsQueriesParts) {}
+  constructor(private readonly dependencies: StatsQueriesDependencies) {}
 
-  async stats(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
+  async readStats(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<WebhookStats> {
     const [hours, waiting, lastSuccess, lastError] = await Promise.all([
-      this.hours(endpoint_id, startOfHour(since), until),
-      this.waiting(endpoint_id),
-      this.findLatestWith(endpoint_id, 'last_success_at'),
-      this.findLatestWith(endpoint_id, 'last_error_at'),
+      this.readHours(endpoint_id, startOfHour(since), until),
+      this.countPending(endpoint_id),
+      this.findLatestHourWith(endpoint_id, 'last_success_at'),
+      this.findLatestHourWith(endpoint_id, 'last_error_at'),
     ]);
     return {
       ...{ endpoint_id, since, until, hours, waiting },
@@ -77,46 +77,46 @@ class StatsQueries {
     };
   }
 
-  private async hours(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<readonly WebhookHour[]> {
+  private async readHours(endpoint_id: string, since: Timestamp, until: Timestamp): Promise<readonly WebhookHour[]> {
     const filter = { endpoint_id, hour: { gte: since, lt: until } };
     // Recount requests are read first: an hour recounted in the meantime is then reported as inexact.
-    const recounts = await this.parts.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS });
-    const found = await this.parts.hours.find({ filter, sort: { fields: ['hour'] }, limit: MAX_HOURS });
+    const recounts = await this.dependencies.recounts.find({ filter: { endpoint_id }, limit: 2 * MAX_HOURS_PER_READ });
+    const found = await this.dependencies.hours.find({ filter, sort: { fields: ['hour'] }, limit: MAX_HOURS_PER_READ });
     const doubtful = new Set(recounts.map(({ hour }) => hour));
     return found.map((document) => toHour(document, !doubtful.has(document.hour)));
   }
 
-  private async waiting(endpoint_id: string): Promise<WebhookStats['waiting']> {
-    const { deliveries } = this.parts;
+  private async countPending(endpoint_id: string): Promise<WebhookStats['waiting']> {
+    const { deliveries } = this.dependencies;
     const ofEach = await Promise.all(
       (['pending', 'retrying'] as const).map(async (status) => {
         const filter = { endpoint_id, status };
         const sort = { fields: ['created_at', 'id'] };
         const [first] = await deliveries.find({ filter, sort, limit: 1, index: 'endpoint' });
-        const count = await deliveries.count(filter, { atMost: MAX_WAITING, index: 'endpoint' });
+        const count = await deliveries.count(filter, { atMost: MAX_COUNTED_PENDING, index: 'endpoint' });
         return { count, oldest: first?.created_at };
       }),
     );
     const count = ofEach.reduce((sum, one) => sum + one.count, 0);
     const [oldest_at = null] = ofEach.flatMap(({ oldest }) => oldest ?? []).toSorted();
-    return { count: Math.min(count, MAX_WAITING), is_at_least: count >= MAX_WAITING, oldest_at };
+    return { count: Math.min(count, MAX_COUNTED_PENDING), is_at_least: count >= MAX_COUNTED_PENDING, oldest_at };
   }
 
   /** Returns the latest hour that has this field. */
-  private async findLatestWith(
+  private async findLatestHourWith(
     endpoint_id: string,
     field: 'last_success_at' | 'last_error_at',
   ): Promise<HourDocument | undefined> {
     const filter = { endpoint_id, [field]: { gt: '' } };
     const sort = { fields: ['hour'], descending: true };
-    const [latest] = await this.parts.hours.find({ filter, sort, limit: 1, index: 'endpoint' });
+    const [latest] = await this.dependencies.hours.find({ filter, sort, limit: 1, index: 'endpoint' });
     return latest;
   }
 }
 
 function toHour(document: HourDocument, isCounted: boolean): WebhookHour {
   const { hour, succeeded, failed, dead_lettered, discarded, latency, longest_ms, is_incomplete = false } = document;
-  const part = (of: number) => percentile(latency, of, longest_ms);
+  const part = (of: number) => computePercentile(latency, of, longest_ms);
   const max = succeeded + failed === 0 ? null : longest_ms;
   return {
     hour,
@@ -130,7 +130,8 @@ function toHour(document: HourDocument, isCounted: boolean): WebhookHour {
 const HOURS_PER_DELETION = 200;
 const HOUR_MS = 3_600_000;
 
-interface EndpointStatisticsParts extends HourLogParts, Omit<StatsKeeperParts, 'hours' | 'recounts' | 'log'> {
+interface EndpointStatisticsDependencies
+  extends HourLogDependencies, Omit<StatsKeeperDependencies, 'hours' | 'recounts' | 'log'> {
   readonly store: DocumentStore;
 }
 
@@ -143,15 +144,18 @@ export interface EndpointStatistics {
   deleteHours(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void>;
 }
 
-export async function openStatistics({ store, ...parts }: EndpointStatisticsParts): Promise<EndpointStatistics> {
+export async function openStatistics({
+  store,
+  ...dependencies
+}: EndpointStatisticsDependencies): Promise<EndpointStatistics> {
   const [hours, documents] = await Promise.all([
     store.collection<HourDocument>(HOURS),
     store.collection<RecountDocument>(RECOUNTS),
   ]);
   const recounts = new RecountRequests(documents);
   return {
-    keeper: new StatsKeeper({ ...parts, hours, recounts, log: new HourLog(parts) }),
-    queries: new StatsQueries({ ...parts, hours, recounts: documents }),
+    keeper: new StatsKeeper({ ...dependencies, hours, recounts, log: new HourLog(dependencies) }),
+    queries: new StatsQueries({ ...dependencies, hours, recounts: documents }),
     recounts,
     deleteHours: (before, pace, ending) => deleteHoursBefore(hours, before, pace, ending),
   };

@@ -2,8 +2,8 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, tempFolder } from '@tracking/testing';
-import { newDelivery, shardOf } from '@tracking/webhooks-domain';
-import { toCounts, countedLog } from '../../test/counted-log.ts';
+import { createDelivery, shardOf } from '@tracking/webhooks-domain';
+import { toCounts, countFromLog } from '../../test/counted-log.ts';
 import { ATTEMPTS, type AttemptDocument, DELIVERIES, type DeliveryDocument } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
 import { type EndpointStatistics, openStatistics } from './statistics.ts';
@@ -22,7 +22,7 @@ describe('the statistics keeper', () => {
     running = [];
   });
   afterEach(async () => {
-    for (const { keeper } of running) await keeper.finish();
+    for (const { keeper } of running) await keeper.writeRemaining();
     await engine.close();
     await folder.remove();
   });
@@ -59,13 +59,13 @@ describe('the statistics keeper', () => {
     const event = { event_id: `evt_${id}`, event_type: 'shipment.created', event_created_at: AT, sandbox: false };
     const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES);
     const done = { status: 'succeeded', attempts_count: 1, last_attempt_at: AT, completed_at: AT } as const;
-    await deliveries.insert({ ...newDelivery({ id, ...about, ...event }, AT), ...done, latest_attempt: attempt });
+    await deliveries.insert({ ...createDelivery({ id, ...about, ...event }, AT), ...done, latest_attempt: attempt });
   };
-  const hours = async ({ queries }: EndpointStatistics) => (await queries.stats(ENDPOINT, HOUR, AT)).hours;
+  const hours = async ({ queries }: EndpointStatistics) => (await queries.readStats(ENDPOINT, HOUR, AT)).hours;
   const exact = (of: EndpointStatistics) =>
     eventually(async () => {
       const found = await hours(of);
-      expect(toCounts(found)).toEqual(await countedLog(engine.documentStore, ENDPOINT));
+      expect(toCounts(found)).toEqual(await countFromLog(engine.documentStore, ENDPOINT));
       expect(found.every(({ is_exact }) => is_exact)).toBe(true);
       return found;
     });
@@ -93,7 +93,7 @@ describe('the statistics keeper', () => {
     const one = await owner(lease(1));
     const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
     await store('dlv_1');
-    await one.keeper.finish();
+    await one.keeper.writeRemaining();
     const next = await owner(lease(2));
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
     count(undefined);

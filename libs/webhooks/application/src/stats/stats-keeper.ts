@@ -15,7 +15,7 @@ interface OwnedShards {
   readonly leases: ReadonlyMap<number, Lease>;
 }
 
-export interface StatsKeeperParts {
+export interface StatsKeeperDependencies {
   readonly hours: Collection<HourDocument>;
   readonly recounts: RecountRequests;
   readonly log: HourLog;
@@ -50,8 +50,8 @@ export class StatsKeeper {
   /** Pending requests to recount lost hours. */
   private readonly requests = new Set<Promise<void>>();
 
-  constructor(private readonly parts: StatsKeeperParts) {
-    this.recounting = new HourRecounter(parts, {
+  constructor(private readonly dependencies: StatsKeeperDependencies) {
+    this.recounting = new HourRecounter(dependencies, {
       use: (endpoint, hour) => this.acquireHour(endpoint, hour),
       write: (hour) => this.write(hour, true),
     });
@@ -61,13 +61,13 @@ export class StatsKeeper {
     this.running = this.run();
   }
 
-  /** Stops the rounds. Call {@link finish} afterwards to write the counts. */
+  /** Stops the rounds. Call {@link writeRemaining} afterwards to write the counts. */
   stop(): void {
     this.stopping.abort();
   }
 
   /** Writes the counts. If a storage engine is unreachable, hours stay open and the next owner recounts them. */
-  async finish(): Promise<void> {
+  async writeRemaining(): Promise<void> {
     this.stop();
     await this.running;
     await Promise.allSettled([...this.open.values()].map((hour) => this.close(hour)));
@@ -99,7 +99,7 @@ export class StatsKeeper {
       else if (known.endpoint.lease.epoch === endpoint.lease.epoch) {
         known.storing += 1;
         return known;
-      } else await this.markLost(known);
+      } else await this.markHourLost(known);
     }
     const used = new OpenHour(id, endpoint, hour);
     this.open.set(id, used);
@@ -111,15 +111,15 @@ export class StatsKeeper {
   }
 
   private async openHour(hour: OpenHour): Promise<void> {
-    const { hours, recounts } = this.parts;
+    const { hours, recounts } = this.dependencies;
     const { id, lease } = hour.endpoint;
     try {
       const stored = await hours.get(hour.id);
-      if (stored !== undefined) hour.continueFrom(stored);
+      if (stored !== undefined) hour.continueFromStored(stored);
       // The owner that left the hour open may have stored outcomes that it did not count.
       if (stored?.open_in !== undefined) await recounts.requestOpenHours([stored]);
-      const written = await hours.upsert(hour.document(shardOf(id)), { epoch: { lte: lease.epoch } });
-      if (!written || !lease.isHeld()) await this.markLost(hour);
+      const written = await hours.upsert(hour.toDocument(shardOf(id)), { epoch: { lte: lease.epoch } });
+      if (!written || !lease.isHeld()) await this.markHourLost(hour);
     } catch (error) {
       this.forget(hour);
       throw error;
@@ -128,32 +128,39 @@ export class StatsKeeper {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    const { logger, countRetry } = this.parts;
+    const { logger, countRetry } = this.dependencies;
     while (!signal.aborted) {
       try {
         await this.findOpenHours();
-        await this.writeDue();
-        await this.recounting.round(this.parts.shards.leases, signal);
+        await this.writeDueHours();
+        await this.recounting.round(this.dependencies.shards.leases, signal);
       } catch (error) {
         if (signal.aborted) return;
         countRetry('writing statistics');
         logger.warn({ reason: String(error) }, 'webhooks: could not write statistics; trying again');
       }
-      await pause(this.parts.writeMs, signal);
+      await pause(this.dependencies.writeMs, signal);
     }
   }
 
   /** Finds hourly statistics that former owners of newly acquired shards left open. */
   private async findOpenHours(): Promise<void> {
-    const acquired = [...this.parts.shards.leases].filter(([shard, { epoch }]) => this.searched.get(shard) !== epoch);
+    const acquired = [...this.dependencies.shards.leases].filter(
+      ([shard, { epoch }]) => this.searched.get(shard) !== epoch,
+    );
     const epochs = new Map(acquired.map(([shard, { epoch }]) => [shard, epoch]));
     const filter = { open_in: { in: [...epochs.keys()] } };
     let after: readonly string[] | undefined;
     while (epochs.size > 0) {
       const resume = after === undefined ? {} : { after };
-      const found = await this.parts.hours.find({ filter, sort: { fields: ['id'] }, limit: HOURS_PER_READ, ...resume });
+      const found = await this.dependencies.hours.find({
+        filter,
+        sort: { fields: ['id'] },
+        limit: HOURS_PER_READ,
+        ...resume,
+      });
       const left = found.filter(({ open_in = -1, epoch }) => epoch < (epochs.get(open_in) ?? epoch));
-      if (left.length > 0) await this.parts.recounts.requestOpenHours(left);
+      if (left.length > 0) await this.dependencies.recounts.requestOpenHours(left);
       const last = found.at(-1);
       if (last === undefined) break;
       after = [last.id];
@@ -161,8 +168,8 @@ export class StatsKeeper {
     for (const [shard, epoch] of epochs) this.searched.set(shard, epoch);
   }
 
-  private async writeDue(): Promise<void> {
-    const now = this.parts.clock().toISOString();
+  private async writeDueHours(): Promise<void> {
+    const now = this.dependencies.clock().toISOString();
     const due = [...this.open.values()].filter((hour) => hour.isDirty || this.canClose(hour, now));
     const written = await Promise.allSettled(
       due
@@ -174,7 +181,7 @@ export class StatsKeeper {
 
   private canClose(hour: OpenHour, now: Timestamp): boolean {
     if (hour.storing > 0 || hour.settling !== undefined) return false;
-    return startOfNextHour(hour.hour) <= now || performance.now() - hour.usedAt >= this.parts.idleMs;
+    return startOfNextHour(hour.hour) <= now || performance.now() - hour.usedAt >= this.dependencies.idleMs;
   }
 
   /** Closes the hour, unless an outcome of it is being stored. */
@@ -189,8 +196,9 @@ export class StatsKeeper {
     const { id, lease } = hour.endpoint;
     hour.isDirty = false;
     try {
-      const document = hour.document(staysOpen ? shardOf(id) : undefined);
-      if (!(await this.parts.hours.upsert(document, { epoch: { lte: lease.epoch } }))) return await this.markLost(hour);
+      const document = hour.toDocument(staysOpen ? shardOf(id) : undefined);
+      if (!(await this.dependencies.hours.upsert(document, { epoch: { lte: lease.epoch } })))
+        return await this.markHourLost(hour);
     } catch (error) {
       hour.isDirty = true;
       throw error;
@@ -202,10 +210,10 @@ export class StatsKeeper {
    * Requests a recount, because this process alone knew the counts since the last write and the outcomes still being
    * stored.
    */
-  private async markLost(hour: OpenHour): Promise<void> {
+  private async markHourLost(hour: OpenHour): Promise<void> {
     hour.isLost = true;
     this.forget(hour);
-    await this.parts.recounts.request('attempts', hour.endpoint.id, hour.hour);
+    await this.dependencies.recounts.request('attempts', hour.endpoint.id, hour.hour);
   }
 
   /** Forgets the hour, unless this process replaced it under a later lease. Returns true if the hour was known. */
@@ -214,8 +222,8 @@ export class StatsKeeper {
   }
 
   private requestRecount(hour: OpenHour): void {
-    const request = this.markLost(hour).catch((error: unknown) => {
-      this.parts.logger.warn(
+    const request = this.markHourLost(hour).catch((error: unknown) => {
+      this.dependencies.logger.warn(
         { reason: String(error), hour: hour.id },
         'webhooks: could not request the recount of an hour',
       );

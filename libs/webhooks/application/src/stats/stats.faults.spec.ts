@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually, propertyRounds, simulateDelay } from '@tracking/testing';
-import { toCounts, countedLog } from '../../test/counted-log.ts';
-import { answer } from '../../test/fake-receivers.ts';
+import { toCounts, countFromLog } from '../../test/counted-log.ts';
+import { createAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -27,14 +27,14 @@ test('statistics agree with the log however their owners end, hour after hour', 
   try {
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
     const api = await stage.start({}, new KillableProcess(), stage.receivers, true);
-    const { id } = await stage.endpoint(api, URL_A);
+    const { id } = await stage.createEnabledEndpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
-    stage.receivers.respondWith(URL_A, () => answer((attempts += 1) % 4 > 0 ? 200 : 500));
+    stage.receivers.respondWith(URL_A, () => createAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
     const stats = (asked = {}) => api.stats.get({ ...SCOPE, endpoint_id: id, ...asked });
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
-        await stage.publish(stage.event());
+        await stage.publish(stage.addEvent());
         await simulateDelay(1);
       }
     };
@@ -75,13 +75,13 @@ test('statistics agree with the log however their owners end, hour after hour', 
     }
     for (const owner of standing) await owner.stop();
     const last = await stage.start(SETTINGS);
-    await stage.consumed();
+    await stage.waitUntilConsumed();
     await eventually(
       async () => {
         expect(await stage.deliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
         const found = await stats({ since });
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
-        const log = await countedLog(stage.engine.documentStore, id);
+        const log = await countFromLog(stage.engine.documentStore, id);
         const said = toCounts(found.hours);
         const plain = (hours: typeof said) =>
           hours

@@ -3,9 +3,9 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { eventually, propertyOptions, silentLogger, tempFolder } from '@tracking/testing';
-import { markDiscarded, newDelivery, shardOf } from '@tracking/webhooks-domain';
+import { markDiscarded, createDelivery, shardOf } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
-import { toCounts, countedLog } from '../../test/counted-log.ts';
+import { toCounts, countFromLog } from '../../test/counted-log.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import {
   ATTEMPTS,
@@ -100,7 +100,7 @@ class CountingRun {
         this.now += 20 * MINUTE_MS;
         return;
       case 'hand over':
-        await owner.process.raceDeath(owner.statistics.keeper.finish());
+        await owner.process.raceDeath(owner.statistics.keeper.writeRemaining());
         await this.start(step.dieIn);
         return;
       case 'kill':
@@ -131,7 +131,7 @@ class CountingRun {
   async close(): Promise<void> {
     for (const owner of this.owners) {
       owner.statistics.keeper.stop();
-      await owner.process.raceDeath(owner.statistics.keeper.finish());
+      await owner.process.raceDeath(owner.statistics.keeper.writeRemaining());
     }
   }
 
@@ -173,7 +173,7 @@ class CountingRun {
     const event = { event_id: `evt_${id}`, event_type: 'shipment.created', event_created_at: log.at, sandbox: false };
     const attempt = { number: 1, ...log };
     await deliveries.insert({
-      ...newDelivery({ id, ...about, ...event }, log.at),
+      ...createDelivery({ id, ...about, ...event }, log.at),
       ...{ ...done, attempts_count: 1, completed_at: log.error === null ? log.at : null, latest_attempt: attempt },
     });
     return attempt;
@@ -186,7 +186,7 @@ class CountingRun {
     const discarding = (async () => {
       const delivery = await deliveries.get(this.made.get(endpoint)?.at(-1) ?? '');
       if (delivery === undefined) return;
-      await owner.statistics.recounts.requestForDiscards([endpoint], at);
+      await owner.statistics.recounts.requestForDiscardedDeliveries([endpoint], at);
       const after = markDiscarded(delivery, at);
       if (after !== delivery) await deliveries.replace(toDocument(after), { revision: delivery.revision });
     })();
@@ -217,12 +217,12 @@ test('whichever process dies at any point, the counters match the log in the end
         for (const id of ENDPOINTS) {
           await eventually(
             async () => {
-              const { hours } = await queries.stats(id, since, until);
+              const { hours } = await queries.readStats(id, since, until);
               expect(hours.map(({ is_exact }) => is_exact)).not.toContain(false);
               const some = toCounts(hours).filter(
                 ({ longest, deliveries }) => longest !== null || deliveries.discarded > 0,
               );
-              expect(some).toEqual(await countedLog(engine.documentStore, id));
+              expect(some).toEqual(await countFromLog(engine.documentStore, id));
             },
             { deadlineMs: 10_000 },
           );

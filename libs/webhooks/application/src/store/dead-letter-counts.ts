@@ -32,7 +32,7 @@ const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 }
 const INDEX_NAME = 'dead_letters';
 const INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
 /** A text that sorts after every timestamp. */
-const MAX_KEY = '~';
+const AFTER_EVERY_TIMESTAMP = '~';
 
 /** Counts the dead letters of a scope by reason, endpoint and event type, in the order of an index. */
 export class DeadLetterCounts {
@@ -46,7 +46,7 @@ export class DeadLetterCounts {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;
-    for await (const kind of this.kinds(scope, filter)) {
+    for await (const kind of this.listKinds(scope, filter)) {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
       if (!matches(kind, filter)) continue;
@@ -63,7 +63,7 @@ export class DeadLetterCounts {
   async findNewestEvents(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
-    for await (const kind of this.kinds(scope, filter)) {
+    for await (const kind of this.listKinds(scope, filter)) {
       if (!matches(kind, filter)) continue;
       const query = { filter: kindFilter(scope, kind, filter), sort, limit: 1, index: INDEX_NAME };
       for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
@@ -77,7 +77,10 @@ export class DeadLetterCounts {
    * Yields the kinds of dead letters, by skipping from kind to kind in the index. A few of them may not match the
    * filter.
    */
-  private async *kinds({ workspace_id, environment }: Scope, asked: DeadLetterFilter): AsyncIterable<DeadLetterKind> {
+  private async *listKinds(
+    { workspace_id, environment }: Scope,
+    asked: DeadLetterFilter,
+  ): AsyncIterable<DeadLetterKind> {
     const filter = { workspace_id, environment, reason: { exists: true } };
     let after: readonly string[] | undefined;
     for (;;) {
@@ -88,7 +91,7 @@ export class DeadLetterCounts {
       const { reason, endpoint_id, event_type } = first;
       const kind = { reason, endpoint_id, event_type };
       yield kind;
-      after = positionBeforeNext(kind, asked);
+      after = findPositionBeforeNextKind(kind, asked);
       if (after === undefined) return;
     }
   }
@@ -113,17 +116,17 @@ function matches(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
 }
 
 /** Returns the index position after which the next matching kind follows; undefined after the last kind. */
-function positionBeforeNext(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
+function findPositionBeforeNextKind(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
   const place: string[] = [];
   for (const { value, wanted } of kindFields(kind, asked)) {
     if (wanted !== undefined && !wanted.includes(value)) {
       const [next] = wanted.filter((each) => each > value).toSorted();
       if (next !== undefined) return padPosition([...place, next], '');
-      return place.length === 0 ? undefined : padPosition(place, MAX_KEY);
+      return place.length === 0 ? undefined : padPosition(place, AFTER_EVERY_TIMESTAMP);
     }
     place.push(value);
   }
-  return padPosition(place, MAX_KEY);
+  return padPosition(place, AFTER_EVERY_TIMESTAMP);
 }
 
 /** Returns the fields of a kind in index order, each with the values that match; undefined matches all. */

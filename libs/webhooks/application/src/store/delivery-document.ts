@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ApiVersion, Timestamp } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
-import { type Delivery, type NewDelivery, isScheduled, newDelivery } from '@tracking/webhooks-domain';
+import { type Delivery, type NewDelivery, isScheduled, createDelivery } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
 import type { WebhookAttempt, WebhookDelivery } from '../operation-types.ts';
 
@@ -121,7 +121,7 @@ export function createDeliveryDocument(
   at: Timestamp,
 ): DeliveryDocument {
   const id = deliveryId(endpoint_id, { id: about.event_id, created_at: about.event_created_at });
-  return toDocument(newDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
+  return toDocument(createDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
 }
 
 /** Returns the index fields of dead letters and discarded deliveries. */

@@ -16,7 +16,7 @@ import type {
   WebhookDelivery,
   WebhookDeliveryDetail,
 } from '../operation-types.ts';
-import { noSuchDelivery } from '../webhooks-api.ts';
+import { deliveryNotFoundError } from '../webhooks-api.ts';
 import {
   type AttemptDocument,
   type DeliveryDocument,
@@ -44,7 +44,7 @@ export class DeliveryQueries {
   /** @throws not_found if the delivery is in none of these scopes */
   async require(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
     const found = await this.deliveries.get(id);
-    if (found === undefined || !isInAnyScope(scopes, found)) throw noSuchDelivery();
+    if (found === undefined || !isInOneOfScopes(scopes, found)) throw deliveryNotFoundError();
     return found;
   }
 
@@ -113,7 +113,7 @@ export class DeliveryQueries {
     // If a delivery was found twice, its later form counts.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
-      .filter((delivery) => isInAnyScope(scopes, delivery) && matches(delivery, filter))
+      .filter((delivery) => isInOneOfScopes(scopes, delivery) && matches(delivery, filter))
       .filter((delivery) => after === undefined || direction * compareText(sortKey(delivery), after.join(' ')) > 0)
       .sort((one, other) => direction * compareText(sortKey(one), sortKey(other)))
       .slice(0, limit);
@@ -170,7 +170,7 @@ function subtractClockDifference(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
 }
 
-function isInAnyScope(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
+function isInOneOfScopes(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
   return scopes.some((scope) => isInScope(delivery, scope));
 }
 

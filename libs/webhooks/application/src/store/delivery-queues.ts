@@ -18,7 +18,7 @@ export interface QueuePosition {
 export const QUEUE_START: QueuePosition = { due: -Infinity, id: '' };
 export const QUEUE_END: QueuePosition = { due: Infinity, id: '' };
 
-export function isAfter(one: QueuePosition, other: QueuePosition): boolean {
+export function isPositionAfter(one: QueuePosition, other: QueuePosition): boolean {
   return one.due === other.due ? one.id > other.id : one.due > other.due;
 }
 
@@ -33,18 +33,22 @@ export class DeliveryQueues {
   constructor(private readonly deliveries: Collection<DeliveryDocument>) {}
 
   /** Reads an endpoint's scheduled deliveries after a position, in the order in which they are due. */
-  scheduledAfter({ due, id }: QueuePosition, endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
+  readScheduledAfter(
+    { due, id }: QueuePosition,
+    endpointId: string,
+    limit: number,
+  ): Promise<readonly DeliveryDocument[]> {
     const after = due === QUEUE_START.due ? undefined : [new Date(due).toISOString(), id];
     return this.find(scheduledQueue(endpointId), after, limit);
   }
 
   /** Reads an endpoint's requested retries and sandbox events, longest waiting first. */
-  express(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
+  readExpress(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     return this.find(expressQueue(endpointId), undefined, limit);
   }
 
   /** Reads an endpoint's sandbox events. Skips retries that were requested before the endpoint was disabled. */
-  sandbox(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
+  readSandbox(endpointId: string, limit: number): Promise<readonly DeliveryDocument[]> {
     const filter = { queue: expressQueue(endpointId), sandbox: true };
     return this.deliveries.find({ filter, sort: DUE_ORDER, limit, index: 'queue' });
   }
@@ -52,7 +56,7 @@ export class DeliveryQueues {
   /** Yields the id of every endpoint with a pending delivery. */
   async *endpoints(): AsyncIterable<string> {
     let endpoint = '';
-    for await (const { queue } of firstPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
+    for await (const { queue } of readFirstPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
       if (queue === undefined) return;
       const found = endpointOfQueue(queue);
       if (found !== endpoint && queue !== ANNOUNCEMENT_QUEUE) yield found;
@@ -84,7 +88,7 @@ export class DeliveryQueues {
  * Yields the first document for each value of the first field, which must be a text. Skips from value to value in the
  * index of these fields.
  */
-export async function* firstPerValue<F extends string, T extends Document & { readonly [K in F]?: string }>(
+export async function* readFirstPerValue<F extends string, T extends Document & { readonly [K in F]?: string }>(
   collection: Collection<T>,
   fields: readonly [F, ...string[]],
 ): AsyncIterable<T> {

@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { EVENT_TYPES, isEndpointEvent } from '@tracking/contracts';
 import { eventSchemaName, schemaRef } from '@tracking/http';
 
-const header = (name: string, description: string, schema: object, example: string) => ({
+const describeHeader = (name: string, description: string, schema: object, example: string) => ({
   name,
   in: 'header' as const,
   required: true,
@@ -12,30 +12,35 @@ const header = (name: string, description: string, schema: object, example: stri
 });
 
 /** Returns the headers of a request with an event of this type. */
-function headersFor(type: string) {
+function describeHeaders(type: string) {
   return [
-    header(
+    describeHeader(
       'Service-Event-Id',
       'Id of the event. Ignore events that you have already processed.',
       {},
       'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
     ),
-    header('Service-Event-Type', 'Type of the event.', { const: type }, type),
-    header(
+    describeHeader('Service-Event-Type', 'Type of the event.', { const: type }, type),
+    describeHeader(
       'Service-Signature',
       '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. There may be several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.',
       { pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
       `t=1795426200,v1=${'5f6a2b8637ac4b5c'.repeat(4)}`,
     ),
-    header('webhook-id', 'Standard Webhooks: `Service-Event-Id`.', {}, 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11'),
-    header('webhook-timestamp', 'Standard Webhooks: time of signing, in Unix seconds.', {}, '1795426200'),
-    header(
+    describeHeader(
+      'webhook-id',
+      'Standard Webhooks: `Service-Event-Id`.',
+      {},
+      'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
+    ),
+    describeHeader('webhook-timestamp', 'Standard Webhooks: time of signing, in Unix seconds.', {}, '1795426200'),
+    describeHeader(
       'webhook-signature',
       'Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. There may be several, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.',
       { pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
       `v1,${'X2orhjesS1yX'.repeat(3)}X2orhjc=`,
     ),
-    header('traceparent', 'W3C trace context of the request that caused the event.', {}, TRACEPARENT),
+    describeHeader('traceparent', 'W3C trace context of the request that caused the event.', {}, TRACEPARENT),
   ];
 }
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -61,7 +66,7 @@ const describeRequest = (type: string, summary: string, description: string, sch
     summary,
     description,
     security: [],
-    parameters: headersFor(type),
+    parameters: describeHeaders(type),
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: RECEIVER_RESPONSES,
   },

@@ -1,7 +1,7 @@
 import { eventSamples, NEWEST_API_VERSION, sandboxData } from '@tracking/contracts';
 import { entry, type FeatureDocs } from '@tracking/http';
 import { describeWebhooks } from './webhook-requests.ts';
-import { webhooksPage } from './webhooks-page.ts';
+import { renderWebhooksPage } from './webhooks-page.ts';
 
 /** Error codes of webhooks. */
 const WEBHOOK_ERRORS = {
@@ -69,20 +69,23 @@ const WEBHOOK_REFUSALS = {
 } as const satisfies FeatureDocs['refusals'];
 
 const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
-const samples = eventSamples(EXAMPLE_TIME, { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' });
-const EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
-const EVENT = {
-  id: EVENT_ID,
+const SAMPLE_EVENTS = eventSamples(EXAMPLE_TIME, {
+  appUrl: 'https://app.example.com',
+  baseUrl: 'https://api.example.com',
+});
+const EXAMPLE_EVENT_ID = 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11';
+const EXAMPLE_EVENT = {
+  id: EXAMPLE_EVENT_ID,
   type: 'milestone.recorded',
   created_at: EXAMPLE_TIME,
   api_version: NEWEST_API_VERSION,
   environment: 'live',
   workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd',
-  data: sandboxData('milestone.recorded', samples),
+  data: sandboxData('milestone.recorded', SAMPLE_EVENTS),
 };
 
 /** Example resources, by schema name. */
-const SAMPLES = {
+const EXAMPLE_RESOURCES = {
   WebhookEndpoint: {
     event_types: ['*'],
     disabled_reason: null,
@@ -95,7 +98,7 @@ const SAMPLES = {
     status: 'retrying',
     completed_at: null,
     last_error: { code: 'unexpected_status', message: 'The endpoint answered 500.' },
-    payload: EVENT,
+    payload: EXAMPLE_EVENT,
   },
   WebhookDeadLetters: { event_types: ['milestone.recorded'], reasons: ['timeout', 'connection_refused'] },
   WebhookReplayFilter: { since: '2026-11-21T09:30:00Z', statuses: ['dead_lettered', 'missed'] },
@@ -112,7 +115,7 @@ const SAMPLES = {
   WebhookEndpointFields: { url: 'https://tms.example.com/webhooks', event_types: ['*'], description: 'Our TMS' },
   WebhookEndpointChanges: { event_types: ['milestone.recorded', 'exception.opened'], max_concurrency: 4 },
   EndpointVerification: {
-    id: EVENT_ID,
+    id: EXAMPLE_EVENT_ID,
     type: 'endpoint.verification',
     created_at: EXAMPLE_TIME,
     api_version: NEWEST_API_VERSION,
@@ -121,7 +124,7 @@ const SAMPLES = {
 };
 
 /** Example values, by field name. */
-const VALUES = {
+const EXAMPLE_VALUES = {
   body: 'ok',
   challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u',
   description: 'Our TMS',
@@ -131,20 +134,20 @@ const VALUES = {
 };
 
 /** Noun and example id of a resource, by the collection in its path. */
-const RESOURCES = {
+const RESOURCE_NOUNS = {
   webhook_endpoints: ['webhook endpoint', 'whe_5f3c2k7qv3n5xw6yz2aabbccdd'],
   webhook_deliveries: ['webhook delivery', 'dlv_9c1e7qv3n5xw6yz2aabbccddee'],
   webhook_replays: ['webhook replay', 'rpl_7d2a9c1e7qv3n5xw6yz2aabbcc'],
 } as const satisfies FeatureDocs['resources'];
 
 /** The webhook part of the API documentation. */
-export const DOCS: FeatureDocs = {
+export const WEBHOOK_DOCS: FeatureDocs = {
   errors: WEBHOOK_ERRORS,
   warnings: WEBHOOK_WARNINGS,
   refusals: WEBHOOK_REFUSALS,
-  resources: RESOURCES,
-  samples: SAMPLES,
-  values: VALUES,
+  resources: RESOURCE_NOUNS,
+  samples: EXAMPLE_RESOURCES,
+  values: EXAMPLE_VALUES,
   describe: describeWebhooks,
-  pages: { webhooks: webhooksPage },
+  pages: { webhooks: renderWebhooksPage },
 };

@@ -14,12 +14,12 @@ import { documentationPage, jsonBlock } from '@tracking/http';
 const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
 
 /** Renders `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
-export function webhooksPage(addresses: PublicAddresses): string {
+export function renderWebhooksPage(addresses: PublicAddresses): string {
   const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
-  return documentationPage('Webhooks', [rules, typesTable(), ...payloadSections(addresses)].join('\n\n'));
+  return documentationPage('Webhooks', [rules, renderTypesTable(), ...renderPayloadSections(addresses)].join('\n\n'));
 }
 
-function typesTable(): string {
+function renderTypesTable(): string {
   const rows = EVENT_TYPES.map((type) => {
     const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no, subscribe by name';
     return `| \`${type}\` | ${describeTrigger(type)} | ${isStandard} |`;
@@ -35,7 +35,7 @@ ${rows.join('\n')}
 </div>`;
 }
 
-function payloadSections(addresses: PublicAddresses): readonly string[] {
+function renderPayloadSections(addresses: PublicAddresses): readonly string[] {
   return [
     `## Payloads
 
@@ -43,14 +43,14 @@ The \`data\` of every event about a shipment has \`shipment_id\`, \`external_id\
     ...EVENT_TYPES.map(
       (type) => `<details id="${type}"><summary><code>${type}</code></summary>
 
-${jsonBlock(samplePayload(type, addresses))}
+${jsonBlock(renderSamplePayload(type, addresses))}
 
 </details>`,
     ),
   ];
 }
 
-function samplePayload(type: EventType, addresses: PublicAddresses): object {
+function renderSamplePayload(type: EventType, addresses: PublicAddresses): object {
   return {
     id: 'evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11',
     type,
