@@ -151,7 +151,7 @@ function hasUnknownOutcome({ status, data }: AxiosResponse): boolean {
 
 function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
   if (status >= 200 && status < 300) return data;
-  throw RefusedError.of(status, data, ({ details = [] }) =>
+  throw RefusedError.fromResponse(status, data, ({ details = [] }) =>
     details.map(({ param, message }) => `${param}: ${message}`).join(' '),
   );
 }

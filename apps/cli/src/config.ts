@@ -97,7 +97,11 @@ export class RefusedError extends CliError {
   }
 
   /** @param body response body; may have any form if a proxy or another server responded */
-  static of(status: number, body: unknown, summarize: (error: Partial<ErrorBody['error']>) => string): RefusedError {
+  static fromResponse(
+    status: number,
+    body: unknown,
+    summarize: (error: Partial<ErrorBody['error']>) => string,
+  ): RefusedError {
     const { error = {} } = Object(body) as Partial<{ readonly error: Partial<ErrorBody['error']> }>;
     return new RefusedError(
       summarize(error) || error.message || `the service responded with status ${status}`,

@@ -82,7 +82,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const summary = await fetchSummary(invocation);
-        if (invocation.options['json'] === true) invocation.print.one(summary, () => '');
+        if (invocation.options['json'] === true) invocation.print.printResult(summary, () => '');
         else printSummary(invocation.print, summary);
       }),
     );
@@ -130,7 +130,7 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
   if (isWaiting) requireServing(invocation);
   const [count, workspaces] = operands.length > 0 ? await findByIds(invocation) : await findMatching(invocation);
   if (count === ZERO_COUNT)
-    return print.one({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
+    return print.printResult({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
   await requireConfirmation(
     invocation,
     action === 'replay' ? `Deliver ${count} again?` : `Discard ${count} permanently?`,
@@ -152,9 +152,10 @@ async function requireConfirmation({ options, confirm }: Invocation, question: s
 
 function printBulkResult({ print, options, note }: Invocation, settled: BulkResult): void {
   const { data, refused } = settled;
-  if (options['json'] === true) return print.one(settled, () => '');
+  if (options['json'] === true) return print.printResult(settled, () => '');
   if (data.length > 0) print.list(data, REPLAY_COLUMNS);
-  if (data.some(({ status }) => status === 'running')) print.hint('to follow the progress, use replays show or --wait');
+  if (data.some(({ status }) => status === 'running'))
+    print.printHint('to follow the progress, use replays show or --wait');
   for (const { endpoint_id, workspace, message } of refused) note(`${endpoint_id} of ${workspace}: ${message}`);
 }
 
@@ -218,12 +219,12 @@ function fetchSummary(invocation: Invocation): Promise<Summary> {
 
 function printSummary(print: Printer, summary: Summary): void {
   const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
-  if (formatCount(summary) === ZERO_COUNT) return print.hint(describeEmptyList(workspaces));
-  print.hint(`${formatCount(summary)} dead letters`);
+  if (formatCount(summary) === ZERO_COUNT) return print.printHint(describeEmptyList(workspaces));
+  print.printHint(`${formatCount(summary)} dead letters`);
   print.list(by_reason, REASON_COLUMNS);
-  print.hint('');
+  print.printHint('');
   print.list(by_endpoint, ENDPOINT_COLUMNS);
-  print.hint('');
+  print.printHint('');
   print.list(by_event_type, EVENT_TYPE_COLUMNS);
 }
 

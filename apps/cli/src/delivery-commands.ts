@@ -72,7 +72,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
         const delivery = await client.post<DeliverySummary>(path, toScopeParams(invocation));
-        print.one(delivery, ({ id }) => `${id} is being attempted; for the result, use deliveries show`);
+        print.printResult(delivery, ({ id }) => `${id} is being attempted; for the result, use deliveries show`);
       }),
     );
 }
@@ -85,7 +85,7 @@ export async function readDelivery(invocation: Invocation): Promise<DeliveryDeta
 
 export function printDelivery({ print, options }: Invocation, delivery: DeliveryDetail): void {
   if (options['json'] === true) {
-    print.one(delivery, () => '');
+    print.printResult(delivery, () => '');
     return;
   }
   const { attempts, payload, last_error, ...fields } = delivery;
@@ -97,7 +97,7 @@ export function printDelivery({ print, options }: Invocation, delivery: Delivery
     ],
     FIELD_COLUMNS,
   );
-  print.one('', (blank) => blank);
+  print.printResult('', (blank) => blank);
   print.list(attempts, ATTEMPT_COLUMNS);
 }
 
@@ -149,7 +149,7 @@ export async function printFirstItems<T>(
   const page = await client.list<Page<T> & { readonly workspaces: string[] }>(path, params, Number(options['limit']));
   const { data, workspaces, next_cursor } = page;
   if (data.length === 0 || options['json'] === true)
-    print.one({ data, workspaces }, () => describeEmptyList(workspaces));
+    print.printResult({ data, workspaces }, () => describeEmptyList(workspaces));
   else print.list(data, columns);
-  if (next_cursor !== null) print.hint('more items match; raise --limit to see them');
+  if (next_cursor !== null) print.printHint('more items match; raise --limit to see them');
 }

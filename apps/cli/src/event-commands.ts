@@ -53,7 +53,7 @@ export function addEventCommands(events: Command, run: Runner): void {
         const count = await exportEvents(invocation);
         // Standard output holds the exported events, so the count goes to standard error.
         if (invocation.operand === STANDARD_STREAM) invocation.note(`${count} events`);
-        else invocation.print.one({ events: count }, () => `${count} events`);
+        else invocation.print.printResult({ events: count }, () => `${count} events`);
       }),
     );
   events
@@ -66,9 +66,9 @@ export function addEventCommands(events: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const { count, conflicts } = await importEvents(invocation);
-        invocation.print.one({ events: count, conflicts }, () => `${count} events`);
+        invocation.print.printResult({ events: count, conflicts }, () => `${count} events`);
         if (conflicts.length === 0) return;
-        invocation.print.table(conflicts, CONFLICT_COLUMNS);
+        invocation.print.printTable(conflicts, CONFLICT_COLUMNS);
         const shipments = conflicts.length === 1 ? '1 shipment has' : `${conflicts.length} shipments have`;
         const message = `${shipments} other events in the service; the import skipped the events from the first difference on`;
         throw new CliError(message, 'validation_failed', [], IMPORT_CONFLICTS_EXIT_CODE);
@@ -95,7 +95,7 @@ async function printEvents({ client, print, workspace, options }: Invocation): P
   const all = pages.flatMap(({ data }) => data).sort(compareByTime);
   print.list(all.slice(0, limit), EVENT_COLUMNS, describeEmptyList([workspace]));
   if (all.length > limit || pages.some(({ next_cursor }) => next_cursor !== null))
-    print.hint('more events match; use --limit and --since to see them');
+    print.printHint('more events match; use --limit and --since to see them');
 }
 
 /** Compares events by time only. A stable sort then keeps the order of publication among events of the same time. */
@@ -174,7 +174,7 @@ async function importEvents(
   const workspaces: string[] = [];
   const send = async () => {
     if (pending.length > 0) {
-      const result = await store<ImportResult>(client, '/events', { events: pending, skip_conflicts: true });
+      const result = await importLines<ImportResult>(client, '/events', { events: pending, skip_conflicts: true });
       count += result.stored;
       conflicts.push(...(result.conflicts ?? []));
       for (const { stream } of result.conflicts ?? []) skippedStreams.add(stream);
@@ -186,7 +186,7 @@ async function importEvents(
   for await (const text of splitLines(source)) {
     const line = parseLine(text);
     if ('workspace' in line) {
-      await store(client, '/events/workspaces', line.workspace);
+      await importLines(client, '/events/workspaces', line.workspace);
       workspaces.push(line.workspace.id);
     }
     if ('end' in line) end = line.end.events;
@@ -200,7 +200,7 @@ async function importEvents(
   }
   await send();
   if (end === read) {
-    await store(client, '/events/end', { workspaces });
+    await importLines(client, '/events/end', { workspaces });
     return { count, conflicts };
   }
   const name = path === STANDARD_STREAM ? 'standard input' : path;
@@ -225,7 +225,7 @@ async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGen
 }
 
 /** Sends lines of the file. A rejection concerns the file, not the command's usage, so it is not a `RefusedError`. */
-async function store<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
+async function importLines<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
   try {
     return await client.post<T>(path, body);
   } catch (error) {

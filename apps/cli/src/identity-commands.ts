@@ -26,7 +26,7 @@ export function addWorkspaceCommands(workspaces: Command, run: Runner): void {
     .requiredOption('--name <name>', 'name of the workspace; unique, ignoring case')
     .action(
       run(async ({ client, print, options }) => {
-        print.one(await client.post<Workspace>('/workspaces', { name: options['name'] }), ({ id }) => id);
+        print.printResult(await client.post<Workspace>('/workspaces', { name: options['name'] }), ({ id }) => id);
       }),
     );
   workspaces
@@ -66,7 +66,7 @@ export function addUserCommands(users: Command, run: Runner): void {
           const { email, role } = options;
           const credentials = options['passwordStdin'] === true && { password: await password() };
           const created = await client.post<CreatedUser>('/users', { workspace, email, role, ...credentials });
-          print.one(created, ({ id, invitation_url }) => invitation_url ?? id);
+          print.printResult(created, ({ id, invitation_url }) => invitation_url ?? id);
         },
         async ({ options, password }) => {
           if (options['passwordStdin'] === true) await password();
@@ -85,7 +85,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .action(
       run(async ({ client, print, workspace, operands: [email, role] }) => {
         const changed = await client.post<User>('/users/set_role', { workspace, email, role });
-        print.one(changed, (user) => `${user.email} has the role ${user.role}`);
+        print.printResult(changed, (user) => `${user.email} has the role ${user.role}`);
       }),
     );
   users
@@ -95,7 +95,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
         const deactivated = await client.post<User>('/users/deactivate', { workspace, email });
-        print.one(deactivated, (user) => `${user.email} is ${user.status}`);
+        print.printResult(deactivated, (user) => `${user.email} is ${user.status}`);
       }),
     );
   users
@@ -107,7 +107,7 @@ export function addUserCommands(users: Command, run: Runner): void {
       run(async ({ client, print, workspace, operand: email, options }) => {
         const keys = options['revokeKeys'] === true && { revoke_api_keys: true };
         const reset = await client.post<PasswordReset>('/users/reset_password', { workspace, email, ...keys });
-        print.one(reset, ({ reset_url }) => reset_url);
+        print.printResult(reset, ({ reset_url }) => reset_url);
       }),
     );
 }
@@ -143,7 +143,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
         async ({ client, print, workspace, options }) => {
           const { name, environment, role, user } = options;
           const created = await client.post<NewApiKey>('/keys', { workspace, name, environment, role, user });
-          print.one(created, ({ key }) => key);
+          print.printResult(created, ({ key }) => key);
         },
         ({ options: { role, user } }) => {
           if (role === undefined && user === undefined)
@@ -162,7 +162,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
     .action(
       run(async ({ client, print, workspace, operand }) => {
         const revoked = await client.post<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, { workspace });
-        print.one(revoked, ({ id, revoked_at }) => `${id} revoked at ${String(revoked_at)}`);
+        print.printResult(revoked, ({ id, revoked_at }) => `${id} revoked at ${String(revoked_at)}`);
       }),
     );
 }

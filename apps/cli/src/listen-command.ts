@@ -44,7 +44,7 @@ export function addListenCommand(listen: Command, run: LocalRunner, apiKey: stri
         const forwarder =
           forwardTo === undefined ? undefined : new Forwarder(String(forwardTo), secret as string | undefined);
         const listening = { event_types: String(events).split(',') as EventType[], port: Number(port), forwarder };
-        await new Listening(api, listening, invocation).runUntilAborted();
+        await new ListenSession(api, listening, invocation).runUntilAborted();
       }),
     );
 }
@@ -62,7 +62,7 @@ interface ListenOptions {
 }
 
 /** A receiver on this machine and its endpoint, which is deleted when the command ends. */
-class Listening {
+class ListenSession {
   private lastEvent: string | undefined;
 
   constructor(
@@ -80,7 +80,10 @@ class Listening {
         await this.enable(id, receiver.url);
         for (const left of await deleteAbandonedEndpoints(this.api, { id, url: receiver.url })) {
           const deleted = { endpoint_id: left, deleted: true };
-          print.one(deleted, () => `${left} is deleted: the listen command that created it ended without deleting it`);
+          print.printResult(
+            deleted,
+            () => `${left} is deleted: the listen command that created it ended without deleting it`,
+          );
         }
         this.printStart(id, receiver.url, secret);
         await this.runTypedCommands(id);
@@ -88,7 +91,7 @@ class Listening {
         // A failed deletion is printed, not thrown, because it would replace the error that ended the command.
         await this.api.receive(this.api.client.webhookEndpoints.delete(id)).catch(({ message }: Error) => {
           const left = { endpoint_id: id, error: message };
-          print.one(left, () => `${id} could not be deleted; delete it yourself: ${message}`);
+          print.printResult(left, () => `${id} could not be deleted; delete it yourself: ${message}`);
         });
       }
     } finally {
@@ -103,10 +106,10 @@ class Listening {
     const { receivedAt: received_at, ...rest } = delivery;
     const result = { ...rest, received_at };
     if (forwarder === undefined || delivery.verdict !== 'valid') {
-      return print.one(result, () => formatReceived(delivery));
+      return print.printResult(result, () => formatReceived(delivery));
     }
     return forwarder.forward(request).then(({ answer, forwarded }) => {
-      print.one({ ...result, forwarded }, () => formatForwarded(delivery, forwarded, forwarder.url));
+      print.printResult({ ...result, forwarded }, () => formatForwarded(delivery, forwarded, forwarder.url));
       return answer;
     });
   };
@@ -142,16 +145,16 @@ class Listening {
     const about = { endpoint_id, url, event_types };
     const types = event_types.join(', ');
     if (forwarder === undefined) {
-      print.one(about, () => `${endpoint_id} listens at ${url} for ${types}; press Ctrl-C to stop`);
+      print.printResult(about, () => `${endpoint_id} listens at ${url} for ${types}; press Ctrl-C to stop`);
     } else {
       const text = `${endpoint_id} forwards to ${forwarder.url} events of type ${types}; press Ctrl-C to stop`;
       // A server with its own secret does not need the endpoint's secret.
       const secretFields = forwarder.hasOwnSecret ? {} : { secret };
-      print.one({ ...about, forward_to: forwarder.url, ...secretFields }, () => text);
-      if (!forwarder.hasOwnSecret) print.hint(`Your server checks signatures with ${secret}`);
+      print.printResult({ ...about, forward_to: forwarder.url, ...secretFields }, () => text);
+      if (!forwarder.hasOwnSecret) print.printHint(`Your server checks signatures with ${secret}`);
     }
     if (isTerminal(input) && isTerminal(out))
-      print.hint(
+      print.printHint(
         'Type "resend" to send the last event again, "resend evt_…" for another event, or "test TYPE" for an example event.',
       );
   }
@@ -166,7 +169,7 @@ class Listening {
           if (event === undefined) throw new UsageError('no event received yet: specify an event, evt_…');
           const sent = await resendEvent(this.api, id, event, signal);
           if (sent === undefined) throw createNotSubscribedError(event, [id]);
-          print.one(sent, formatResult);
+          print.printResult(sent, formatResult);
         },
       ],
       [

@@ -2,15 +2,20 @@ import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
 import { Report } from './terminal.ts';
 
-const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
+const interruptController = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruptController.abort());
 // The reader of the output may close it early, which is not a failure.
 process.stdout.on('error', () => undefined);
 
-const args = process.argv.slice(2);
+const commandLineArguments = process.argv.slice(2);
 const { stdin: input, stdout: out, stderr: err } = process;
 try {
-  process.exitCode = await runCli(args, loadConfig(), { out, err, input, signal: interrupted.signal });
+  process.exitCode = await runCli(commandLineArguments, loadConfig(), {
+    out,
+    err,
+    input,
+    signal: interruptController.signal,
+  });
 } catch (error) {
-  process.exitCode = new Report(err, args).fail(error);
+  process.exitCode = new Report(err, commandLineArguments).printFailure(error);
 }

@@ -32,7 +32,7 @@ export async function runCli(
   { out, err, input, signal }: CliStreams & { readonly signal: AbortSignal },
 ): Promise<number> {
   const report = new Report(err, args);
-  const note = (line: string) => report.note(line);
+  const note = (line: string) => report.printNote(line);
   const beginStream = allowOneCall();
   let passwordRead: Promise<string> | undefined;
   const password = () => (passwordRead ??= readPassword({ input, err, signal }));
@@ -54,7 +54,7 @@ export async function runCli(
     (command) =>
     (...parameters) =>
       command(createInvocation(parameters));
-  const reportMisuse = (message: string) => report.fail(new UsageError(message.trim().replace(/^error: /, '')));
+  const reportMisuse = (message: string) => report.printFailure(new UsageError(message.trim().replace(/^error: /, '')));
   try {
     const root = createProgram({ run, runAlone: runLocally }, config, out, reportMisuse);
     await root.parseAsync([...args], { from: 'user' });
@@ -67,7 +67,7 @@ export async function runCli(
       return USAGE_EXIT_CODE;
     }
     if (signal.aborted || isAbort(error)) return INTERRUPTED_EXIT_CODE;
-    return report.fail(error);
+    return report.printFailure(error);
   }
 }
 

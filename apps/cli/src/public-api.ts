@@ -47,7 +47,7 @@ async function awaitResponse<T>(url: string, call: PromiseLike<T>): Promise<T> {
     const { status, type, code, message, param, details, request_id } = error;
     const known = code === 'unexpected_answer' ? {} : { type, code };
     const body = { error: { ...known, message, param, details, request_id } };
-    throw RefusedError.of(status, body, ({ details: all = [] }) => all.map((each) => each.message).join(' '));
+    throw RefusedError.fromResponse(status, body, ({ details: all = [] }) => all.map((each) => each.message).join(' '));
   }
 }
 
@@ -86,7 +86,7 @@ export function addResendCommand(resend: Command, run: LocalRunner, apiKey: stri
         for (const endpoint of endpoints) {
           const sent = await resendEvent(api, endpoint, operand, signal);
           if (sent === undefined) continue;
-          print.one(sent, formatResult);
+          print.printResult(sent, formatResult);
           isSent = true;
         }
         if (!isSent) throw createNotSubscribedError(operand, endpoints);

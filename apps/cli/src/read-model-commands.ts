@@ -89,7 +89,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     .action(
       run(async ({ client, print, operand }) => {
         const retried = await client.post<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
-        print.one(retried, ({ id, outcome }) => `${id} ${outcome}`);
+        print.printResult(retried, ({ id, outcome }) => `${id} ${outcome}`);
         if (retried.outcome === 'parked')
           throw new CliError(`${operand} could not be processed; for the reason, use parked list`);
       }),

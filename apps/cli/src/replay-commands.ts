@@ -90,7 +90,7 @@ async function show(invocation: Invocation, replay: ReplaySummary): Promise<void
   const isWaiting = options['wait'] === true;
   if (isWaiting && replay.status === 'running') requireServing(invocation);
   const [now = replay] = isWaiting ? await waitUntilEnded(invocation, [replay]) : [];
-  if (options['json'] === true) print.one(now, () => '');
+  if (options['json'] === true) print.printResult(now, () => '');
   else print.list([now], REPLAY_COLUMNS);
   if (isWaiting) requireCompleted([now]);
 }

@@ -38,8 +38,8 @@ describe('Printer', () => {
   });
 
   it('prints one result as text or as JSON', () => {
-    expect(printed(false, (printer) => printer.one(rows[0], (row) => row?.name ?? ''))).toBe('long name\n');
-    expect(JSON.parse(printed(true, (printer) => printer.one(rows[0], () => '')))).toEqual(rows[0]);
+    expect(printed(false, (printer) => printer.printResult(rows[0], (row) => row?.name ?? ''))).toBe('long name\n');
+    expect(JSON.parse(printed(true, (printer) => printer.printResult(rows[0], () => '')))).toEqual(rows[0]);
   });
 
   it('replaces control characters, so that data cannot control the terminal', () => {

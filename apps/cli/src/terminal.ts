@@ -24,26 +24,26 @@ export class Printer {
 
   /** Prints a list as a table, or as JSON. @param none text for an empty list */
   list<T>(rows: readonly T[], columns: readonly Column<T>[], none = 'none'): void {
-    if (this.asJson) this.json({ data: rows });
+    if (this.asJson) this.printJson({ data: rows });
     else this.out.write(rows.length === 0 ? `${replaceControlCharacters(none)}\n` : formatTable(rows, columns));
   }
 
   /** Prints a table; nothing under `--json`. */
-  table<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+  printTable<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
     if (!this.asJson) this.out.write(formatTable(rows, columns));
   }
 
   /** Prints a line of text; nothing under `--json`. */
-  hint(text: string): void {
+  printHint(text: string): void {
     if (!this.asJson) this.out.write(`${replaceControlCharacters(text)}\n`);
   }
 
-  one<T>(result: T, text: (result: T) => string): void {
-    if (this.asJson) this.json(result);
+  printResult<T>(result: T, text: (result: T) => string): void {
+    if (this.asJson) this.printJson(result);
     else this.out.write(`${replaceControlCharacters(text(result))}\n`);
   }
 
-  private json(value: unknown): void {
+  private printJson(value: unknown): void {
     this.out.write(`${JSON.stringify(value, null, 2)}\n`);
   }
 }
@@ -155,12 +155,12 @@ export class Report {
     this.asJson = args.slice(0, end < 0 ? undefined : end).includes('--json');
   }
 
-  note(line: string): void {
+  printNote(line: string): void {
     if (!this.asJson) this.err.write(`${replaceControlCharacters(line)}\n`);
   }
 
   /** Prints the reason why the command failed. @returns the exit code */
-  fail(error: unknown): number {
+  printFailure(error: unknown): number {
     const failure =
       error instanceof CliError ? error : new CliError(error instanceof Error ? error.message : String(error));
     if (this.asJson) this.err.write(`${JSON.stringify(failure.body, null, 2)}\n`);

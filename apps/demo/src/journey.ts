@@ -1,7 +1,7 @@
 import type { MilestoneFields, ShipmentFields } from '@tracking/client';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 interface JourneyStep {
   readonly title: string;
@@ -19,7 +19,8 @@ interface Journey {
  * @param today date before which all actual milestones occur
  */
 export function oceanJourney(today: Date): Journey {
-  const at = (day: number, hour = 8) => new Date(Math.floor(today.getTime() / DAY) * DAY + day * DAY + hour * HOUR);
+  const at = (day: number, hour = 8) =>
+    new Date(Math.floor(today.getTime() / DAY_MS) * DAY_MS + day * DAY_MS + hour * HOUR_MS);
   const iso = (day: number, hour?: number) => at(day, hour).toISOString();
   const container = 'MSKU1234565';
   const step = (
@@ -103,7 +104,7 @@ interface LateDeparture {
 
 /** A shipment without milestones, whose departure becomes twelve hours overdue in the given milliseconds. */
 export function lateDeparture(now: Date, inMs: number): LateDeparture {
-  const etd = new Date(now.getTime() + inMs - 12 * HOUR);
+  const etd = new Date(now.getTime() + inMs - 12 * HOUR_MS);
   return {
     shipment: {
       external_id: `PO-${now.toISOString().slice(0, 10)}-002`,

@@ -8,7 +8,7 @@ import { lateDeparture, oceanJourney } from './journey.ts';
 import { startServer } from './server.ts';
 
 const DEADLINE_MS = 30_000;
-const say = (line = '') => process.stdout.write(`${line}\n`);
+const printLine = (line = '') => process.stdout.write(`${line}\n`);
 
 interface ReceivedEvents {
   readonly deliveries: ReceivedDelivery[];
@@ -18,7 +18,7 @@ interface ReceivedEvents {
   told(type: string, shipmentId: string): Promise<void>;
 }
 
-function collect(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
+function createEventCollector(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
   const deliveries: ReceivedDelivery[] = [];
   const waiting = new Set<() => void>();
   const different = () => new Set(deliveries.map((delivery) => delivery.event.id)).size;
@@ -38,7 +38,7 @@ function collect(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
     deliveries,
     add: (delivery) => {
       deliveries.push(delivery);
-      say(`        ◄ ${delivery.event.type.padEnd(20)} ${describe(delivery)}`);
+      printLine(`        ◄ ${delivery.event.type.padEnd(20)} ${describeDelivery(delivery)}`);
       for (const check of waiting) check();
     },
     reached: (count) =>
@@ -54,10 +54,10 @@ function collect(): ReceivedEvents & { add(delivery: ReceivedDelivery): void } {
   };
 }
 
-function describe({ event, verdict, repeated }: ReceivedDelivery): string {
+function describeDelivery({ event, verdict, repeated }: ReceivedDelivery): string {
   const data = event.data as Record<string, Record<string, unknown> | undefined>;
   const changes = Object.entries(data['changes'] ?? {}).map(
-    ([field, change]) => `${field} → ${short((change as { to: unknown }).to)}`,
+    ([field, change]) => `${field} → ${formatValue((change as { to: unknown }).to)}`,
   );
   const { type, severity } = data['exception'] ?? {};
   const about =
@@ -68,26 +68,26 @@ function describe({ event, verdict, repeated }: ReceivedDelivery): string {
   return `${String(about)}  (signature ${verdict}${repeated ? ', repeated' : ''})`;
 }
 
-function short(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'object' && value !== null ? '…' : String(value);
 }
 
-function published(client: TrackingClient): Promise<TrackingEvent[]> {
+function listPublishedEvents(client: TrackingClient): Promise<TrackingEvent[]> {
   return client.events.list().toArray();
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
 try {
-  say('Starting a server with a temporary folder …');
+  printLine('Starting a server with a temporary folder …');
   const server = await startServer(dataDir, inheritedSettings());
-  const received = collect();
+  const received = createEventCollector();
   const receiver = await startReceiver({}, received.add);
   try {
     const key = await server.cli('keys', 'create', '--name', 'demo', '--environment', 'test', '--role', 'developer');
     const client = new TrackingClient({ baseUrl: server.url, apiKey: key, transport: { proxy: false } });
     const { shipments, milestones, exceptions, documents, webhookEndpoints } = client;
 
-    say(`Registering a webhook endpoint at ${receiver.url}: challenge, verification, enabling …`);
+    printLine(`Registering a webhook endpoint at ${receiver.url}: challenge, verification, enabling …`);
     const endpoint = await webhookEndpoints.create({
       url: receiver.url,
       event_types: ['*', 'exception.updated', 'document.uploaded'],
@@ -98,18 +98,18 @@ try {
     await webhookEndpoints.enable(endpoint.id);
 
     const journey = oceanJourney(new Date());
-    say('\n   1 ► A transport management system creates the shipment');
+    printLine('\n   1 ► A transport management system creates the shipment');
     const { id } = await shipments.upsert(journey.shipment);
     for (const [index, step] of journey.steps.entries()) {
-      await received.reached((await published(client)).length);
-      say(`  ${String(index + 2).padStart(2)} ► ${step.title}`);
+      await received.reached((await listPublishedEvents(client)).length);
+      printLine(`  ${String(index + 2).padStart(2)} ► ${step.title}`);
       await milestones.record(id, step.milestone);
       const { status, eta, open_exceptions_count } = await shipments.get(id);
-      say(`        status ${status}, eta ${eta}, open exceptions ${open_exceptions_count}`);
+      printLine(`        status ${status}, eta ${eta}, open exceptions ${open_exceptions_count}`);
     }
 
-    await received.reached((await published(client)).length);
-    say('  19 ► The proof of delivery is uploaded and approved');
+    await received.reached((await listPublishedEvents(client)).length);
+    printLine('  19 ► The proof of delivery is uploaded and approved');
     const { id: proof } = await documents.upload(id, {
       type: 'proof_of_delivery',
       file: Buffer.from(`Received in good order: container ${journey.shipment.container_numbers?.join(', ')}.\n`),
@@ -117,33 +117,33 @@ try {
       content_type: 'text/plain',
     });
     const { status: verdict, content_type } = await documents.approve(proof);
-    say(`        ${verdict}, ${content_type}, documents ${(await shipments.get(id)).documents_count}`);
+    printLine(`        ${verdict}, ${content_type}, documents ${(await shipments.get(id)).documents_count}`);
 
-    await received.reached((await published(client)).length);
-    say('\n  20 ► In two seconds, another shipment is twelve hours overdue; the clock alone detects this');
+    await received.reached((await listPublishedEvents(client)).length);
+    printLine('\n  20 ► In two seconds, another shipment is twelve hours overdue; the clock alone detects this');
     const { shipment: late, departure } = lateDeparture(new Date(), 2_000);
     const waiting = await shipments.upsert(late);
     await received.told('exception.opened', waiting.id);
     for await (const one of exceptions.list({ status: ['open'], sort: '-severity' }))
-      say(`        to do: ${one.severity} ${one.type}. ${one.detail ?? one.title}`);
-    say('     ► Its departure is recorded');
+      printLine(`        to do: ${one.severity} ${one.type}. ${one.detail ?? one.title}`);
+    printLine('     ► Its departure is recorded');
     await milestones.record(waiting.id, departure);
     await received.told('exception.resolved', waiting.id);
 
-    const events = await published(client);
+    const events = await listPublishedEvents(client);
     await received.reached(events.length);
-    say('\nPublished events and the deliveries at the receiver:\n');
-    say('  event                 published   received   repeated   signature valid');
+    printLine('\nPublished events and the deliveries at the receiver:\n');
+    printLine('  event                 published   received   repeated   signature valid');
     for (const type of [...new Set(events.map((event) => event.type))]) {
       const came = received.deliveries.filter((delivery) => delivery.event.type === type);
       const first = came.filter((delivery) => !delivery.repeated).length;
       const valid = came.filter((delivery) => delivery.verdict === 'valid').length;
       const sent = events.filter((event) => event.type === type).length;
       const cells = [sent, first, came.length - first, valid].map((count) => String(count).padStart(9));
-      say(`  ${type.padEnd(20)} ${cells.join('  ')}`);
+      printLine(`  ${type.padEnd(20)} ${cells.join('  ')}`);
     }
     const { status, atd, ata } = await shipments.get(id);
-    say(`\nThe shipment is ${status}: it left on ${atd} and arrived on ${ata}.`);
+    printLine(`\nThe shipment is ${status}: it left on ${atd} and arrived on ${ata}.`);
   } finally {
     await receiver.close();
     await server.stop();

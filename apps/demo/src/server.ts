@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const repositoryRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
 interface DemoServer {
   readonly url: string;
@@ -16,7 +16,7 @@ interface DemoServer {
 /** The demo's server with its own data folder. Receivers on loopback are allowed. */
 export async function startServer(dataDir: string, inherited: Record<string, string>): Promise<DemoServer> {
   const env = { ...inherited, DATA_DIR: dataDir };
-  const child = spawn(process.execPath, [`${root}apps/standalone/dist/main.js`], {
+  const child = spawn(process.execPath, [`${repositoryRoot}apps/standalone/dist/main.js`], {
     env: {
       ...env,
       PORT: '0',
@@ -37,9 +37,13 @@ export async function startServer(dataDir: string, inherited: Record<string, str
   return {
     url,
     cli: async (...args) => {
-      const { stdout } = await promisify(execFile)(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
-        env,
-      });
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [`${repositoryRoot}apps/cli/dist/main.js`, ...args],
+        {
+          env,
+        },
+      );
       return stdout.trim();
     },
     stop: async () => {

@@ -1,4 +1,4 @@
-import type { GrpcTls } from '@tracking/distributed';
+import type { GrpcClientTls } from '@tracking/distributed';
 import {
   ConfigReader,
   readFirstAdminConfig,
@@ -31,7 +31,7 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings, Shar
   /** Addresses of the replicas of each service. */
   readonly services: { readonly shipments: string; readonly webhooks: string };
   readonly token: string;
-  readonly tls?: GrpcTls;
+  readonly tls?: GrpcClientTls;
   /** Token for operators on the management port. */
   readonly administrationToken: string;
   readonly connections: ConnectionConfig;

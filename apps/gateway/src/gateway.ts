@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { createAdministrationApi, requireToken } from '@tracking/administration';
-import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
+import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS_PROTO } from '@tracking/distributed';
 import { DeletedDocuments, OrphanSweep } from '@tracking/documents';
 import { DocumentsHttpModule } from '@tracking/documents-http';
 import { createHttpApi, currentRequest, IdempotencyClaims } from '@tracking/http';
@@ -46,7 +46,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const channel = new GrpcServiceChannel({ ...config, origin: currentRequest, logger, metrics });
   shutdown.add('command channel', () => channel.close());
   const { shipments, events } = channel.client<ShipmentOperations>(SHIPMENTS, OPERATION_DEADLINE_MS);
-  const webhooks = channel.client<WebhookOperations>(WEBHOOKS, config.webhookTimeoutMs + OPERATION_DEADLINE_MS);
+  const webhooks = channel.client<WebhookOperations>(WEBHOOKS_PROTO, config.webhookTimeoutMs + OPERATION_DEADLINE_MS);
   service.watch('shipments', () => events.head());
 
   // The gateway decrypts no secret, but encrypts with the same key.

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { SHIPMENTS, WEBHOOKS, operationsOf } from '@tracking/distributed';
+import { SHIPMENTS, WEBHOOKS_PROTO, listOperations } from '@tracking/distributed';
 import ts from 'typescript';
 
 const root = new URL('../../../', import.meta.url);
 
 const INTERFACES = [
   ['ShipmentOperations', 'libs/shipments/application/src/operations.ts', SHIPMENTS],
-  ['WebhookOperations', 'libs/webhooks/application/src/webhooks-api.ts', WEBHOOKS],
+  ['WebhookOperations', 'libs/webhooks/application/src/webhooks-api.ts', WEBHOOKS_PROTO],
 ] as const;
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, root));
@@ -40,5 +40,5 @@ function declared(type: string, file: string): Readonly<Record<string, readonly 
 }
 
 it.each(INTERFACES)('each operation of %s has an rpc, and each rpc is an operation', (type, file, proto) => {
-  expect(operationsOf(proto)).toEqual(declared(type, file));
+  expect(listOperations(proto)).toEqual(declared(type, file));
 });

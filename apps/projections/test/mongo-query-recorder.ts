@@ -24,7 +24,8 @@ export class MongoQueryRecorder {
 
   constructor(connection: MongoConnection) {
     this.run = connection.run.bind(connection);
-    connection.run = (operation, deadlineMs) => this.run((database) => operation(this.noting(database)), deadlineMs);
+    connection.run = (operation, deadlineMs) =>
+      this.run((database) => operation(this.wrapDatabase(database)), deadlineMs);
   }
 
   get count(): number {
@@ -38,7 +39,7 @@ export class MongoQueryRecorder {
       const { queryPlanner } = (await this.run((database) =>
         database.collection(collection).find(filter, options).explain(),
       )) as { queryPlanner: { winningPlan: PlanStage } };
-      const stages = stagesOf(queryPlanner.winningPlan);
+      const stages = listStages(queryPlanner.winningPlan);
       const indexes = new Set(stages.flatMap(({ indexName }) => indexName ?? []));
       const isRight = indexes.size === 1 && indexes.has(String(options.hint ?? '_id_'));
       if (!isRight || stages.some(({ stage }) => stage === 'COLLSCAN'))
@@ -47,7 +48,7 @@ export class MongoQueryRecorder {
     return astray;
   }
 
-  private noting(database: Database): Database {
+  private wrapDatabase(database: Database): Database {
     return withOverrides(database, {
       collection: (name: string, options?: object) => {
         const documents = database.collection(name, options);
@@ -91,6 +92,6 @@ function describeFilter(filter: unknown): unknown {
 }
 
 /** All stages of a query plan. */
-function stagesOf(stage: PlanStage): readonly PlanStage[] {
-  return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)];
+function listStages(stage: PlanStage): readonly PlanStage[] {
+  return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(listStages)];
 }

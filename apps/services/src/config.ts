@@ -30,14 +30,14 @@ interface ServicesConfig {
 }
 
 /** Settings that allow webhook receivers on this machine, as `npm run dev` does. */
-const LOCAL_RECEIVERS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
+const LOCAL_RECEIVER_SETTINGS = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOKS_ALLOW_HTTP: 'true' };
 
 /** Settings that this program sets itself: the addresses of services and engines, and their secrets. */
-const RESERVED_NAMES =
+const RESERVED_SETTING_NAMES =
   /^(HOST|.*PORT|MANAGEMENT_HOST|(EVENTSTOREDB|MONGODB|SHIPMENTS|WEBHOOKS)_URL|KAFKA_BROKERS|SECRETS_KEY|.*_TOKEN)$/;
 const SERVICE_PROGRAMS: readonly Program[] = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'];
-const FORWARDED_NAMES = SETTING_NAMES.filter(
-  (name) => !RESERVED_NAMES.test(name) && SETTINGS[name].programs.some((one) => SERVICE_PROGRAMS.includes(one)),
+const FORWARDED_SETTING_NAMES = SETTING_NAMES.filter(
+  (name) => !RESERVED_SETTING_NAMES.test(name) && SETTINGS[name].programs.some((one) => SERVICE_PROGRAMS.includes(one)),
 );
 
 /** Reads the arguments and settings. @throws ConfigError */
@@ -53,13 +53,13 @@ export function loadConfig(args: readonly string[], env: EnvironmentVariables = 
     eventStoreDbUrl: read.get('EVENTSTOREDB_URL'),
     kafkaBrokers: read.get('KAFKA_BROKERS')?.join(','),
     mongoUrl: read.get('MONGODB_URL'),
-    env: { ...LOCAL_RECEIVERS, ...selectForwarded(env) },
+    env: { ...LOCAL_RECEIVER_SETTINGS, ...selectForwardedSettings(env) },
     misspelt: findMisspelledVariables(env, SETTING_NAMES),
   };
 }
 
-function selectForwarded(env: EnvironmentVariables): Readonly<Record<string, string>> {
-  const names = FORWARDED_NAMES.flatMap((name) => [name, `${name}_FILE`]);
+function selectForwardedSettings(env: EnvironmentVariables): Readonly<Record<string, string>> {
+  const names = FORWARDED_SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]);
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 

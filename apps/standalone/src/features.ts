@@ -118,7 +118,7 @@ export async function startFeatures(
   return { identity, workspaceSettings, shipments, readModels, webhooks, events, publishedEvents };
 }
 
-interface DocumentJobsParts {
+interface DocumentJobDependencies {
   readonly objects: ObjectStore;
   readonly documentStore: DocumentStore;
   readonly leases: Leases;
@@ -130,7 +130,7 @@ interface DocumentJobsParts {
 }
 
 /** Creates the jobs that delete bytes that no document needs. */
-function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobsParts) {
+function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDependencies) {
   const { documents } = readModels.queries;
   const orphans = new OrphanSweep({
     ...parts,

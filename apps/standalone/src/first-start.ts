@@ -14,7 +14,7 @@ import type { Standalone } from './standalone.ts';
  */
 const CREATE_FIRST_KEY_COMMAND = 'npm run --silent cli -- keys create --name first --environment test --role developer';
 const LINK_FILE_NAME = 'first-admin-link';
-const CHECK_INTERVAL_MS = 5_000;
+const LINK_CHECK_INTERVAL_MS = 5_000;
 
 /** Announces the server's addresses once it listens: as text at a terminal, otherwise in a log line. */
 export async function announceStart(config: StandaloneConfig, standalone: Standalone, logger: Logger): Promise<void> {
@@ -136,7 +136,7 @@ async function createFirstAdminLink({
  * @returns the path of the file; undefined if there is an admin
  */
 export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
-  const { dataDir, logger, checkIntervalMs: checkIntervalMs = CHECK_INTERVAL_MS } = options;
+  const { dataDir, logger, checkIntervalMs: checkIntervalMs = LINK_CHECK_INTERVAL_MS } = options;
   const file = join(dataDir, LINK_FILE_NAME);
   let storedLink: string | undefined;
   const updateFile = async () => {

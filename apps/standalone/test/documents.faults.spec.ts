@@ -9,8 +9,8 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 import {
-  BOUNDARY,
-  FORM_HEAD,
+  FORM_BOUNDARY,
+  FORM_START,
   startUpload,
   verifyDocuments,
   createShipment,
@@ -77,10 +77,10 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       const bytes = generatePdf('coming', 2_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const authorization = `Bearer ${key}`;
-      const form = { authorization, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+      const form = { authorization, 'content-type': `multipart/form-data; boundary=${FORM_BOUNDARY}` };
       const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
       const halves = [
-        startUpload('POST', url, form, 3_000_000).write(FORM_HEAD + bytes.toString('latin1', 0, 1_000_000), 'latin1'),
+        startUpload('POST', url, form, 3_000_000).write(FORM_START + bytes.toString('latin1', 0, 1_000_000), 'latin1'),
         startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length).write(
           bytes.subarray(0, 1_000_000),
         ),

@@ -11,8 +11,8 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 import {
-  BOUNDARY,
-  FORM_HEAD,
+  FORM_BOUNDARY,
+  FORM_START,
   startUpload,
   verifyDocuments,
   createShipment,
@@ -89,11 +89,11 @@ describe('invalid uploads over real connections', () => {
   const beginForm = (bytes: Buffer): ClientRequest => {
     const headers = {
       authorization: `Bearer ${key}`,
-      'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      'content-type': `multipart/form-data; boundary=${FORM_BOUNDARY}`,
     };
     const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
     const outgoing = startUpload('POST', url, headers, 2 * bytes.length);
-    outgoing.write(FORM_HEAD);
+    outgoing.write(FORM_START);
     outgoing.write(bytes);
     return outgoing;
   };

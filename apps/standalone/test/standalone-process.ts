@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const runFile = promisify(execFile);
 /** Variables of this process that tested processes inherit. A shared compile cache lets them start faster. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-export const inheritedEnv = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
+export const INHERITED_ENVIRONMENT = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
 
 /** The built server in its own process, as a user starts it. */
 export interface StandaloneProcess {
@@ -30,11 +30,18 @@ export interface EndedProcess {
   readonly output: string;
 }
 
-function launch(dataDir: string, env: Record<string, string>, wrapper: readonly string[] = []): ChildProcess {
+function launchProcess(dataDir: string, env: Record<string, string>, wrapper: readonly string[] = []): ChildProcess {
   const [command = '', ...args] = [...wrapper, process.execPath, `${root}apps/standalone/dist/main.js`];
   return spawn(command, args, {
     cwd: root,
-    env: { ...inheritedEnv, DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', SHUTDOWN_DRAIN: '1ms', ...env },
+    env: {
+      ...INHERITED_ENVIRONMENT,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+      SHUTDOWN_DRAIN: '1ms',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
@@ -47,7 +54,7 @@ export function throwOnSignal(signal: NodeJS.Signals, message: string): string {
 
 /** Starts the server and waits for its "listening" line. */
 export async function startStandalone(dataDir: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
-  const child = launch(dataDir, env);
+  const child = launchProcess(dataDir, env);
   const lines: string[] = [];
   child.stderr?.on('data', (chunk) => lines.push(String(chunk)));
   // Waits until all output was received.
@@ -80,7 +87,7 @@ export async function runToEnd(
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
 ): Promise<EndedProcess> {
-  const child = launch(dataDir, env, wrapper);
+  const child = launchProcess(dataDir, env, wrapper);
   let output = '';
   child.stdout?.on('data', (chunk) => (output += String(chunk)));
   child.stderr?.on('data', (chunk) => (output += String(chunk)));
@@ -89,7 +96,7 @@ export async function runToEnd(
 }
 
 /** Starts the server with an operator's error and returns the one line that reports it. */
-export async function runRefused(...args: Parameters<typeof runToEnd>): Promise<string> {
+export async function runUntilStartFails(...args: Parameters<typeof runToEnd>): Promise<string> {
   const { code, output } = await runToEnd(...args);
   expect([code, output.trim().split('\n').length]).toEqual([1, 1]);
   return output.trim();
@@ -99,7 +106,7 @@ export async function runRefused(...args: Parameters<typeof runToEnd>): Promise<
 export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
   const { stdout } = await runFile(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
     cwd: root,
-    env: { ...inheritedEnv, DATA_DIR: dataDir },
+    env: { ...INHERITED_ENVIRONMENT, DATA_DIR: dataDir },
     maxBuffer: 64 * 2 ** 20,
   });
   return stdout.trim();

@@ -10,7 +10,7 @@ import {
   runCli,
   createClient,
   createKey,
-  runRefused,
+  runUntilStartFails,
   runToEnd,
   startStandalone,
   throwOnSignal,
@@ -74,7 +74,7 @@ describe('standalone that cannot start', () => {
         [{}, `SECRETS_KEY is not set and ${file} is missing`],
         [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds a different key'],
       ] as const) {
-        const refused = await runRefused(dataDir, env);
+        const refused = await runUntilStartFails(dataDir, env);
         expect(refused).toContain(fault);
         expect(refused).toMatch(/restore that key.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
       }

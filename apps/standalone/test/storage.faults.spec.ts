@@ -8,7 +8,7 @@ import {
   listAll,
   createClient,
   createKey,
-  runRefused,
+  runUntilStartFails,
   startStandalone,
   withTemporaryFolder,
   type StandaloneProcess,
@@ -70,7 +70,7 @@ describe('standalone with a failing disk', () => {
     'ends at once, with one line, where it is full at the start',
     async () => {
       await withTemporaryFolder(async (dataDir) => {
-        expect(await runRefused(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/the disk is full/);
+        expect(await runUntilStartFails(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/the disk is full/);
       });
     },
   );
@@ -123,7 +123,7 @@ describe('standalone with a failing disk', () => {
       const log = await readFile(path);
       log.fill(0x5a, Math.floor(log.length / 2), Math.floor(log.length / 2) + 64);
       await writeFile(path, log);
-      expect(await runRefused(dataDir)).toMatch(
+      expect(await runUntilStartFails(dataDir)).toMatch(
         /is damaged: .* acknowledged commits\. Restore a backup; or, .* delete /,
       );
       await rm(join(dataDir, 'commits'));

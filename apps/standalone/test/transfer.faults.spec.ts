@@ -6,7 +6,7 @@ import {
   listAll,
   runCli,
   createClient,
-  inheritedEnv,
+  INHERITED_ENVIRONMENT,
   createKey,
   startStandalone,
   withTemporaryFolder,
@@ -31,7 +31,7 @@ async function seen(url: string, key: string): Promise<readonly unknown[]> {
 /** Runs the command line with standard input and returns its standard output. */
 function piped(dataDir: string, line: readonly string[], input = ''): string {
   const main = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url));
-  const env = { ...inheritedEnv, DATA_DIR: dataDir };
+  const env = { ...INHERITED_ENVIRONMENT, DATA_DIR: dataDir };
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...line], { env, input, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
   return stdout;

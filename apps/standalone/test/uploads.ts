@@ -6,7 +6,7 @@ import { sha256Of } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { listAll } from './standalone-process.ts';
 
-export const BOUNDARY = 'a-boundary-of-tests';
+export const FORM_BOUNDARY = 'a-boundary-of-tests';
 
 /** A document whose bytes have not been uploaded yet. */
 export type RequestedUpload = ShipmentDocument & {
@@ -76,9 +76,9 @@ export function startUpload(
 }
 
 /** Start of a form, up to the bytes of its file. */
-export const FORM_HEAD =
-  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
-  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
+export const FORM_START =
+  `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
+  `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
 
 /** Lists the folder of objects: complete ones and parts. */
 export function listObjects(dataDir: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type { PublicAddresses } from '@tracking/contracts';
-import type { GrpcServerTls, GrpcTls, KafkaOptions } from '@tracking/distributed';
+import type { GrpcServerTls, GrpcClientTls, KafkaOptions } from '@tracking/distributed';
 import {
   ConfigReader,
   readWebhookConfig,
@@ -26,7 +26,7 @@ export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
   readonly token: string;
   readonly tls?: GrpcServerTls;
   /** Addresses of the shipments service's replicas, and the connection settings for them. */
-  readonly shipments: { readonly services: { readonly shipments: string }; readonly tls?: true | GrpcTls };
+  readonly shipments: { readonly services: { readonly shipments: string }; readonly tls?: true | GrpcClientTls };
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
   readonly addresses: PublicAddresses;

@@ -1,4 +1,4 @@
-import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS, WEBHOOKS } from '@tracking/distributed';
+import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS, WEBHOOKS_PROTO } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { openSealingKey } from '@tracking/runtime';
@@ -61,7 +61,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   shutdown.add('webhooks', () => webhooks.stop());
 
   // Edge
-  const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS, logger, metrics });
+  const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS_PROTO, logger, metrics });
   server.serve<WebhookOperations>(webhooks);
   await server.listen();
   shutdown.add('commands', () => server.close());

@@ -89,7 +89,7 @@ export interface MessageBroker {
    * topic or disk was replaced, or a lagging replica took over.
    * @throws Unavailable
    */
-  produced(topic: string): Promise<readonly number[]>;
+  countPublished(topic: string): Promise<readonly number[]>;
 
   /** Returns the number of messages, over all partitions, that the group has not committed. */
   lag(topic: string, group: string): Promise<number>;

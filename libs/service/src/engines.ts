@@ -3,7 +3,7 @@ import {
   EventStoreDbEventStore,
   type EventStoreDbOptions,
   type GrpcServerTls,
-  type GrpcTls,
+  type GrpcClientTls,
   KafkaMessageBroker,
   type KafkaOptions,
   type KafkaSasl,
@@ -43,7 +43,7 @@ export function openKafka(service: Service, options: KafkaOptions): KafkaMessage
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
   shutdown.add('message broker', () => broker.close());
-  service.watch('message broker', () => broker.check(SHIPMENT_EVENTS_TOPIC.name));
+  service.watch('message broker', () => broker.checkHealth(SHIPMENT_EVENTS_TOPIC.name));
   return broker;
 }
 
@@ -102,7 +102,7 @@ export function readSecretsKeySettings(read: ConfigReader): SecretsKeySettings {
  * Reads the TLS settings for calls to other services. Calls use TLS if a certificate authority is set. @throws
  * ConfigError
  */
-export function readClientTls(read: ConfigReader): { readonly tls?: GrpcTls } {
+export function readClientTls(read: ConfigReader): { readonly tls?: GrpcClientTls } {
   const ca = read.get('SERVICES_TLS_CA');
   const certificate = readCertificate(read);
   return ca === undefined ? {} : { tls: { ca, ...certificate } };

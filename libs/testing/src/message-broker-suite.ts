@@ -202,15 +202,15 @@ export function messageBrokerConformance(name: string, subject: MessageBrokerSub
     });
 
     it('reports the number of published messages of a topic, even after a restart', async () => {
-      const total = async () => (await broker.produced(topic)).reduce((sum, count) => sum + count, 0);
+      const total = async () => (await broker.countPublished(topic)).reduce((sum, count) => sum + count, 0);
       const before = await eventuallyWithin(total, subject);
       await broker.publish(topic, [message('a', 1), message('b', 2), message('c', 3)]);
-      const after = await broker.produced(topic);
+      const after = await broker.countPublished(topic);
       expect(await total()).toBe(before + 3);
       await broker.ensureTopics([{ name: `${topic}-other`, partitions: 1, retentionMs: DAY_MS }]);
       broker = await subject.reopen();
-      expect(await broker.produced(topic)).toEqual(after);
-      await expect(broker.produced(`${topic}-none`)).rejects.toThrow(Unavailable);
+      expect(await broker.countPublished(topic)).toEqual(after);
+      await expect(broker.countPublished(`${topic}-none`)).rejects.toThrow(Unavailable);
     });
 
     itIfSupported(subject.tooLarge !== undefined, 'this subject accepts messages of any size')(

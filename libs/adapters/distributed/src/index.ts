@@ -2,8 +2,8 @@ export { EventStoreDbEventStore } from './eventstoredb/eventstoredb-event-store.
 export type { EventStoreDbOptions } from './eventstoredb/node-client.ts';
 export { GrpcServiceChannel } from './grpc/grpc-service-channel.ts';
 export { GrpcServiceServer } from './grpc/grpc-service-server.ts';
-export type { GrpcServerTls, GrpcTls } from './grpc/grpc-options.ts';
-export { SHIPMENTS, WEBHOOKS, operationsOf } from './grpc/service-protos.ts';
+export type { GrpcServerTls, GrpcClientTls } from './grpc/grpc-options.ts';
+export { SHIPMENTS, WEBHOOKS_PROTO, listOperations } from './grpc/service-protos.ts';
 export { KafkaMessageBroker } from './kafka/kafka-message-broker.ts';
 export type { KafkaOptions, KafkaSasl } from './kafka/kafka-client.ts';
 export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';

@@ -5,18 +5,18 @@ import type { SqlValue } from './storage-threads.ts';
 const COLLECTION_NAME = /^[a-z0-9_.-]+$/;
 /** Lower case only, because SQLite's names are case-insensitive. */
 const FIELD_NAME = /^[a-z0-9_]+$/;
-export const ID = 'id';
+export const ID_FIELD = 'id';
 /**
  * Type tags of JSON values as SQL values, chosen so that equality and order match the port: absent is NULL, numbers and
  * strings are themselves, and other JSON types are one byte. SQLite sorts NULL < numbers < text < bytes.
  */
-const NULL = Uint8Array.of(0);
-const FALSE = Uint8Array.of(1);
-const TRUE = Uint8Array.of(2);
+const ENCODED_NULL = Uint8Array.of(0);
+const ENCODED_FALSE = Uint8Array.of(1);
+const ENCODED_TRUE = Uint8Array.of(2);
 /** Tag of objects and arrays: they exist, but equal nothing. */
-const OTHER_TYPE = Uint8Array.of(3);
+const ENCODED_OTHER_TYPE = Uint8Array.of(3);
 /** Placeholder for an absent field in an index key. It equals no value and lies outside every range. */
-const ABSENT_KEY = new Uint8Array(0);
+const ABSENT_VALUE_KEY = new Uint8Array(0);
 
 /**
  * Index of an array field: a table with one posting per array element of a document, in the order of the index's
@@ -54,15 +54,15 @@ export function createLayout(spec: CollectionSpec): CollectionLayout {
       if (!FIELD_NAME.test(field))
         throw new TypeError(`${spec.name}: ${field} is not a valid name of an index or field`);
     }
-    for (const field of fields) if (field !== ID && field !== arrayField) columns.add(field);
+    for (const field of fields) if (field !== ID_FIELD && field !== arrayField) columns.add(field);
     if (arrayField === undefined) continue;
     arrayFields.add(arrayField);
     arrays.push({
       index,
       table: `array:${spec.name}:${name}`,
       arrayField,
-      fields: fields.includes(ID) ? fields : [...fields, ID],
-      unique: index.unique === true && !fields.includes(ID),
+      fields: fields.includes(ID_FIELD) ? fields : [...fields, ID_FIELD],
+      unique: index.unique === true && !fields.includes(ID_FIELD),
     });
   }
   return { spec, table: `documents:${spec.name}`, columns: [...columns], arrayFields: [...arrayFields], arrays };
@@ -73,8 +73,8 @@ export function quoteName(name: string): string {
 }
 
 /** Returns the column of an indexed field. Prefixed, because a field can have a name such as `json` or `rowid`. */
-export function column(field: string): string {
-  return field === ID ? ID : quoteName(`f_${field}`);
+export function columnName(field: string): string {
+  return field === ID_FIELD ? ID_FIELD : quoteName(`f_${field}`);
 }
 
 /** Returns the quoted name of a scalar index. */
@@ -95,30 +95,30 @@ export function arrayValues(
 }
 
 /** Returns statements that create every table and index of the collection. */
-export function definition(layout: CollectionLayout): string[] {
+export function createTableStatements(layout: CollectionLayout): string[] {
   const { spec, table, columns } = layout;
   const own = [
-    `CREATE TABLE ${quoteName(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(column)]})`,
+    `CREATE TABLE ${quoteName(table)} (${['id TEXT PRIMARY KEY', 'json TEXT NOT NULL', ...columns.map(columnName)]})`,
   ];
   for (const { name, fields, arrayField, unique, only } of spec.indexes) {
     if (arrayField !== undefined) continue;
-    const which = only === undefined ? '' : ` WHERE ${column(only)} IS NOT NULL`;
+    const which = only === undefined ? '' : ` WHERE ${columnName(only)} IS NOT NULL`;
     own.push(
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoteName(table)} (${fields.map(column)})${which}`,
+      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${indexName(spec, name)} ON ${quoteName(table)} (${fields.map(columnName)})${which}`,
     );
   }
-  return [...own, ...layout.arrays.map(arrayDefinition)];
+  return [...own, ...layout.arrays.map(createArrayTableStatement)];
 }
 
 /** One tree in the order of the index's fields, so that each posting is written once and found by its whole key. */
-function arrayDefinition({ table, fields, unique }: ArrayTable): string {
-  const columns = fields.map(column);
-  const key = unique ? [...columns.filter((name) => name !== ID), 'apart'] : columns;
+function createArrayTableStatement({ table, fields, unique }: ArrayTable): string {
+  const columns = fields.map(columnName);
+  const key = unique ? [...columns.filter((name) => name !== ID_FIELD), 'apart'] : columns;
   const all = unique ? [...columns, 'apart'] : columns;
   return `CREATE TABLE ${quoteName(table)} (${all}, PRIMARY KEY (${key})) WITHOUT ROWID`;
 }
 
-export function removal({ table, arrays }: CollectionLayout): string[] {
+export function dropTableStatements({ table, arrays }: CollectionLayout): string[] {
   return [table, ...arrays.map((array) => array.table)].map((name) => `DROP TABLE ${quoteName(name)}`);
 }
 
@@ -126,14 +126,14 @@ export function removal({ table, arrays }: CollectionLayout): string[] {
  * Returns the name of the unique index in an error message of SQLite.
  * @param message `UNIQUE constraint failed: documents:keys.f_hash, documents:keys.f_kind`
  */
-export function violatedIndex({ spec, table }: CollectionLayout, message: string): string {
+export function findViolatedIndex({ spec, table }: CollectionLayout, message: string): string {
   for (const { name, fields, arrayField, unique } of spec.indexes) {
     const owner = arrayField === undefined ? table : `array:${spec.name}:${name}`;
-    const key = fields.map((field) => (field === ID ? ID : `f_${field}`));
+    const key = fields.map((field) => (field === ID_FIELD ? ID_FIELD : `f_${field}`));
     if (arrayField !== undefined) key.push('apart');
     if (unique && message.endsWith(`: ${key.map((each) => `${owner}.${each}`).join(', ')}`)) return name;
   }
-  return ID;
+  return ID_FIELD;
 }
 
 /** Parts of a document from which postings are built. */
@@ -161,28 +161,28 @@ export class ArrayPostings {
     this.table = table;
     this.array = layout.arrayFields.indexOf(table.arrayField);
     this.sources = table.fields.map((field) => {
-      if (field === ID) return -1;
+      if (field === ID_FIELD) return -1;
       return field === table.arrayField ? -2 : layout.columns.indexOf(field);
     });
-    const columns = [...table.fields.map(column), ...(table.unique ? ['apart'] : [])];
+    const columns = [...table.fields.map(columnName), ...(table.unique ? ['apart'] : [])];
     const name = quoteName(table.table);
     this.addText = `INSERT INTO ${name} (${columns}) VALUES (${columns.map(() => '?')})`;
     this.removeText = `DELETE FROM ${name} WHERE ${columns.map((each) => `${each} = ?`).join(' AND ')}`;
   }
 
   add(document: IndexedValues): void {
-    for (const element of this.elements(document)) this.run(this.addText, document, element);
+    for (const element of this.encodeElements(document)) this.run(this.addText, document, element);
   }
 
   remove(document: IndexedValues): void {
-    for (const element of this.elements(document)) this.run(this.removeText, document, element);
+    for (const element of this.encodeElements(document)) this.run(this.removeText, document, element);
   }
 
-  change(before: IndexedValues, after: IndexedValues): void {
+  updatePostings(before: IndexedValues, after: IndexedValues): void {
     const moved = this.sources.some((from) => from >= 0 && !isSameValue(before.columns[from], after.columns[from]));
     if (!moved && before.arrays[this.array] === after.arrays[this.array]) return;
-    const old = this.elements(before);
-    const now = this.elements(after);
+    const old = this.encodeElements(before);
+    const now = this.encodeElements(after);
     // Removed postings first, because added ones may reuse their keys.
     for (const element of old) if (moved || !now.has(element)) this.run(this.removeText, before, element);
     for (const element of now) if (moved || !old.has(element)) this.run(this.addText, after, element);
@@ -194,14 +194,14 @@ export class ArrayPostings {
       if (from === -1) return id;
       const value = from === -2 ? element : (columns[from] ?? null);
       lacks ||= value === null;
-      return value ?? ABSENT_KEY;
+      return value ?? ABSENT_VALUE_KEY;
     });
     if (this.table.unique) values.push(lacks ? id : '');
     this.database.run(text, values);
   }
 
   /** Equal elements have one posting. A field that is not an array is treated as one element. */
-  private elements({ arrays }: IndexedValues): ReadonlySet<SqlValue> {
+  private encodeElements({ arrays }: IndexedValues): ReadonlySet<SqlValue> {
     const json = arrays[this.array] ?? null;
     if (json === null) return new Set();
     const value: unknown = JSON.parse(json);
@@ -213,9 +213,9 @@ export function encodeValue(value: unknown): SqlValue {
   if (value === undefined) return null;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'boolean') return value ? TRUE : FALSE;
+  if (typeof value === 'boolean') return value ? ENCODED_TRUE : ENCODED_FALSE;
   // JSON encodes non-finite numbers as null.
-  return value === null || typeof value === 'number' ? NULL : OTHER_TYPE;
+  return value === null || typeof value === 'number' ? ENCODED_NULL : ENCODED_OTHER_TYPE;
 }
 
 /** SQL expression of the encoding, from a JSON value and its type as returned by SQLite's functions. */
@@ -225,16 +225,16 @@ export function encodeJsonSql(type: string, value: string): string {
 }
 
 /** Returns SQL literals that bound all values of the type of `value`: inclusive from, exclusive below. */
-export function typeBounds(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
+export function findTypeBounds(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
   if (typeof value === 'number') return { from: undefined, below: `''` };
   if (typeof value === 'string') return { from: `''`, below: `x''` };
-  return value === NULL ? { from: `x'00'`, below: `x'01'` } : { from: `x'01'`, below: `x'03'` };
+  return value === ENCODED_NULL ? { from: `x'00'`, below: `x'01'` } : { from: `x'01'`, below: `x'03'` };
 }
 
 export function decodeValue(value: SqlValue | undefined): Scalar {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'object') return value;
-  return value[0] === FALSE[0] || value[0] === TRUE[0] ? value[0] === TRUE[0] : null;
+  return value[0] === ENCODED_FALSE[0] || value[0] === ENCODED_TRUE[0] ? value[0] === ENCODED_TRUE[0] : null;
 }
 
 export function isSameValue(one: SqlValue | undefined, other: SqlValue | undefined): boolean {

@@ -52,7 +52,7 @@ export function lockDataFolder(folder: string): DataFolder {
   makeFolder(folder);
   const storage = join(folder, 'storage.db');
   const lockFile = join(folder, 'lock');
-  createPrivate(lockFile);
+  createPrivateFile(lockFile);
   const lock = new DatabaseSync(lockFile, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -61,7 +61,7 @@ export function lockDataFolder(folder: string): DataFolder {
     const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY;
     throw isHeld ? new DataFolderInUse(folder) : new Unavailable('storage', errorMessage(error));
   }
-  createPrivate(storage);
+  createPrivateFile(storage);
   return { storage, unlock: () => lock.close() };
 }
 
@@ -94,7 +94,7 @@ function syncFolder(folder: string): void {
  * SQLite creates its other files with the mode of the database file. An existing file is not opened, because closing it
  * would release the process's locks on it (POSIX).
  */
-function createPrivate(file: string): void {
+function createPrivateFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {

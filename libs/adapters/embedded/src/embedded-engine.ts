@@ -12,10 +12,10 @@ import {
 } from '@tracking/ports';
 import { DataFolderDamaged, DataFolderTooNew, lockDataFolder, type DataFolder } from './data-folder.ts';
 import { InProcessLeases } from './in-process-leases.ts';
-import { LiveTail, type TailLimits } from './live-tail.ts';
+import { LiveTail, type LiveTailLimits } from './live-tail.ts';
 import { MemoryQuota } from './memory-quota.ts';
 import { openForReading } from './sqlite-database.ts';
-import { DamagedStorage, NewerSchema } from './storage-file.ts';
+import { DamagedStorageError, NewerSchemaError } from './storage-file.ts';
 import { SqliteDocumentStore } from './sqlite-document-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
 import { SqliteMessageBroker } from './sqlite-message-broker.ts';
@@ -33,7 +33,7 @@ export interface EmbeddedLimits {
    * Limits of the newest events, and separately messages, in memory for live readers. Default to 2,000 items and 8 M
    * characters each.
    */
-  readonly live?: Partial<TailLimits>;
+  readonly live?: Partial<LiveTailLimits>;
   /** Maximum bytes of data and metadata of one append. Defaults to `MAX_APPEND_BYTES`. */
   readonly appendBytes?: number;
   /**
@@ -133,7 +133,7 @@ async function openWriter(
     return await SqliteWriter.open(folder.storage, options);
   } catch (error) {
     folder.unlock();
-    if (error instanceof NewerSchema) throw new DataFolderTooNew(dataDir, error.message);
-    throw error instanceof DamagedStorage ? new DataFolderDamaged(dataDir, error.message) : error;
+    if (error instanceof NewerSchemaError) throw new DataFolderTooNew(dataDir, error.message);
+    throw error instanceof DamagedStorageError ? new DataFolderDamaged(dataDir, error.message) : error;
   }
 }

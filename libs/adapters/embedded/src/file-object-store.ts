@@ -13,7 +13,7 @@ import {
 
 const ENGINE = 'object store';
 /** Name suffix of incomplete files. Ids contain no dot. */
-const PART_SUFFIX = '.part';
+const UNFINISHED_FILE_SUFFIX = '.part';
 
 /**
  * Stores objects as files of one folder that only this process uses, named by their ids. An object is written under a
@@ -47,7 +47,7 @@ export class FileObjectStore implements ObjectStore {
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     const whole = this.file(id);
-    const part = whole + PART_SUFFIX;
+    const part = whole + UNFINISHED_FILE_SUFFIX;
     if (this.beingStored.has(id)) throw new ObjectExists(id);
     this.beingStored.add(id);
     try {
@@ -80,15 +80,15 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
-    for await (const { name, at } of this.files((each) => OBJECT_ID_PATTERN.test(each))) {
+    for await (const { name, at } of this.listFiles((each) => OBJECT_ID_PATTERN.test(each))) {
       if (at < before && (from === undefined || at >= from)) yield name;
     }
   }
 
   async removeUnfinished(before: Date): Promise<void> {
     const isPart = (name: string) =>
-      name.endsWith(PART_SUFFIX) && !this.beingStored.has(name.slice(0, -PART_SUFFIX.length));
-    for await (const { name, at } of this.files(isPart)) {
+      name.endsWith(UNFINISHED_FILE_SUFFIX) && !this.beingStored.has(name.slice(0, -UNFINISHED_FILE_SUFFIX.length));
+    for await (const { name, at } of this.listFiles(isPart)) {
       // An upload of the same id started meanwhile and uses the file.
       if (at < before && isPart(name)) await withDiskErrors(rm(join(this.folder, name), { force: true }));
     }
@@ -100,7 +100,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   /** Lists files of the folder with a wanted name, and the time of their last write. */
-  private async *files(
+  private async *listFiles(
     isWanted: (name: string) => boolean,
   ): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
     const entries = await withDiskErrors(opendir(this.folder));
@@ -137,7 +137,7 @@ async function* read(file: string, start: number, end: number): AsyncGenerator<U
   try {
     yield* createReadStream(file, { start, end: end - 1 });
   } catch (error) {
-    throw unavailable(error);
+    throw createUnavailable(error);
   }
 }
 
@@ -151,11 +151,11 @@ function ignoreMissing(error: NodeJS.ErrnoException): undefined {
 
 async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    throw unavailable(error);
+    throw createUnavailable(error);
   });
 }
 
-function unavailable(error: unknown): Unavailable {
+function createUnavailable(error: unknown): Unavailable {
   return new Unavailable(ENGINE, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
 }
 

@@ -2,18 +2,18 @@ import type { Bounds, FilterCondition, Filter, Scalar } from '@tracking/ports';
 import {
   type ArrayTable,
   type CollectionLayout,
-  column,
+  columnName,
   encodeJsonSql,
   encodeValue,
-  ID,
+  ID_FIELD,
   quoteName,
-  typeBounds,
+  findTypeBounds,
 } from './collection-layout.ts';
-import type { Sql, SqlValue } from './storage-threads.ts';
+import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
-const FIELD_PATTERN = /^[A-Za-z0-9_]+$/;
+const FIELD_NAME_PATTERN = /^[A-Za-z0-9_]+$/;
 /** Key part of an absent field in a posting. In a document's row the field is NULL. */
-const ABSENT_KEY_SQL = `x''`;
+const ABSENT_VALUE_KEY_SQL = `x''`;
 
 /** Builder of SQL text, with the values of its `?` in order. */
 export class SqlBuilder {
@@ -31,7 +31,7 @@ export class SqlBuilder {
 }
 
 /** Adds conditions for the document in the row `d`. Every statement with a filter uses this table alias. */
-export function filterSql(layout: CollectionLayout, filter: Filter): Sql {
+export function filterSql(layout: CollectionLayout, filter: Filter): SqlStatement {
   const sql = new SqlBuilder();
   addFilter(sql, layout, filter);
   return sql;
@@ -41,24 +41,25 @@ export function filterSql(layout: CollectionLayout, filter: Filter): Sql {
 export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
   sql.add('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
-    if (!FIELD_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
+    if (!FIELD_NAME_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
     sql.add(' AND ');
-    const array = arrayOf(layout, field, postings);
+    const array = findArrayTable(layout, field, postings);
     if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
-    else if (field === ID || layout.columns.includes(field)) addCondition(sql, `d.${column(field)}`, condition);
+    else if (field === ID_FIELD || layout.columns.includes(field))
+      addCondition(sql, `d.${columnName(field)}`, condition);
     else addJsonCondition(sql, field, condition);
   }
 }
 
 /** Index that shows if a document has an element. */
-function arrayOf({ arrays }: CollectionLayout, field: string, postings?: ArrayTable): ArrayTable | undefined {
+function findArrayTable({ arrays }: CollectionLayout, field: string, postings?: ArrayTable): ArrayTable | undefined {
   if (postings?.arrayField === field) return postings;
   return arrays.find(({ arrayField }) => arrayField === field);
 }
 
 /** Adds a condition on the postings in the table `a`. */
 export function addPostingCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
-  addCondition(sql, `a.${column(field)}`, condition, ABSENT_KEY_SQL);
+  addCondition(sql, `a.${columnName(field)}`, condition, ABSENT_VALUE_KEY_SQL);
 }
 
 /** @param absent key of an absent field */
@@ -89,8 +90,8 @@ function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): 
     if (value === undefined) return;
     const encoded = encodeValue(value);
     sql.add(` AND ${key} ${comparison} ?`, encoded);
-    if (counterparts.some((other) => other !== undefined && typeOf(other) === typeOf(value))) return;
-    const { from, below } = typeBounds(encoded);
+    if (counterparts.some((other) => other !== undefined && jsonTypeName(other) === jsonTypeName(value))) return;
+    const { from, below } = findTypeBounds(encoded);
     if (comparison.startsWith('>')) sql.add(` AND ${ofType} < ${below}`);
     else if (from !== undefined) sql.add(` AND ${ofType} >= ${from}`);
   };
@@ -102,7 +103,7 @@ function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: Bounds): 
   sql.add(')');
 }
 
-function typeOf(value: Scalar): string {
+function jsonTypeName(value: Scalar): string {
   return value === null ? 'null' : typeof value;
 }
 
@@ -128,12 +129,14 @@ function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: Filt
 function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
   // The unary `+` keeps the planner from starting a join at this table.
   sql.add(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
-  addCondition(sql, `e.${column(array.arrayField)}`, condition);
+  addCondition(sql, `e.${columnName(array.arrayField)}`, condition);
   for (const field of array.fields) {
     if (field === array.arrayField) continue;
-    const name = column(field);
+    const name = columnName(field);
     const known = isLeading ? `a.${name}` : `d.${name}`;
-    sql.add(` AND e.${name} = ${isLeading || field === ID ? known : `ifnull(${known}, ${ABSENT_KEY_SQL})`}`);
+    sql.add(
+      ` AND e.${name} = ${isLeading || field === ID_FIELD ? known : `ifnull(${known}, ${ABSENT_VALUE_KEY_SQL})`}`,
+    );
   }
   sql.add(')');
 }
@@ -144,18 +147,18 @@ function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condit
  */
 function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   const path = `'$.${field}'`;
-  if (isScalar(condition)) addWithin(sql, path, condition);
+  if (isScalar(condition)) addElementCondition(sql, path, condition);
   else if ('exists' in condition) sql.add(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
   else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addJsonCondition(sql, field, one);
-  else if ('ne' in condition) addWithin(sql.add('NOT '), path, condition.ne);
-  else addWithin(sql, path, condition);
+  else if ('ne' in condition) addElementCondition(sql.add('NOT '), path, condition.ne);
+  else addElementCondition(sql, path, condition);
 }
 
 /**
  * Arrays are checked separately, because the engine parses a document once for all scalar fields, but again for each
  * array.
  */
-function addWithin(sql: SqlBuilder, path: string, condition: FilterCondition): void {
+function addElementCondition(sql: SqlBuilder, path: string, condition: FilterCondition): void {
   sql.add(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
   sql.add(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
   addCondition(sql, `(${encodeJsonSql('e.type', 'e.value')})`, condition);
@@ -164,9 +167,9 @@ function addWithin(sql: SqlBuilder, path: string, condition: FilterCondition): v
   sql.add(') IS TRUE END)');
 }
 
-export function documentKey(layout: CollectionLayout, field: string): string {
-  if (field === ID || layout.columns.includes(field)) return `d.${column(field)}`;
-  if (!FIELD_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
+export function documentKeySql(layout: CollectionLayout, field: string): string {
+  if (field === ID_FIELD || layout.columns.includes(field)) return `d.${columnName(field)}`;
+  if (!FIELD_NAME_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
   return `json_extract(d.json, '$.${field}')`;
 }
 

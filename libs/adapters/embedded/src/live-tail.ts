@@ -1,11 +1,11 @@
-export interface TailLimits {
+export interface LiveTailLimits {
   /** Minimum number of newest items kept, unless they are large; up to twice as many are kept. */
   readonly items: number;
   /** Total characters of the kept texts; up to twice as many are kept. */
   readonly characters: number;
 }
 
-interface TailItem<T> {
+interface LiveTailItem<T> {
   readonly item: T;
   readonly characters: number;
 }
@@ -14,7 +14,7 @@ interface TailItem<T> {
  * Keeps the newest items of a log without position gaps in memory, so that readers near the end need not read the file.
  */
 export class LiveTail<T> {
-  private entries: TailItem<T>[] = [];
+  private entries: LiveTailItem<T>[] = [];
   private characters = 0;
   /** Notifies waiting readers of new items, or of a reason to check again. */
   readonly signal = new ChangeSignal();
@@ -22,7 +22,7 @@ export class LiveTail<T> {
   /** @param head position of the last stored item */
   constructor(
     private head: number,
-    private readonly limits: TailLimits,
+    private readonly limits: LiveTailLimits,
   ) {}
 
   get last(): number {
@@ -30,7 +30,7 @@ export class LiveTail<T> {
   }
 
   /** Adds items at the positions after the last one. */
-  push(entries: readonly TailItem<T>[]): void {
+  push(entries: readonly LiveTailItem<T>[]): void {
     for (const entry of entries) {
       this.entries.push(entry);
       this.characters += entry.characters;

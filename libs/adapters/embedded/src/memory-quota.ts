@@ -4,10 +4,10 @@ import { Unavailable, type Clock, type Quota, type QuotaDecision } from '@tracki
  * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
  * minute apart could count as a minute apart.
  */
-const BUCKETS = 61;
+const BUCKET_COUNT = 61;
 
 /** Admitted requests of one key. */
-interface RequestCounts {
+interface RequestCountsBySecond {
   /** Counts by epoch second modulo `BUCKETS`. */
   readonly counts: Uint32Array;
   /** Epoch second of the newest bucket. */
@@ -17,7 +17,7 @@ interface RequestCounts {
 
 /** Request quotas of a single process. */
 export class MemoryQuota implements Quota {
-  private readonly keys = new Map<string, RequestCounts>();
+  private readonly keys = new Map<string, RequestCountsBySecond>();
   private sweptAt = 0;
   private closed = false;
 
@@ -29,19 +29,20 @@ export class MemoryQuota implements Quota {
     const now = Math.floor(milliseconds / 1_000);
     this.sweep(now);
     let taken = this.keys.get(key);
-    if (taken === undefined) this.keys.set(key, (taken = { counts: new Uint32Array(BUCKETS), newest: now, total: 0 }));
-    advanceTo(taken, now);
+    if (taken === undefined)
+      this.keys.set(key, (taken = { counts: new Uint32Array(BUCKET_COUNT), newest: now, total: 0 }));
+    advanceCounts(taken, now);
     const admitted = taken.total < limit;
     if (admitted) {
-      taken.counts[now % BUCKETS] = (taken.counts[now % BUCKETS] ?? 0) + 1;
+      taken.counts[now % BUCKET_COUNT] = (taken.counts[now % BUCKET_COUNT] ?? 0) + 1;
       taken.total += 1;
     }
     return Promise.resolve({
       admitted,
       limit,
       remaining: Math.max(0, limit - taken.total),
-      resetAt: secondBelow(taken, 0) ?? now,
-      retryAfter: admitted ? 0 : Math.ceil((secondBelow(taken, limit - 1) ?? now) - milliseconds / 1_000),
+      resetAt: findSecondBelow(taken, 0) ?? now,
+      retryAfter: admitted ? 0 : Math.ceil((findSecondBelow(taken, limit - 1) ?? now) - milliseconds / 1_000),
     });
   }
 
@@ -55,33 +56,33 @@ export class MemoryQuota implements Quota {
   private sweep(now: number): void {
     if (Math.abs(now - this.sweptAt) < 60) return;
     this.sweptAt = now;
-    for (const [key, taken] of this.keys) if (now - taken.newest >= BUCKETS) this.keys.delete(key);
+    for (const [key, taken] of this.keys) if (now - taken.newest >= BUCKET_COUNT) this.keys.delete(key);
   }
 }
 
 /** Makes `now` the newest bucket and clears buckets older than a minute. */
-function advanceTo(taken: RequestCounts, now: number): void {
+function advanceCounts(taken: RequestCountsBySecond, now: number): void {
   if (now < taken.newest) handleClockSetBack(taken, now);
-  for (let second = Math.max(taken.newest + 1, now - BUCKETS + 1); second <= now; second += 1) {
-    taken.total -= taken.counts[second % BUCKETS] ?? 0;
-    taken.counts[second % BUCKETS] = 0;
+  for (let second = Math.max(taken.newest + 1, now - BUCKET_COUNT + 1); second <= now; second += 1) {
+    taken.total -= taken.counts[second % BUCKET_COUNT] ?? 0;
+    taken.counts[second % BUCKET_COUNT] = 0;
   }
   taken.newest = now;
 }
 
 /** After the clock was set back, all counted requests count as admitted now, for at most a minute. */
-function handleClockSetBack(taken: RequestCounts, now: number): void {
+function handleClockSetBack(taken: RequestCountsBySecond, now: number): void {
   taken.counts.fill(0);
-  taken.counts[now % BUCKETS] = taken.total;
+  taken.counts[now % BUCKET_COUNT] = taken.total;
   taken.newest = now;
 }
 
 /** Returns the epoch second from which at most `most` requests count if none is added. */
-function secondBelow(taken: RequestCounts, most: number): number | undefined {
+function findSecondBelow(taken: RequestCountsBySecond, most: number): number | undefined {
   let left = taken.total;
-  for (let second = taken.newest - BUCKETS + 1; second <= taken.newest && left > most; second += 1) {
-    left -= taken.counts[((second % BUCKETS) + BUCKETS) % BUCKETS] ?? 0;
-    if (left <= most) return second + BUCKETS;
+  for (let second = taken.newest - BUCKET_COUNT + 1; second <= taken.newest && left > most; second += 1) {
+    left -= taken.counts[((second % BUCKET_COUNT) + BUCKET_COUNT) % BUCKET_COUNT] ?? 0;
+    if (left <= most) return second + BUCKET_COUNT;
   }
   return undefined;
 }

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Query } from '@tracking/ports';
-import { definition, createLayout } from './collection-layout.ts';
+import { createTableStatements, createLayout } from './collection-layout.ts';
 import { countSql, findSql, scanSql } from './query-sql.ts';
-import type { Sql } from './storage-threads.ts';
+import type { SqlStatement } from './storage-threads.ts';
 
 const LAYOUT = createLayout({
   name: 'things',
@@ -50,7 +50,7 @@ const both = { all: ['w', 'v'] };
 const beginning = { gte: 'w', lt: 'x' };
 
 /** Kind of statement, its text, and the complete plan of SQLite. */
-const STEPS: readonly [string, Sql, readonly string[]][] = [
+const STEPS: readonly [string, SqlStatement, readonly string[]][] = [
   [
     'those with several elements, in the order of the index',
     findSql(LAYOUT, { filter: { owner: 'o', words: both }, sort: newestFirst, limit: 50 }),
@@ -108,9 +108,9 @@ function stretch(index: string) {
   return { index, sort: newestFirst, limit: 50, visit: 500 };
 }
 
-function stepsOf({ text, values }: Sql): string[] {
+function stepsOf({ text, values }: SqlStatement): string[] {
   const database = new DatabaseSync(':memory:');
-  for (const statement of definition(LAYOUT)) database.exec(statement);
+  for (const statement of createTableStatements(LAYOUT)) database.exec(statement);
   const plan = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
   database.close();
   return plan.map(({ detail }) => detail);

@@ -2,25 +2,25 @@ import type { Bounds, CountOptions, Filter, FilterCondition, Query, Scalar, Scan
 import {
   type ArrayTable,
   type CollectionLayout,
-  column,
+  columnName,
   encodeValue,
-  ID,
+  ID_FIELD,
   indexName,
   quoteName,
-  typeBounds,
+  findTypeBounds,
 } from './collection-layout.ts';
-import { addFilter, addPostingCondition, documentKey, isScalar, SqlBuilder } from './filter-sql.ts';
+import { addFilter, addPostingCondition, documentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
 import { LIMIT_SQL } from './sqlite-database.ts';
-import type { Sql, SqlValue } from './storage-threads.ts';
+import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
 /** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
 const MAX_POINT_DOCUMENTS = 10;
 /** Maximum number of documents if they are adjacent in an index. */
 const MAX_ADJACENT_DOCUMENTS = 50;
 
-export function findSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): Sql {
-  const path = accessPathOf(layout, filter, index);
-  const sortKeys = sort?.fields.map((field) => sortKey(layout, field, path)) ?? [];
+export function findSql(layout: CollectionLayout, { filter, sort, after, limit, index }: Query): SqlStatement {
+  const path = chooseAccessPath(layout, filter, index);
+  const sortKeys = sort?.fields.map((field) => sortKeySql(layout, field, path)) ?? [];
   const sql = new SqlBuilder(after && sortKeys[0]);
   sql.add('SELECT d.json');
   addMatching(sql, layout, filter, path);
@@ -32,10 +32,10 @@ export function findSql(layout: CollectionLayout, { filter, sort, after, limit, 
   return sql.add(` ${LIMIT_SQL}`, limit);
 }
 
-export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): Sql {
+export function countSql(layout: CollectionLayout, filter: Filter, { atMost, index }: CountOptions = {}): SqlStatement {
   const sql = new SqlBuilder();
   sql.add('SELECT count(*) FROM (SELECT 1');
-  addMatching(sql, layout, filter, { ...accessPathOf(layout, filter, index), isCounted: true });
+  addMatching(sql, layout, filter, { ...chooseAccessPath(layout, filter, index), isCounted: true });
   if (atMost !== undefined) sql.add(` ${LIMIT_SQL}`, atMost);
   return sql.add(')');
 }
@@ -47,7 +47,7 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
     if (condition === undefined) return false;
     return isScalar(condition) || ('in' in condition && condition.in.length <= MAX_POINT_DOCUMENTS);
   };
-  if (pinned(ID)) return true;
+  if (pinned(ID_FIELD)) return true;
   const unsorted = sort === undefined;
   const fields = Object.keys(filter);
   return spec.indexes.some((index) => {
@@ -77,34 +77,34 @@ interface AccessPath {
  * Chooses the named index; otherwise the array index with the most fields compared by value, unless the filter names
  * documents.
  */
-function accessPathOf(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
-  const array = index === undefined ? chooseArrayIndex(layout, filter) : arrayNamed(layout, index);
+function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
+  const array = index === undefined ? chooseArrayIndex(layout, filter) : findArrayTableByIndex(layout, index);
   if (array === undefined) {
     return { repeats: false, hint: index === undefined ? '' : ` INDEXED BY ${indexName(layout.spec, index)}` };
   }
-  const lead = leadingCondition(filter[array.arrayField]);
+  const lead = findLeadingCondition(filter[array.arrayField]);
   if (lead === undefined)
     throw new TypeError(`${array.index.name}: the filter has no condition on ${array.arrayField}`);
   return { postings: array, repeats: !isScalar(lead), hint: '' };
 }
 
-function arrayNamed({ spec, arrays }: CollectionLayout, name: string): ArrayTable | undefined {
+function findArrayTableByIndex({ spec, arrays }: CollectionLayout, name: string): ArrayTable | undefined {
   if (!spec.indexes.some((index) => index.name === name)) throw new TypeError(`${spec.name} has no index ${name}`);
   return arrays.find(({ index }) => index.name === name);
 }
 
 function chooseArrayIndex({ arrays }: CollectionLayout, filter: Filter): ArrayTable | undefined {
-  const id = filter[ID];
+  const id = filter[ID_FIELD];
   if (id !== undefined && (isScalar(id) || 'in' in id)) return undefined;
   const pinned = ({ fields }: ArrayTable) => fields.filter((name) => isScalar(filter[name])).length;
   const [array] = arrays
-    .filter(({ arrayField }) => leadingCondition(filter[arrayField]) !== undefined)
+    .filter(({ arrayField }) => findLeadingCondition(filter[arrayField]) !== undefined)
     .sort((one, other) => pinned(other) - pinned(one));
   return array;
 }
 
 /** Returns the elements by which an index can be searched; undefined for a negative condition. */
-function leadingCondition(condition: FilterCondition | undefined): FilterCondition | undefined {
+function findLeadingCondition(condition: FilterCondition | undefined): FilterCondition | undefined {
   if (condition === undefined || isScalar(condition)) return condition;
   if ('all' in condition) return condition.all[0];
   return 'exists' in condition || 'ne' in condition ? undefined : condition;
@@ -165,8 +165,10 @@ function addLeadingConditions(sql: SqlBuilder, led: Filter): void {
   for (const [field, condition] of Object.entries(led)) addPostingCondition(sql.add(' AND '), field, condition);
 }
 
-function sortKey(layout: CollectionLayout, field: string, { postings, repeats }: AccessPath): string {
-  return postings?.fields.includes(field) === true && !repeats ? `a.${column(field)}` : documentKey(layout, field);
+function sortKeySql(layout: CollectionLayout, field: string, { postings, repeats }: AccessPath): string {
+  return postings?.fields.includes(field) === true && !repeats
+    ? `a.${columnName(field)}`
+    : documentKeySql(layout, field);
 }
 
 /**
@@ -174,10 +176,10 @@ function sortKey(layout: CollectionLayout, field: string, { postings, repeats }:
  * The conditions are evaluated in the row and not in `WHERE`, because the engine would otherwise skip any number of
  * entries until enough match.
  */
-export function scanSql(layout: CollectionLayout, scan: Scan): Sql {
-  const array = arrayNamed(layout, scan.index);
+export function scanSql(layout: CollectionLayout, scan: Scan): SqlStatement {
+  const array = findArrayTableByIndex(layout, scan.index);
   const alias = array === undefined ? 'd' : 'a';
-  const key = (field: string) => `${alias}.${column(field)}`;
+  const key = (field: string) => `${alias}.${columnName(field)}`;
   const keys = scan.sort.fields.map(key);
   const parts =
     array === undefined ? { led: scan.filter, ofPosting: {}, ofDocument: {} } : splitFilter(scan.filter, array);
@@ -230,7 +232,7 @@ function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filt
 function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
   const [first = ''] = sort.fields;
   const [key = ''] = keys;
-  const { from, to } = toRange(toBounds(filter[first]));
+  const { from, to } = toRange(parseBounds(filter[first]));
   const add = (bound: Bound | undefined) => {
     if (bound !== undefined) sql.add(` AND ${key} ${bound.text}`, ...bound.values);
   };
@@ -241,19 +243,19 @@ function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, afte
 }
 
 /** A comparison operator and value, without the key. */
-type Bound = Sql;
+type Bound = SqlStatement;
 
 function toRange({ gt, gte, lt, lte }: Bounds): { readonly from?: Bound | undefined; readonly to?: Bound | undefined } {
-  const from = toBound('>=', gte) ?? toBound('>', gt);
-  const to = toBound('<=', lte) ?? toBound('<', lt);
+  const from = parseBound('>=', gte) ?? parseBound('>', gt);
+  const to = parseBound('<=', lte) ?? parseBound('<', lt);
   const [low, high] = [from?.values[0], to?.values[0]];
   return {
-    from: from ?? (high === undefined ? undefined : boundOfType('>=', typeBounds(high).from)),
-    to: to ?? (low === undefined ? undefined : boundOfType('<', typeBounds(low).below)),
+    from: from ?? (high === undefined ? undefined : boundOfType('>=', findTypeBounds(high).from)),
+    to: to ?? (low === undefined ? undefined : boundOfType('<', findTypeBounds(low).below)),
   };
 }
 
-function toBound(comparison: string, value: Scalar | undefined): Bound | undefined {
+function parseBound(comparison: string, value: Scalar | undefined): Bound | undefined {
   return value === undefined ? undefined : { text: `${comparison} ?`, values: [encodeValue(value)] };
 }
 
@@ -261,7 +263,7 @@ function boundOfType(comparison: string, literal: string | undefined): Bound | u
   return literal === undefined ? undefined : { text: `${comparison} ${literal}`, values: [] };
 }
 
-function toBounds(condition: Filter[string] | undefined): Bounds {
+function parseBounds(condition: Filter[string] | undefined): Bounds {
   if (condition === undefined) return {};
   if (isScalar(condition)) return { gte: condition, lte: condition };
   return 'in' in condition || 'ne' in condition || 'exists' in condition || 'all' in condition ? {} : condition;

@@ -61,20 +61,20 @@ export class Database {
   }
 
   /** Returns the first column of the first row; undefined without a row. */
-  value(text: string, values: readonly SqlValue[] = []): SqlValue | undefined {
-    return this.row(text, values)?.[0];
+  readValue(text: string, values: readonly SqlValue[] = []): SqlValue | undefined {
+    return this.readRow(text, values)?.[0];
   }
 
-  row(text: string, values: readonly SqlValue[] = []): readonly SqlValue[] | undefined {
+  readRow(text: string, values: readonly SqlValue[] = []): readonly SqlValue[] | undefined {
     return this.prepare(text).get(...values) as readonly SqlValue[] | undefined;
   }
 
-  rows(text: string, values: readonly SqlValue[] = []): readonly (readonly SqlValue[])[] {
+  readRows(text: string, values: readonly SqlValue[] = []): readonly (readonly SqlValue[])[] {
     return this.prepare(text).all(...values) as unknown as readonly (readonly SqlValue[])[];
   }
 
   /** Iterates over rows, so that the caller can stop early. */
-  each(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
+  iterateRows(text: string, values: readonly SqlValue[] = []): Iterable<readonly SqlValue[]> {
     return this.prepare(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
   }
 
@@ -85,50 +85,54 @@ export class Database {
 }
 
 /** Returns SQLite's extended result code; undefined for other errors. */
-function extendedCode(error: unknown): number | undefined {
+function extendedErrorCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown }).errcode;
   return typeof code === 'number' ? code : undefined;
 }
 
 /** Returns SQLite's primary result code; undefined for other errors. */
-function resultCode(error: unknown): number | undefined {
-  const code = extendedCode(error);
+function primaryErrorCode(error: unknown): number | undefined {
+  const code = extendedErrorCode(error);
   return code === undefined ? undefined : code & 0xff;
 }
 
 /** Returns true if a unique index refused the row. */
-export function isConstraint(error: unknown): boolean {
-  return resultCode(error) === SQLITE_CONSTRAINT;
+export function isConstraintError(error: unknown): boolean {
+  return primaryErrorCode(error) === SQLITE_CONSTRAINT;
 }
 
 /**
  * Returns true if the disk or a quota is full. The transaction had no effect and earlier data is safe. Writing
  * continues when space is available.
  */
-export function isDiskFull(error: unknown): boolean {
-  const code = extendedCode(error);
+export function isDiskFullError(error: unknown): boolean {
+  const code = extendedErrorCode(error);
   return code === SQLITE_FULL || code === SQLITE_IOERR_WRITE || code === SQLITE_IOERR_SHMSIZE;
 }
 
 /** Returns true if the file does not contain what SQLite wrote. */
-export function isMalformed(error: unknown): boolean {
-  return resultCode(error) === SQLITE_CORRUPT;
+export function isMalformedError(error: unknown): boolean {
+  return primaryErrorCode(error) === SQLITE_CORRUPT;
 }
 
 /** Returns true if the file does not start with SQLite's header. */
-export function isNoDatabase(error: unknown): boolean {
-  return resultCode(error) === SQLITE_NOTADB;
+export function isNoDatabaseError(error: unknown): boolean {
+  return primaryErrorCode(error) === SQLITE_NOTADB;
 }
 
 /**
  * Returns true if the file is no longer reliable. After a failed fsync the operating system may have dropped unwritten
  * data, so that a later fsync succeeds without it: this process must not acknowledge any further write.
  */
-export function isFatal(error: unknown): boolean {
-  return (resultCode(error) === SQLITE_IOERR && !isDiskFull(error)) || isMalformed(error) || isNoDatabase(error);
+export function isFatalError(error: unknown): boolean {
+  return (
+    (primaryErrorCode(error) === SQLITE_IOERR && !isDiskFullError(error)) ||
+    isMalformedError(error) ||
+    isNoDatabaseError(error)
+  );
 }
 
 export function errorMessage(error: unknown): string {
   const message = (error as { message?: unknown }).message?.toString() ?? String(error);
-  return isDiskFull(error) ? `the disk is full (${message})` : message;
+  return isDiskFullError(error) ? `the disk is full (${message})` : message;
 }

@@ -29,7 +29,7 @@ import { countSql, findSql, isPointQuery, scanSql } from './query-sql.ts';
 import { errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { type CommitClass, ENGINE } from './sqlite-writer.ts';
-import type { DocumentWrite, Sql } from './storage-threads.ts';
+import type { DocumentWrite, SqlStatement } from './storage-threads.ts';
 
 /** Share of time that a drop uses. Other writes use the rest. */
 const DROP_TIME_SHARE = 0.25;
@@ -58,7 +58,7 @@ export class SqliteDocumentStore implements DocumentStore {
   async collectionNames(prefix: string): Promise<readonly string[]> {
     this.throwIfClosed();
     const names = this.storage.database
-      .rows('SELECT name FROM collections ORDER BY name')
+      .readRows('SELECT name FROM collections ORDER BY name')
       .map(([name]) => String(name));
     return Promise.resolve(names.filter((name) => name.startsWith(prefix)));
   }
@@ -69,7 +69,7 @@ export class SqliteDocumentStore implements DocumentStore {
     const pace = new DutyCycle({ share: DROP_TIME_SHARE });
     const drop = () => {
       this.throwIfClosed();
-      this.storage.writer.admit();
+      this.storage.writer.throwIfNotWritable();
       return this.storage.writer.run({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
     };
     let more = await drop();
@@ -84,7 +84,7 @@ export class SqliteDocumentStore implements DocumentStore {
   private async open<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
     const { name, indexes } = spec;
     const collection = new SqliteCollection<T>(createLayout(spec), this.storage);
-    this.storage.writer.admit();
+    this.storage.writer.throwIfNotWritable();
     await this.storage.writer.run(
       { kind: 'define', spec: JSON.stringify({ name, indexes }) },
       1,
@@ -175,7 +175,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
-    this.storage.writer.admit();
+    this.storage.writer.throwIfNotWritable();
     const all = writes.map((write) => this.toDocumentWrite(write));
     const parts: Promise<{ readonly duplicate: string | null }>[] = [];
     for (let from = 0; from < all.length; from += WRITE_BATCH_SIZE) {
@@ -188,7 +188,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   async claim(query: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
-    this.storage.writer.admit();
+    this.storage.writer.throwIfNotWritable();
     const select = findSql(this.layout, { ...query, limit: 1 });
     const operation = { kind: 'claim', collection: this.layout.spec.name, select, set: JSON.stringify(set) } as const;
     return this.storage.writer.run(operation, 1, this.commitClass, (outcome) => {
@@ -230,7 +230,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   }
 
   private async writeDocument(write: DocumentWrite): Promise<boolean> {
-    this.storage.writer.admit();
+    this.storage.writer.throwIfNotWritable();
     const outcome = await this.write([write]);
     this.refuseDuplicate(outcome);
     return outcome.count === 1;
@@ -241,15 +241,15 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return this.storage.writer.run(operation, writes.length, this.commitClass, (outcome) => outcome);
   }
 
-  private readInCallingThread({ text, values }: Sql): T[] {
+  private readInCallingThread({ text, values }: SqlStatement): T[] {
     try {
-      return this.storage.database.rows(text, values).map(([json]) => JSON.parse(String(json)) as T);
+      return this.storage.database.readRows(text, values).map(([json]) => JSON.parse(String(json)) as T);
     } catch (error) {
       throw new Unavailable(ENGINE, errorMessage(error));
     }
   }
 
-  private async readInPool<R>(sql: Sql): Promise<readonly R[]> {
+  private async readInPool<R>(sql: SqlStatement): Promise<readonly R[]> {
     const { json } = await this.storage.readers.read({ kind: 'rows', sql });
     return JSON.parse(json) as R[];
   }

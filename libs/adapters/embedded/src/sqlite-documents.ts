@@ -3,25 +3,25 @@ import {
   ArrayPostings,
   arrayValues,
   type CollectionLayout,
-  column,
+  columnName,
   columnValues,
-  definition,
-  ID,
+  createTableStatements,
+  ID_FIELD,
   type IndexedValues,
   createLayout,
   quoteName,
-  removal,
+  dropTableStatements,
   isSameValue,
-  violatedIndex,
+  findViolatedIndex,
 } from './collection-layout.ts';
-import { type Database, isConstraint, LIMIT_SQL, errorMessage } from './sqlite-database.ts';
+import { type Database, isConstraintError, LIMIT_SQL, errorMessage } from './sqlite-database.ts';
 import type {
   ClaimOperation,
   ClaimOutcome,
   DocumentWrite,
   DoneOutcome,
-  DroppedOutcome,
-  Sql,
+  CollectionDroppedOutcome,
+  SqlStatement,
   SqlValue,
   WriteOperation,
   WriteOutcome,
@@ -31,7 +31,7 @@ import type {
 const DROP_SLICE_MS = 5;
 /** Documents can be large, so a batch is small to keep the transaction short. */
 const DELETE_BATCH_SIZE = 20;
-const NO_GUARD: Sql = { text: 'TRUE', values: [] };
+const ALWAYS_TRUE_SQL: SqlStatement = { text: 'TRUE', values: [] };
 
 /** Changes documents and collections in the writer thread. */
 export class SqliteDocuments {
@@ -40,22 +40,22 @@ export class SqliteDocuments {
 
   constructor(database: Database) {
     this.database = database;
-    this.reload();
+    this.reloadTables();
   }
 
   /** Call it after a rollback, which may have undone a collection. */
-  reload(): void {
+  reloadTables(): void {
     this.tables.clear();
-    for (const [name, spec] of this.database.rows('SELECT name, spec FROM collections')) {
+    for (const [name, spec] of this.database.readRows('SELECT name, spec FROM collections')) {
       this.tables.set(String(name), this.table(String(spec)));
     }
   }
 
   /** Creates the collection. If its indexes changed, rebuilds it with the existing documents. */
-  define(spec: string): DoneOutcome {
+  defineCollection(spec: string): DoneOutcome {
     const table = this.table(spec);
     const { name } = table.layout.spec;
-    const stored = this.database.value('SELECT spec FROM collections WHERE name = ?', [name]);
+    const stored = this.database.readValue('SELECT spec FROM collections WHERE name = ?', [name]);
     if (stored !== undefined && hasSameIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
     const duplicate = this.runAtomically(table, () => this.buildTables(table, spec));
     if (duplicate === null) this.tables.set(name, table);
@@ -66,11 +66,11 @@ export class SqliteDocuments {
    * Deletes documents for a short time, and drops the collection when it is empty, because dropping a full one takes as
    * long as it is large.
    */
-  drop(name: string): DroppedOutcome {
+  dropCollection(name: string): CollectionDroppedOutcome {
     const table = this.tables.get(name);
     if (table === undefined) return { kind: 'dropped', more: false };
     const end = performance.now() + DROP_SLICE_MS;
-    while (table.deleteSome(DELETE_BATCH_SIZE)) {
+    while (table.deleteBatch(DELETE_BATCH_SIZE)) {
       if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
     this.remove(table);
@@ -78,13 +78,13 @@ export class SqliteDocuments {
   }
 
   private remove({ layout }: DocumentTable): void {
-    for (const statement of removal(layout)) this.database.run(statement);
+    for (const statement of dropTableStatements(layout)) this.database.run(statement);
     this.database.run('DELETE FROM collections WHERE name = ?', [layout.spec.name]);
     this.tables.delete(layout.spec.name);
   }
 
   write({ collection, writes }: WriteOperation): WriteOutcome {
-    const table = this.existing(collection);
+    const table = this.requireTable(collection);
     let count = 0;
     let duplicate: string | null = null;
     for (const write of writes) {
@@ -97,11 +97,11 @@ export class SqliteDocuments {
   }
 
   claim({ collection, select, set }: ClaimOperation): ClaimOutcome {
-    const table = this.existing(collection);
-    const found = this.database.value(select.text, select.values);
+    const table = this.requireTable(collection);
+    const found = this.database.readValue(select.text, select.values);
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
     const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
-    const write = documentWrite(table, 'replace', document);
+    const write = createDocumentWrite(table, 'replace', document);
     const duplicate = this.writeAtomically(table, () => table.write(write));
     return { kind: 'claimed', json: duplicate === null ? write.json : null, duplicate };
   }
@@ -113,11 +113,11 @@ export class SqliteDocuments {
       this.database.run(`CREATE TEMP TABLE moved AS SELECT json FROM ${quoteName(before.layout.table)}`);
       this.remove(before);
     }
-    for (const statement of definition(table.layout)) this.database.run(statement);
+    for (const statement of createTableStatements(table.layout)) this.database.run(statement);
     this.database.run('INSERT INTO collections (name, spec) VALUES (?, ?)', [name, spec]);
     if (before === undefined) return;
-    for (const [json] of this.database.each('SELECT json FROM moved')) {
-      table.write(documentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
+    for (const [json] of this.database.iterateRows('SELECT json FROM moved')) {
+      table.write(createDocumentWrite(table, 'insert', JSON.parse(String(json)) as { id: string }));
     }
     this.database.run('DROP TABLE moved');
   }
@@ -132,8 +132,8 @@ export class SqliteDocuments {
       work();
       return null;
     } catch (error) {
-      if (!isConstraint(error)) throw error;
-      return violatedIndex(layout, errorMessage(error));
+      if (!isConstraintError(error)) throw error;
+      return findViolatedIndex(layout, errorMessage(error));
     }
   }
 
@@ -153,7 +153,7 @@ export class SqliteDocuments {
     return new DocumentTable(this.database, createLayout(JSON.parse(spec) as CollectionSpec));
   }
 
-  private existing(collection: string): DocumentTable {
+  private requireTable(collection: string): DocumentTable {
     const table = this.tables.get(collection);
     if (table === undefined) throw new Error(`collection ${collection} does not exist: it was dropped`);
     return table;
@@ -165,7 +165,11 @@ function hasSameIndexes(stored: string, { layout }: DocumentTable): boolean {
   return JSON.stringify(indexes) === JSON.stringify(layout.spec.indexes);
 }
 
-function documentWrite({ layout }: DocumentTable, mode: 'insert' | 'replace', document: { id: string }): DocumentWrite {
+function createDocumentWrite(
+  { layout }: DocumentTable,
+  mode: 'insert' | 'replace',
+  document: { id: string },
+): DocumentWrite {
   const { id } = document;
   const columns = columnValues(layout, { ...document });
   return {
@@ -198,13 +202,13 @@ export class DocumentTable {
     this.database = database;
     this.layout = layout;
     this.table = quoteName(layout.table);
-    this.columns = layout.columns.map(column);
+    this.columns = layout.columns.map(columnName);
     this.postings = layout.arrays.map((array) => new ArrayPostings(database, layout, array));
     this.storedText = [...this.columns, ...layout.arrayFields.map((field) => `d.json -> '$.${field}'`)]
       .map((each) => `, ${each}`)
       .join('');
     this.mayLeaveHalf = layout.arrays.length > 0 && layout.spec.indexes.some(({ unique }) => unique);
-    const names = [ID, 'json', ...this.columns];
+    const names = [ID_FIELD, 'json', ...this.columns];
     const values = names.map(() => '?');
     this.insertText = `INSERT INTO ${this.table} (${names}) VALUES (${values}) ON CONFLICT (id) DO NOTHING`;
   }
@@ -213,28 +217,28 @@ export class DocumentTable {
   write(write: DocumentWrite): boolean {
     const { mode, id, guard } = write;
     if (mode === 'insert') return this.insert(write);
-    const { text, values } = guard ?? NO_GUARD;
-    const stored = this.database.row(`SELECT (${text}), rowid${this.storedText} FROM ${this.table} AS d WHERE id = ?`, [
-      ...values,
-      id,
-    ]);
+    const { text, values } = guard ?? ALWAYS_TRUE_SQL;
+    const stored = this.database.readRow(
+      `SELECT (${text}), rowid${this.storedText} FROM ${this.table} AS d WHERE id = ?`,
+      [...values, id],
+    );
     if (stored === undefined) return mode === 'upsert' && this.insert(write);
     const [matches, row = null] = stored;
     if (matches !== 1) return false;
-    const before = this.indexed(id, stored.slice(2));
+    const before = this.toIndexedValues(id, stored.slice(2));
     if (mode === 'delete') {
       this.database.run(`DELETE FROM ${this.table} WHERE rowid = ?`, [row]);
       for (const postings of this.postings) postings.remove(before);
     } else {
       this.update(row, write, before.columns);
-      for (const postings of this.postings) postings.change(before, write);
+      for (const postings of this.postings) postings.updatePostings(before, write);
     }
     return true;
   }
 
   /** Deletes the oldest documents, at most `limit`. Returns false if there was none. */
-  deleteSome(limit: number): boolean {
-    const ids = this.database.rows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_SQL}`, [limit]);
+  deleteBatch(limit: number): boolean {
+    const ids = this.database.readRows(`SELECT id FROM ${this.table} ORDER BY rowid ${LIMIT_SQL}`, [limit]);
     for (const [id] of ids) {
       this.write({ mode: 'delete', id: String(id), json: '', columns: [], arrays: [], guard: null });
     }
@@ -253,7 +257,7 @@ export class DocumentTable {
   }
 
   /** @param stored values selected by `storedText` */
-  private indexed(id: string, stored: readonly SqlValue[]): IndexedValues {
+  private toIndexedValues(id: string, stored: readonly SqlValue[]): IndexedValues {
     const { length } = this.columns;
     return { id, columns: stored.slice(0, length), arrays: stored.slice(length) as (string | null)[] };
   }

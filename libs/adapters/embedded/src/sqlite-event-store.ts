@@ -57,9 +57,11 @@ export class SqliteEventStore implements EventStore {
     });
     if (bytes > this.options.appendBytes) throw new AppendTooLarge();
     const { writer } = this.storage;
-    writer.admit();
+    writer.throwIfNotWritable();
     const operation = { kind: 'append', stream, expected: expected === 'no_stream' ? -1 : expected, cells } as const;
-    return writer.run(operation, events.length, 'durable', (outcome) => this.appended(operation, events, outcome));
+    return writer.run(operation, events.length, 'durable', (outcome) =>
+      this.toAppendResult(operation, events, outcome),
+    );
   }
 
   async read(stream: string, range: { readonly from?: number; readonly to?: number } = {}): Promise<StoredEvent[]> {
@@ -67,7 +69,7 @@ export class SqliteEventStore implements EventStore {
     const to = range.to ?? Number.MAX_SAFE_INTEGER;
     let from = range.from ?? 0;
     for (;;) {
-      const rows = this.rows(READ_SQL, [stream, from, to]);
+      const rows = this.readRows(READ_SQL, [stream, from, to]);
       for (const [position, revision, id, type, data, metadata] of rows) {
         found.push({
           id: String(id),
@@ -86,7 +88,7 @@ export class SqliteEventStore implements EventStore {
   }
 
   async lastRevision(stream: string): Promise<number | undefined> {
-    const [last] = this.rows(LAST_REVISION_SQL, [stream]);
+    const [last] = this.readRows(LAST_REVISION_SQL, [stream]);
     return last === undefined ? undefined : Number(last[0]);
   }
 
@@ -100,7 +102,7 @@ export class SqliteEventStore implements EventStore {
       while (!stop.aborted) {
         const { changed } = this.tail.signal;
         const isLive = this.tail.covers(after);
-        const batch = isLive ? this.liveBatch(after, options) : await this.storedBatch(after, options, stop);
+        const batch = isLive ? this.readLiveBatch(after, options) : await this.readStoredBatch(after, options, stop);
         if (batch === undefined) return;
         const position = fromPosition(batch.position);
         if (position > after || isFirst) {
@@ -127,13 +129,13 @@ export class SqliteEventStore implements EventStore {
   }
 
   /** Runs in commit order, so that the tail has the events in the order of their positions. */
-  private appended(
+  private toAppendResult(
     { stream, expected, cells }: AppendOperation,
     events: readonly NewEvent[],
     outcome: AppendOutcome,
   ): AppendResult {
     if (outcome.kind === 'conflict') {
-      throw new VersionConflict(stream, toExpected(expected), toExpected(outcome.actual));
+      throw new VersionConflict(stream, toExpectedRevision(expected), toExpectedRevision(outcome.actual));
     }
     const { revision, position, repeated } = outcome;
     if (!repeated) {
@@ -153,23 +155,27 @@ export class SqliteEventStore implements EventStore {
     return { revision, position: toPosition(position) };
   }
 
-  private rows(sql: string, values: readonly (string | number)[]) {
+  private readRows(sql: string, values: readonly (string | number)[]) {
     this.throwIfClosed();
     try {
-      return this.storage.database.rows(sql, values);
+      return this.storage.database.readRows(sql, values);
     } catch (error) {
       throw new Unavailable(ENGINE, errorMessage(error));
     }
   }
 
-  private liveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions): EventBatch {
+  private readLiveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions): EventBatch {
     const isWanted = ({ stream }: StoredEvent) => streamPrefixes.some((prefix) => stream.startsWith(prefix));
     const { items, position } = this.tail.after(after, maxBatch, isWanted);
     return { events: items, position: toPosition(position), caughtUp: position >= this.tail.last };
   }
 
   /** Retries until a reader returns; undefined if stopped before. */
-  private storedBatch(after: number, options: CatchUpOptions, signal: AbortSignal): Promise<EventBatch | undefined> {
+  private readStoredBatch(
+    after: number,
+    options: CatchUpOptions,
+    signal: AbortSignal,
+  ): Promise<EventBatch | undefined> {
     const onFailure = (error: unknown) => {
       if (signal.aborted) return;
       this.options.countRetry('catching up');
@@ -199,7 +205,7 @@ export class SqliteEventStore implements EventStore {
   }
 }
 
-function toExpected(revision: number): ExpectedRevision {
+function toExpectedRevision(revision: number): ExpectedRevision {
   return revision < 0 ? 'no_stream' : revision;
 }
 

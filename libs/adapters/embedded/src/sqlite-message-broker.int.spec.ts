@@ -57,7 +57,7 @@ describe('the broker of a single process', () => {
     await engine.close();
 
     engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: recordingLogger(lines), metrics: noMetrics });
-    expect(await engine.messageBroker.produced('t')).toEqual([1]);
+    expect(await engine.messageBroker.countPublished('t')).toEqual([1]);
     const endAgain = consume(engine);
     await engine.messageBroker.publish('t', [{ key: 'a', value: '2', headers: {} }]);
     await eventually(() => expect(offsets).toEqual(['1', '2']));

@@ -12,7 +12,7 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { ChangeSignal, LiveTail, type TailLimits } from './live-tail.ts';
+import { ChangeSignal, LiveTail, type LiveTailLimits } from './live-tail.ts';
 import { LIMIT_SQL, errorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE } from './sqlite-writer.ts';
@@ -32,7 +32,7 @@ const FIRST_PAUSE_MS = 50;
 
 interface SqliteMessageBrokerOptions {
   /** Limits of the newest messages kept in memory. */
-  readonly live: TailLimits;
+  readonly live: LiveTailLimits;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
 }
@@ -62,16 +62,16 @@ export class SqliteMessageBroker implements MessageBroker {
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
     this.throwIfClosed();
-    this.storage.writer.admit();
+    this.storage.writer.throwIfNotWritable();
     await this.storage.writer.run({ kind: 'topics', topics }, topics.length, 'soon', () => undefined);
   }
 
   async publish(topic: string, messages: readonly Message[]): Promise<void> {
     this.throwIfClosed();
-    const { partitions } = this.topic(topic);
+    const { partitions } = this.findTopic(topic);
     if (messages.length === 0) return;
-    this.storage.writer.admit();
-    const placed = messages.map((message) => ({ ...message, partition: partitionOf(message.key, partitions) }));
+    this.storage.writer.throwIfNotWritable();
+    const placed = messages.map((message) => ({ ...message, partition: choosePartition(message.key, partitions) }));
     const cells = placed.flatMap(({ partition, key, value, headers }) => [
       partition,
       key,
@@ -99,26 +99,26 @@ export class SqliteMessageBroker implements MessageBroker {
 
   async consume({ topic, group: name, maxBatch = 500, signal }: ConsumeOptions, handler: BatchHandler): Promise<void> {
     this.throwIfClosed();
-    const spec = this.topic(topic);
+    const spec = this.findTopic(topic);
     const key = JSON.stringify([topic, name]);
     let group = this.groups.get(key);
     if (group === undefined) {
-      group = new ConsumerGroup(spec, this.log(topic, name), this.options);
+      group = new ConsumerGroup(spec, this.findTopicLog(topic, name), this.options);
       this.groups.set(key, group);
     }
     await group.join(handler, maxBatch, signal);
   }
 
   /** One sequence numbers the messages of all topics. */
-  async produced(topic: string): Promise<readonly number[]> {
+  async countPublished(topic: string): Promise<readonly number[]> {
     this.throwIfClosed();
-    this.topic(topic);
+    this.findTopic(topic);
     return [this.head()];
   }
 
   async lag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
-    const partitions = JSON.stringify([...Array(this.topic(topic).partitions).keys()]);
+    const partitions = JSON.stringify([...Array(this.findTopic(topic).partitions).keys()]);
     const sql = { text: LAG_SQL, values: [topic, group, partitions] };
     const { json } = await this.storage.readers.read({ kind: 'rows', sql });
     return (JSON.parse(json) as number[])[0] ?? 0;
@@ -133,7 +133,7 @@ export class SqliteMessageBroker implements MessageBroker {
   /** Deletes messages older than the retention of their topic. */
   async trim(now: number): Promise<void> {
     try {
-      for (const [name, count, retention] of this.storage.database.rows(TOPICS_SQL)) {
+      for (const [name, count, retention] of this.storage.database.readRows(TOPICS_SQL)) {
         for (let partition = 0; partition < Number(count); partition += 1) {
           await this.trimPartition(String(name), partition, now - Number(retention));
         }
@@ -159,10 +159,10 @@ export class SqliteMessageBroker implements MessageBroker {
     }
   }
 
-  private log(topic: string, group: string): TopicLog {
+  private findTopicLog(topic: string, group: string): TopicLog {
     const { writer, database } = this.storage;
     return {
-      committed: (partition) => Number(database.value(OFFSET_SQL, [group, topic, partition]) ?? 0),
+      committed: (partition) => Number(database.readValue(OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
         if (!this.tail.covers(after)) return this.readStored(topic, partition, after, limit);
         const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
@@ -177,7 +177,7 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   private readStored(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
-    const rows = this.storage.database.rows(READ_SQL, [topic, partition, after, limit]);
+    const rows = this.storage.database.readRows(READ_SQL, [topic, partition, after, limit]);
     return rows.map(([position, key, value, headers]) => ({
       topic,
       partition,
@@ -190,13 +190,13 @@ export class SqliteMessageBroker implements MessageBroker {
 
   /** Position of the last message of all topics. Positions are never reused. */
   private head(): number {
-    return Number(this.storage.database.value(HEAD_SQL));
+    return Number(this.storage.database.readValue(HEAD_SQL));
   }
 
-  private topic(name: string): TopicSpec {
+  private findTopic(name: string): TopicSpec {
     const known = this.topics.get(name);
     if (known) return known;
-    const row = this.storage.database.row('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
+    const row = this.storage.database.readRow('SELECT partitions, retention_ms FROM topics WHERE name = ?', [name]);
     if (row === undefined) throw new Unavailable(ENGINE, `topic ${name} does not exist`);
     const spec = { name, partitions: Number(row[0]), retentionMs: Number(row[1]) };
     this.topics.set(name, spec);
@@ -209,7 +209,7 @@ export class SqliteMessageBroker implements MessageBroker {
 }
 
 /** Distributes keys evenly, and equally after every start. */
-function partitionOf(key: string, partitions: number): number {
+function choosePartition(key: string, partitions: number): number {
   return partitions === 1 ? 0 : Number.parseInt(hash('sha1', key).slice(0, 8), 16) % partitions;
 }
 
@@ -222,7 +222,7 @@ interface TopicLog {
   commit(partition: number, position: number): void;
 }
 
-interface Member {
+interface ConsumerGroupMember {
   readonly handler: BatchHandler;
   readonly maxBatch: number;
   /** Aborts when another member may handle the batch, which never happens while the process runs. */
@@ -235,7 +235,7 @@ interface Member {
  * turn it is, so that a partition never moves during a batch.
  */
 class ConsumerGroup {
-  private readonly members: Member[] = [];
+  private readonly members: ConsumerGroupMember[] = [];
   private readonly closing = new AbortController();
   private loops: Promise<void>[] = [];
   /** Notified per partition of new messages or members. */
@@ -259,10 +259,10 @@ class ConsumerGroup {
 
   /** Takes part until the signal aborts or the group closes, and its current batches are finished. */
   async join(handler: BatchHandler, maxBatch: number, signal: AbortSignal): Promise<void> {
-    const member: Member = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
+    const member: ConsumerGroupMember = { handler, maxBatch, fenced: new AbortController().signal, inHand: new Set() };
     this.members.push(member);
     if (this.loops.length === 0) {
-      this.loops = this.signals.map((signal, partition) => this.takePart(partition, signal));
+      this.loops = this.signals.map((signal, partition) => this.consumePartition(partition, signal));
     }
     this.wake(this.signals.keys());
     const leaving = AbortSignal.any([signal, this.closing.signal]);
@@ -277,7 +277,7 @@ class ConsumerGroup {
     await Promise.all(this.loops);
   }
 
-  private async takePart(partition: number, changes: ChangeSignal): Promise<void> {
+  private async consumePartition(partition: number, changes: ChangeSignal): Promise<void> {
     // Starts at the stored position, then uses memory, because no other process handles this partition for the group.
     let handled: number | undefined;
     const handleNext = async () => {
@@ -300,7 +300,7 @@ class ConsumerGroup {
       const last = messages[messages.length - 1];
       if (member !== undefined && last !== undefined) {
         const next = Number(last.offset);
-        await this.handle(member, messages, () => this.log.commit(partition, next));
+        await this.handleMessages(member, messages, () => this.log.commit(partition, next));
         return next;
       }
       await changed;
@@ -308,7 +308,11 @@ class ConsumerGroup {
     return position;
   }
 
-  private async handle(member: Member, messages: readonly ReceivedMessage[], commit: () => void): Promise<void> {
+  private async handleMessages(
+    member: ConsumerGroupMember,
+    messages: readonly ReceivedMessage[],
+    commit: () => void,
+  ): Promise<void> {
     const handled = member.handler(messages, member.fenced).then(commit);
     const inHand = handled.catch(() => undefined);
     member.inHand.add(inHand);

@@ -11,7 +11,7 @@ interface PendingRead {
 }
 
 /** A thread that answers its requests in order. */
-interface Reader {
+interface ReaderThread {
   readonly worker: Worker;
   readonly pending: PendingRead[];
 }
@@ -21,7 +21,7 @@ interface Reader {
  * one. Without threads, the calling thread reads.
  */
 export class SqliteReaderPool {
-  private readonly readers: Reader[] = [];
+  private readonly readers: ReaderThread[] = [];
   private waiting = 0;
   private closed = false;
   private ownDatabase: Database | undefined;
@@ -82,7 +82,7 @@ export class SqliteReaderPool {
 
   private startReader(): void {
     const worker = startThread('sqlite-reader-worker', { file: this.file });
-    const reader: Reader = { worker, pending: [] };
+    const reader: ReaderThread = { worker, pending: [] };
     this.readers.push(reader);
     type Reply = { readonly answer: ReadAnswerByKind[ReadRequest['kind']] } | { readonly error: string };
     worker.on('message', (message: Reply) => {

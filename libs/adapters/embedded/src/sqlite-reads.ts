@@ -14,17 +14,17 @@ import type {
  * Limits of one request: events visited, characters of JSON returned, and characters that the caller parses at once.
  */
 const MAX_VISITED_EVENTS = 20_000;
-const MAX_CHARACTERS = 1_000_000;
-const PART_CHARACTERS = 250_000;
+const MAX_ANSWER_CHARACTERS = 1_000_000;
+const JSON_CHUNK_CHARACTERS = 250_000;
 
 /** Streams of a prefix: from the prefix to the last code point after it. */
 const LAST_CODE_POINT = '\u{10FFFF}';
 
-function events(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
-  const head = Number(database.value('SELECT max(position) FROM events') ?? 0);
+function readEvents(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
+  const head = Number(database.readValue('SELECT max(position) FROM events') ?? 0);
   const last = Math.min(after + MAX_VISITED_EVENTS, head);
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
-  const rows = database.each(
+  const rows = database.iterateRows(
     `SELECT position, stream, revision, id, type, data, metadata FROM events
      WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT_SQL}`,
     [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_CODE_POINT]), limit],
@@ -34,29 +34,29 @@ function events(database: Database, { after, prefixes, limit }: EventsRequest): 
   let count = 0;
   let characters = 0;
   for (const row of rows) {
-    const event = eventJson(row);
-    (parts[Math.floor(characters / PART_CHARACTERS)] ??= []).push(event);
+    const event = toEventJson(row);
+    (parts[Math.floor(characters / JSON_CHUNK_CHARACTERS)] ??= []).push(event);
     position = Number(row[0]);
     count += 1;
     characters += event.length;
-    if (characters >= MAX_CHARACTERS) break;
+    if (characters >= MAX_ANSWER_CHARACTERS) break;
   }
-  const complete = count < limit && characters < MAX_CHARACTERS;
+  const complete = count < limit && characters < MAX_ANSWER_CHARACTERS;
   // An event larger than a part leaves the following parts empty.
   const json = Object.values(parts).map((part) => `[${part.join(',')}]`);
   return { json, position: complete ? Math.max(last, after) : position, head };
 }
 
 /** Data and metadata are JSON texts, which the caller parses. */
-function eventJson([position, stream, revision, id, type, data, metadata]: readonly SqlValue[]): string {
+function toEventJson([position, stream, revision, id, type, data, metadata]: readonly SqlValue[]): string {
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
 
 function scan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest): ScanAnswer {
-  const documents = new BoundedJson(maxBytes);
+  const documents = new BoundedJsonArray(maxBytes);
   let last: readonly SqlValue[] = [];
   let visited = 0;
-  for (const row of database.each(sql.text, sql.values)) {
+  for (const row of database.iterateRows(sql.text, sql.values)) {
     const [document = null] = row;
     if (document !== null && !documents.add(document)) break;
     last = row;
@@ -68,14 +68,14 @@ function scan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest):
   return { json, next: hasEnded ? null : last.slice(1), isCut };
 }
 
-function rows(database: Database, { sql, maxBytes }: RowsRequest): RowsAnswer {
-  const found = new BoundedJson(maxBytes);
-  for (const [json = null] of database.each(sql.text, sql.values)) if (!found.add(json)) break;
+function readRows(database: Database, { sql, maxBytes }: RowsRequest): RowsAnswer {
+  const found = new BoundedJsonArray(maxBytes);
+  for (const [json = null] of database.iterateRows(sql.text, sql.values)) if (!found.add(json)) break;
   return { json: found.json, isCut: found.isCut };
 }
 
 /** Builder of a JSON array from JSON texts, with a size limit. */
-class BoundedJson {
+class BoundedJsonArray {
   private readonly parts: SqlValue[] = [];
   private bytes = 0;
   private readonly maxBytes: number;
@@ -107,9 +107,9 @@ class BoundedJson {
 export function answerRead(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
   switch (request.kind) {
     case 'events':
-      return events(database, request);
+      return readEvents(database, request);
     case 'rows':
-      return rows(database, request);
+      return readRows(database, request);
     case 'scan':
       return scan(database, request);
   }

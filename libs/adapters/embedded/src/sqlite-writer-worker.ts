@@ -1,7 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Database, isFatal, isDiskFull, errorMessage } from './sqlite-database.ts';
+import { type Database, isFatalError, isDiskFullError, errorMessage } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
-import { checkStorage, CommitCount, DamagedStorage, OpenFiles, NewerSchema, openForWriting } from './storage-file.ts';
+import {
+  checkStorage,
+  CommitCount,
+  DamagedStorageError,
+  OpenFiles,
+  NewerSchemaError,
+  openForWriting,
+} from './storage-file.ts';
 import type {
   AppendOperation,
   AppendOutcome,
@@ -60,12 +67,12 @@ class SqliteAppends {
 
   /** Call it after a rollback. */
   reload(): void {
-    this.position = Number(this.database.value('SELECT max(position) FROM events') ?? 0);
+    this.position = Number(this.database.readValue('SELECT max(position) FROM events') ?? 0);
   }
 
   append({ stream, expected, cells }: AppendOperation): AppendOutcome {
-    const actual = Number(this.database.value(LAST_REVISION_SQL, [stream]) ?? -1);
-    if (actual !== expected) return this.repeated(stream, expected, cells) ?? { kind: 'conflict', actual };
+    const actual = Number(this.database.readValue(LAST_REVISION_SQL, [stream]) ?? -1);
+    if (actual !== expected) return this.findRepeatedAppend(stream, expected, cells) ?? { kind: 'conflict', actual };
     let revision = expected;
     const insert = this.database.prepare(INSERT_EVENT_SQL);
     for (let at = 0; at < cells.length; at += EVENT_CELLS) {
@@ -83,9 +90,9 @@ class SqliteAppends {
   }
 
   /** Returns the result of an earlier append of the same events at the same revision, if there was one. */
-  private repeated(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
+  private findRepeatedAppend(stream: string, expected: number, cells: readonly string[]): AppendOutcome | undefined {
     const count = cells.length / EVENT_CELLS;
-    const stored = this.database.rows(STORED_RANGE_SQL, [stream, expected, expected + count]);
+    const stored = this.database.readRows(STORED_RANGE_SQL, [stream, expected, expected + count]);
     if (stored.length < count || stored.some(([id], index) => id !== cells[index * EVENT_CELLS])) return undefined;
     return { kind: 'appended', revision: expected + count, position: Number(stored[count - 1]?.[1]), repeated: true };
   }
@@ -162,7 +169,7 @@ class WriterThread {
 
   commit(batch: CommitBatch): BatchAnswer {
     if (this.checkpointer.failure !== null) return { kind: 'fatal', message: this.checkpointer.failure };
-    const answer = this.transaction(batch, (operation) => this.perform(operation));
+    const answer = this.runInTransaction(batch, (operation) => this.perform(operation));
     if (!batch.durable && batch.operations.length > 0) return answer;
     // Checked after the commit: acknowledged data was written to files that still exist.
     const { fault } = this.files;
@@ -174,7 +181,7 @@ class WriterThread {
    * not used at first, because each costs a copy of every page changed under it
    * (https://sqlite.org/lang_savepoint.html).
    */
-  private transaction(
+  private runInTransaction(
     { operations, durable }: CommitBatch,
     perform: (operation: StorageOperation) => OperationOutcome,
   ): BatchAnswer {
@@ -191,16 +198,16 @@ class WriterThread {
     } catch (error) {
       if (this.database.inTransaction) this.database.run('ROLLBACK');
       this.reload();
-      const kind = errorKind(error);
+      const kind = classifyError(error);
       if (kind === 'failed' && perform !== this.performInSavepoint)
-        return this.transaction({ operations, durable }, this.performInSavepoint);
+        return this.runInTransaction({ operations, durable }, this.performInSavepoint);
       return { kind, message: errorMessage(error) };
     }
   }
 
   /** Call it after the answer was sent. */
-  committed(): void {
-    this.checkpointer.committed();
+  recordCommit(): void {
+    this.checkpointer.onCommit();
   }
 
   async close(): Promise<void> {
@@ -216,7 +223,7 @@ class WriterThread {
   private synchronize(durable: boolean): void {
     if (durable === this.synchronous) return;
     this.database.run(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
-    this.synchronous = this.database.value('PRAGMA synchronous') === 2;
+    this.synchronous = this.database.readValue('PRAGMA synchronous') === 2;
   }
 
   /** Undoes only this operation if it caused the error. An engine failure ends the whole batch. */
@@ -225,7 +232,7 @@ class WriterThread {
     try {
       return this.perform(operation);
     } catch (error) {
-      if (errorKind(error) !== 'failed' || !this.database.inTransaction) throw error;
+      if (classifyError(error) !== 'failed' || !this.database.inTransaction) throw error;
       this.database.run('ROLLBACK TO operation');
       this.reload();
       return { kind: 'refused', message: errorMessage(error) };
@@ -237,7 +244,7 @@ class WriterThread {
   /** Call it after a rollback: reloads cached state from the file. */
   private reload(): void {
     this.appends.reload();
-    this.documents.reload();
+    this.documents.reloadTables();
   }
 
   private perform(operation: StorageOperation): OperationOutcome {
@@ -249,9 +256,9 @@ class WriterThread {
       case 'claim':
         return this.documents.claim(operation);
       case 'define':
-        return this.documents.define(operation.spec);
+        return this.documents.defineCollection(operation.spec);
       case 'drop':
-        return this.documents.drop(operation.collection);
+        return this.documents.dropCollection(operation.collection);
       case 'publish':
       case 'topics':
       case 'commit':
@@ -261,31 +268,34 @@ class WriterThread {
   }
 }
 
-function errorKind(error: unknown): 'failed' | 'out_of_space' | 'fatal' {
-  if (isDiskFull(error)) return 'out_of_space';
-  return isFatal(error) ? 'fatal' : 'failed';
+function classifyError(error: unknown): 'failed' | 'out_of_space' | 'fatal' {
+  if (isDiskFullError(error)) return 'out_of_space';
+  return isFatalError(error) ? 'fatal' : 'failed';
 }
 
-function openingErrorKind(error: unknown): 'newer_schema' | 'damaged' | 'failed' {
-  if (error instanceof NewerSchema) return 'newer_schema';
-  return error instanceof DamagedStorage ? 'damaged' : 'failed';
+function classifyOpeningError(error: unknown): 'newer_schema' | 'damaged' | 'failed' {
+  if (error instanceof NewerSchemaError) return 'newer_schema';
+  return error instanceof DamagedStorageError ? 'damaged' : 'failed';
 }
 
-const port = parentPort;
+const mainThreadPort = parentPort;
 function start(): void {
   const { file, checkpointBytes } = workerData as { readonly file: string; readonly checkpointBytes: number };
   try {
     checkStorage(file);
     const { database, incarnation } = openForWriting(file, checkpointBytes);
     const thread = new WriterThread(database, file, checkpointBytes);
-    port?.on('message', (batch: CommitBatch | null) => {
-      if (batch === null) return void thread.close().then(() => port.close());
-      port.postMessage(thread.commit(batch));
-      thread.committed();
+    mainThreadPort?.on('message', (batch: CommitBatch | null) => {
+      if (batch === null) return void thread.close().then(() => mainThreadPort.close());
+      mainThreadPort.postMessage(thread.commit(batch));
+      thread.recordCommit();
     });
-    port?.postMessage({ kind: 'ready', head: thread.head, incarnation } satisfies WriterStart);
+    mainThreadPort?.postMessage({ kind: 'ready', head: thread.head, incarnation } satisfies WriterStart);
   } catch (error) {
-    port?.postMessage({ kind: openingErrorKind(error), message: errorMessage(error) } satisfies WriterStart);
+    mainThreadPort?.postMessage({
+      kind: classifyOpeningError(error),
+      message: errorMessage(error),
+    } satisfies WriterStart);
   }
 }
 start();

@@ -10,7 +10,7 @@ import {
   type Metrics,
   type Counter,
 } from '@tracking/ports';
-import { DamagedStorage, NewerSchema } from './storage-file.ts';
+import { DamagedStorageError, NewerSchemaError } from './storage-file.ts';
 import { StorageState } from './storage-state.ts';
 import {
   type BatchAnswer,
@@ -59,7 +59,7 @@ interface PendingWrite extends WaitingCaller {
   readonly commitClass: CommitClass;
 }
 /** Placeholder of a batch without operations. */
-const PROBE_BATCH: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
+const EMPTY_PROBE_BATCH: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
 
 /** Group commit as the calling thread sees it: operations that arrive during a commit form the next one. */
 export class SqliteWriter {
@@ -94,8 +94,8 @@ export class SqliteWriter {
       ['sync'],
       [1, 3, 10, 30, 100, 300, 1_000, 3_000],
     );
-    this.probing = setInterval(() => this.probe(), PROBE_INTERVAL_MS).unref();
-    worker.on('message', (answer: BatchAnswer) => this.onAnswer(answer));
+    this.probing = setInterval(() => this.probeDisk(), PROBE_INTERVAL_MS).unref();
+    worker.on('message', (answer: BatchAnswer) => this.handleBatchAnswer(answer));
     worker.on('error', (error) => this.fail(error.message));
     this.exited = new Promise((resolve) => {
       worker.on('exit', () => {
@@ -114,15 +114,15 @@ export class SqliteWriter {
     });
     if (start.kind === 'ready') {
       const state = new StorageState(dirname(file), options.logger, options.metrics);
-      void state.measure();
+      void state.measureFreeSpace();
       return new SqliteWriter(worker, start, state, options);
     }
     await worker.terminate();
     switch (start.kind) {
       case 'newer_schema':
-        throw new NewerSchema(start.message);
+        throw new NewerSchemaError(start.message);
       case 'damaged':
-        throw new DamagedStorage(start.message);
+        throw new DamagedStorageError(start.message);
       case 'failed':
         throw new Unavailable(ENGINE, start.message);
     }
@@ -137,7 +137,7 @@ export class SqliteWriter {
    * Queues an operation for the next commit. @throws Busy if the queue is full, WritesRefused while writing is
    * impossible
    */
-  admit(): void {
+  throwIfNotWritable(): void {
     const refused = this.state.ended ?? (this.draining ? 'closed' : this.state.outOfSpace);
     if (refused !== undefined) throw new WritesRefused(ENGINE, refused);
     if (this.queued < this.options.maxWaiting) return;
@@ -173,7 +173,7 @@ export class SqliteWriter {
       });
       this.queued += items;
       if (this.state.ended !== undefined) this.rejectAll();
-      else if (this.committing.length === 0) this.schedule(commitClass);
+      else if (this.committing.length === 0) this.scheduleCommit(commitClass);
     });
   }
 
@@ -194,20 +194,20 @@ export class SqliteWriter {
   }
 
   /** Operations of one turn of the event loop share a commit. */
-  private schedule(commitClass: CommitClass): void {
+  private scheduleCommit(commitClass: CommitClass): void {
     if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNext(), MAX_COMMIT_DELAY_MS);
     else this.next ??= setImmediate(() => this.commitNext());
   }
 
   /** A batch without operations, which writes only if writing failed before. */
-  private probe(): void {
-    void this.state.measure();
+  private probeDisk(): void {
+    void this.state.measureFreeSpace();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
-    this.committing = PROBE_BATCH;
+    this.committing = EMPTY_PROBE_BATCH;
     this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies CommitBatch);
   }
 
-  private unschedule(): void {
+  private cancelScheduledProbe(): void {
     clearImmediate(this.next);
     clearTimeout(this.later);
     this.next = this.later = undefined;
@@ -216,13 +216,13 @@ export class SqliteWriter {
   private commitWaiting(): void {
     if (this.queue.some(({ commitClass }) => this.draining || commitClass !== 'later')) return this.commitNext();
     this.committing = [];
-    if (this.queue.length > 0) this.schedule('later');
+    if (this.queue.length > 0) this.scheduleCommit('later');
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }
 
   private commitNext(): void {
-    this.unschedule();
+    this.cancelScheduledProbe();
     const batch: PendingWrite[] = [];
     let items = 0;
     for (const pending of this.queue) {
@@ -238,15 +238,15 @@ export class SqliteWriter {
     this.worker.postMessage({ operations: batch.map(({ operation }) => operation), durable } satisfies CommitBatch);
   }
 
-  private onAnswer(answer: BatchAnswer): void {
+  private handleBatchAnswer(answer: BatchAnswer): void {
     const batch = this.committing;
     if (answer.kind === 'fatal') return this.fail(answer.message);
-    if (answer.kind === 'out_of_space') this.state.refuse(answer.message);
+    if (answer.kind === 'out_of_space') this.state.refuseWrites(answer.message);
     if (answer.kind === 'committed') this.state.resume();
     // Starts the next commit first, so that the thread works while callers are notified.
     this.commitWaiting();
     if (answer.kind === 'committed') {
-      if (batch !== PROBE_BATCH)
+      if (batch !== EMPTY_PROBE_BATCH)
         this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
       answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));
     } else {
@@ -259,13 +259,13 @@ export class SqliteWriter {
 
   private fail(reason: string): void {
     if (this.state.ended !== undefined) return;
-    this.state.end(reason);
+    this.state.failPermanently(reason);
     clearInterval(this.probing);
     this.rejectAll();
   }
 
   private rejectAll(): void {
-    this.unschedule();
+    this.cancelScheduledProbe();
     const all = [...this.committing, ...this.queue];
     this.committing = [];
     this.queue = [];

@@ -1,14 +1,21 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Database, isMalformed, isNoDatabase, errorMessage, openForReading, PAGE_BYTES } from './sqlite-database.ts';
+import {
+  Database,
+  isMalformedError,
+  isNoDatabaseError,
+  errorMessage,
+  openForReading,
+  PAGE_BYTES,
+} from './sqlite-database.ts';
 import { canCheckpointBesideWriter, maxWalBytes } from './wal.ts';
 
 /**
  * Maximum size in bytes of a file that is read completely at the start. Reading takes about a second per GB, more on
  * slow disks.
  */
-const MAX_CHECKED_BYTES = 4 * 2 ** 30;
+const MAX_FULLY_CHECKED_BYTES = 4 * 2 ** 30;
 const RESTORE_ADVICE = 'Restore a backup, or a copy repaired by SQLite’s .recover';
 /** Version of the tables below. Files of a later version are refused. */
 const SCHEMA_VERSION = 2;
@@ -18,8 +25,8 @@ const APPLICATION_ID = 0x6672746b;
 const COMMIT_COUNT_DIGITS = 16;
 
 /** The file differs from its acknowledged content. The message names the problem and the solution. */
-export class DamagedStorage extends Error {
-  override readonly name = 'DamagedStorage';
+export class DamagedStorageError extends Error {
+  override readonly name = 'DamagedStorageError';
 }
 
 /**
@@ -28,45 +35,45 @@ export class DamagedStorage extends Error {
  * @throws NewerSchema, DamagedStorage
  */
 export function checkStorage(file: string): void {
-  const noted = recordedCommits(file);
+  const noted = readRecordedCommitCount(file);
   const walBytes = fileSizeBytes(`${file}-wal`);
   const fileBytes = fileSizeBytes(file);
   if (fileBytes === 0) {
     // SQLite would delete the log of an empty file.
     if (noted === 0 && walBytes === 0) return;
     const ways = 'Restore a backup; or, to start with no data, move the folder away';
-    throw new DamagedStorage(`${basename(file)} is missing or empty although data was stored. ${ways}`);
+    throw new DamagedStorageError(`${basename(file)} is missing or empty although data was stored. ${ways}`);
   }
   const database = openForReading(file);
   try {
     checkVersion(database);
-    const count = storedCommits(database);
+    const count = readStoredCommitCount(database);
     if (count < noted) {
       const found = `${basename(file)} and its log contain only ${count} of the ${noted} acknowledged commits`;
       const ways = `Restore a backup; or, to continue with the remaining data, keep a copy of the folder and delete ${commitCountPath(file)}`;
-      throw new DamagedStorage(`${found}. ${ways}`);
+      throw new DamagedStorageError(`${found}. ${ways}`);
     }
     const wasClosed = walBytes === 0;
-    if (wasClosed || fileBytes > MAX_CHECKED_BYTES) return;
+    if (wasClosed || fileBytes > MAX_FULLY_CHECKED_BYTES) return;
     // Without a number, an operator may have deleted it to accept a loss. The log may then end early and contain older
     // pages than the file.
     checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
     // Perhaps another program wrote the file.
-    const isDamage = isMalformed(error) || (noted > 0 && isNoDatabase(error));
+    const isDamage = isMalformedError(error) || (noted > 0 && isNoDatabaseError(error));
     if (!isDamage) throw error;
-    throw new DamagedStorage(`${basename(file)}: ${errorMessage(error)}. ${RESTORE_ADVICE}`);
+    throw new DamagedStorageError(`${basename(file)}: ${errorMessage(error)}. ${RESTORE_ADVICE}`);
   } finally {
     database.close();
   }
 }
 
 function checkVersion(database: Database): void {
-  const version = Number(database.value('PRAGMA user_version'));
+  const version = Number(database.readValue('PRAGMA user_version'));
   if (version === 0 || version === SCHEMA_VERSION) return;
   if (version < SCHEMA_VERSION)
-    throw new DamagedStorage(`has schema ${version}, which was never released and cannot be read`);
-  throw new NewerSchema(
+    throw new DamagedStorageError(`has schema ${version}, which was never released and cannot be read`);
+  throw new NewerSchemaError(
     `was written by a later version (schema ${version}; this version supports up to ${SCHEMA_VERSION})`,
   );
 }
@@ -76,17 +83,17 @@ function checkVersion(database: Database): void {
  * full check takes four times as long and also compares indexes with their tables.
  */
 function checkPages(database: Database, file: string, check: 'quick_check' | 'integrity_check'): void {
-  const found = String(database.value(`PRAGMA ${check}(1)`));
+  const found = String(database.readValue(`PRAGMA ${check}(1)`));
   if (found === 'ok') return;
-  throw new DamagedStorage(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE_ADVICE}`);
+  throw new DamagedStorageError(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE_ADVICE}`);
 }
 
 function fileSizeBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-export class NewerSchema extends Error {
-  override readonly name = 'NewerSchema';
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
 }
 
 /**
@@ -95,7 +102,7 @@ export class NewerSchema extends Error {
  */
 export function openForWriting(file: string, checkpointBytes: number): { database: Database; incarnation: number } {
   const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
-  if (database.value('PRAGMA journal_mode = WAL') !== 'wal')
+  if (database.readValue('PRAGMA journal_mode = WAL') !== 'wal')
     throw new Error('the file system of the data folder does not support shared memory; use a local disk');
   database.run('PRAGMA synchronous = FULL');
   database.run('PRAGMA cache_size = -32000');
@@ -103,10 +110,10 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
   const automaticBytes = canCheckpointBesideWriter(database) ? 2 * maxWalBytes(checkpointBytes) : checkpointBytes;
   database.run(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
   database.run(`PRAGMA journal_size_limit = ${maxWalBytes(checkpointBytes)}`);
-  const version = Number(database.value('PRAGMA user_version'));
+  const version = Number(database.readValue('PRAGMA user_version'));
   if (version === 0) createSchema(database);
   database.run('UPDATE engine SET incarnation = incarnation + 1');
-  return { database, incarnation: Number(database.value('SELECT incarnation FROM engine')) };
+  return { database, incarnation: Number(database.readValue('SELECT incarnation FROM engine')) };
 }
 
 function createSchema(database: Database): void {
@@ -149,7 +156,7 @@ export class CommitCount {
 
   constructor(database: Database, file: string) {
     this.database = database;
-    this.count = storedCommits(database);
+    this.count = readStoredCommitCount(database);
     this.descriptor = openSync(commitCountPath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
   }
 
@@ -179,7 +186,7 @@ function commitCountPath(file: string): string {
 }
 
 /** Returns the recorded number; 0 if it is missing or incomplete. */
-function recordedCommits(file: string): number {
+function readRecordedCommitCount(file: string): number {
   try {
     const note = readFileSync(commitCountPath(file), 'latin1');
     return /^\d{16}\n$/.test(note) ? Number(note) : 0;
@@ -190,9 +197,9 @@ function recordedCommits(file: string): number {
 }
 
 /** Returns the number in the database; 0 before the tables exist. */
-function storedCommits(database: Database): number {
-  const isCounted = database.value("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
-  return isCounted ? Number(database.value('SELECT number FROM commits') ?? 0) : 0;
+function readStoredCommitCount(database: Database): number {
+  const isCounted = database.readValue("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
+  return isCounted ? Number(database.readValue('SELECT number FROM commits') ?? 0) : 0;
 }
 
 /** A file that SQLite has open. */

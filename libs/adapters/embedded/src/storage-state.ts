@@ -34,7 +34,7 @@ export class StorageState {
     return this.endedBy ?? this.refusedBy ?? this.lowSpaceWarning;
   }
 
-  end(reason: string): void {
+  failPermanently(reason: string): void {
     if (this.endedBy !== undefined) return;
     this.logger.error({ reason }, 'storage: writing has stopped; fix the cause and restart the process');
     this.endedBy = reason;
@@ -44,7 +44,7 @@ export class StorageState {
     this.endedBy ??= 'closed';
   }
 
-  refuse(reason: string): void {
+  refuseWrites(reason: string): void {
     if (this.refusedBy === undefined) {
       this.logger.error({ reason }, 'storage: writes are refused because the disk is full; free space on the disk');
     }
@@ -57,7 +57,7 @@ export class StorageState {
   }
 
   /** Unknown if the file system does not report free space. */
-  async measure(): Promise<void> {
+  async measureFreeSpace(): Promise<void> {
     const disk = await statfs(this.folder).catch(() => undefined);
     this.freeBytes = disk === undefined || disk.blocks === 0 ? undefined : disk.bavail * disk.bsize;
   }

@@ -13,7 +13,7 @@ export function startThread(name: string, workerData: object): Worker {
 export type SqlValue = string | number | null | Uint8Array;
 
 /** SQL text with the values of its `?`, in order. */
-export interface Sql {
+export interface SqlStatement {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
@@ -40,7 +40,7 @@ export interface DocumentWrite {
   readonly columns: readonly SqlValue[];
   /** JSON of the layout's array fields, in order; null without an array. */
   readonly arrays: readonly (string | null)[];
-  readonly guard: Sql | null;
+  readonly guard: SqlStatement | null;
 }
 export interface WriteOperation {
   readonly kind: 'write';
@@ -59,7 +59,7 @@ export interface ClaimOperation {
   readonly kind: 'claim';
   readonly collection: string;
   /** Statement that selects the JSON of the document to claim. */
-  readonly select: Sql;
+  readonly select: SqlStatement;
   /** JSON of the fields to set. */
   readonly set: string;
 }
@@ -70,18 +70,18 @@ export interface ClaimOutcome {
   readonly duplicate: string | null;
 }
 
-interface DefineOperation {
+interface DefineCollectionOperation {
   readonly kind: 'define';
   /** JSON of `name` and `indexes` of the `CollectionSpec`. */
   readonly spec: string;
 }
 /** Deletes some documents of a collection, and drops it when it is empty. */
-interface DropOperation {
+interface DropCollectionOperation {
   readonly kind: 'drop';
   readonly collection: string;
 }
 
-export interface DroppedOutcome {
+export interface CollectionDroppedOutcome {
   readonly kind: 'dropped';
   /** True if documents are left. */
   readonly more: boolean;
@@ -101,7 +101,7 @@ interface TopicsOperation {
   readonly kind: 'topics';
   readonly topics: readonly { readonly name: string; readonly partitions: number; readonly retentionMs: number }[];
 }
-interface CommitOperation {
+interface CommitOffsetOperation {
   readonly kind: 'commit';
   readonly group: string;
   readonly topic: string;
@@ -116,7 +116,7 @@ interface TrimOperation {
   /** Time in epoch milliseconds. */
   readonly before: number;
 }
-export type MessagesOperation = PublishOperation | TopicsOperation | CommitOperation | TrimOperation;
+export type MessagesOperation = PublishOperation | TopicsOperation | CommitOffsetOperation | TrimOperation;
 
 export interface TrimmedOutcome {
   readonly kind: 'trimmed';
@@ -135,13 +135,18 @@ export interface RefusedOutcome {
 }
 
 export type StorageOperation =
-  AppendOperation | WriteOperation | ClaimOperation | DefineOperation | DropOperation | MessagesOperation;
+  | AppendOperation
+  | WriteOperation
+  | ClaimOperation
+  | DefineCollectionOperation
+  | DropCollectionOperation
+  | MessagesOperation;
 interface OutcomeByKind {
   readonly append: AppendOutcome;
   readonly write: WriteOutcome;
   readonly claim: ClaimOutcome;
   readonly define: DoneOutcome;
-  readonly drop: DroppedOutcome;
+  readonly drop: CollectionDroppedOutcome;
   readonly publish: DoneOutcome;
   readonly topics: DoneOutcome;
   readonly commit: DoneOutcome;
@@ -189,7 +194,7 @@ export interface EventsAnswer {
 /** First column of every row, joined to a JSON array. */
 export interface RowsRequest {
   readonly kind: 'rows';
-  readonly sql: Sql;
+  readonly sql: SqlStatement;
   /** Maximum size of the result. It ends before the row that exceeds the size, but has at least one row. */
   readonly maxBytes?: number | undefined;
 }
@@ -203,7 +208,7 @@ export interface RowsAnswer {
  */
 export interface ScanRequest {
   readonly kind: 'scan';
-  readonly sql: Sql;
+  readonly sql: SqlStatement;
   readonly visit: number;
   readonly limit: number;
   /** Maximum size of the result. It ends before the document that exceeds the size, but has at least one. */

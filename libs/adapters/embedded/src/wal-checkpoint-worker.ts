@@ -22,9 +22,9 @@ function checkpoint(): WalState {
   return checkpointWal(database, 'NOOP');
 }
 
-const port = parentPort;
-port?.on('message', (message: 'checkpoint' | null) => {
-  if (message === 'checkpoint') return port.postMessage(repeatCheckpoint(checkpoint, checkpointBytes));
+const mainThreadPort = parentPort;
+mainThreadPort?.on('message', (message: 'checkpoint' | null) => {
+  if (message === 'checkpoint') return mainThreadPort.postMessage(repeatCheckpoint(checkpoint, checkpointBytes));
   database.close();
-  port.close();
+  mainThreadPort.close();
 });

@@ -17,7 +17,7 @@ describe('the checkpointer beside the writer', () => {
     database.run('CREATE TABLE things (name TEXT)');
     for (let n = 0; thread() === undefined; n += 1) {
       database.run('INSERT INTO things VALUES (?)', [`thing ${n}`]);
-      log.committed();
+      log.onCommit();
     }
     await thread()?.terminate();
     await eventually(() => expect(log.isAlive).toBe(false));

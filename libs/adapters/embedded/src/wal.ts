@@ -1,13 +1,13 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
-import { type Database, isFatal, errorMessage, PAGE_BYTES } from './sqlite-database.ts';
+import { type Database, isFatalError, errorMessage, PAGE_BYTES } from './sqlite-database.ts';
 import { startThread } from './storage-threads.ts';
 
 /** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
 const COMMITS_BETWEEN_CHECKS = 32;
 /** Log bytes small enough for the writer to copy without a noticeable wait. */
 const SMALL_REMAINDER_BYTES = 400_000;
-const MAX_PASSES = 4;
+const MAX_CHECKPOINT_PASSES = 4;
 
 /**
  * Checkpoints the write-ahead log in its own thread, so that commits do not wait.
@@ -44,7 +44,7 @@ export class WalCheckpointer {
   }
 
   /** Call it after each commit. */
-  committed(): void {
+  onCommit(): void {
     this.commits += 1;
     if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_CHECKS !== 0) return;
     if (checkpointWal(this.database, 'NOOP').outstanding < this.checkpointBytes) return;
@@ -66,7 +66,7 @@ export class WalCheckpointer {
 
   private startWorker(): Worker {
     const worker = startThread('wal-checkpoint-worker', this.task);
-    worker.on('message', (state: WalState) => this.checkpointed(state));
+    worker.on('message', (state: WalState) => this.onCheckpointResult(state));
     // After any end of the thread, SQLite checkpoints.
     worker.on('error', () => undefined);
     this.exited = new Promise((resolve) => worker.once('exit', () => resolve()));
@@ -74,7 +74,7 @@ export class WalCheckpointer {
     return worker;
   }
 
-  private checkpointed({ total, failure }: WalState): void {
+  private onCheckpointResult({ total, failure }: WalState): void {
     this.failure ??= failure;
     if (total >= maxWalBytes(this.checkpointBytes)) this.failure ??= checkpointWal(this.database, 'PASSIVE').failure;
     this.isBusy = false;
@@ -111,7 +111,9 @@ export function maxWalBytes(checkpointBytes: number): number {
  * corrupt the file (https://sqlite.org/wal.html#walresetbug).
  */
 export function canCheckpointBesideWriter(database: Database): boolean {
-  const [major = 0, minor = 0, patch = 0] = String(database.value('SELECT sqlite_version()')).split('.').map(Number);
+  const [major = 0, minor = 0, patch = 0] = String(database.readValue('SELECT sqlite_version()'))
+    .split('.')
+    .map(Number);
   return major * 1_000_000 + minor * 1_000 + patch >= 3_051_003;
 }
 
@@ -121,11 +123,11 @@ export function canCheckpointBesideWriter(database: Database): boolean {
  */
 export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): WalState {
   try {
-    const [, pages, checkpointed] = database.row(`PRAGMA wal_checkpoint(${mode})`) ?? [];
+    const [, pages, checkpointed] = database.readRow(`PRAGMA wal_checkpoint(${mode})`) ?? [];
     const total = Number(pages) * PAGE_BYTES;
     return { total, outstanding: total - Number(checkpointed) * PAGE_BYTES, failure: null };
   } catch (error) {
-    return { total: 0, outstanding: 0, failure: isFatal(error) ? errorMessage(error) : null };
+    return { total: 0, outstanding: 0, failure: isFatalError(error) ? errorMessage(error) : null };
   }
 }
 
@@ -136,7 +138,7 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
  */
 export function repeatCheckpoint(checkpoint: () => WalState, checkpointBytes: number): WalState {
   let state = checkpoint();
-  for (let pass = 1; pass < MAX_PASSES && state.total >= maxWalBytes(checkpointBytes); pass += 1) {
+  for (let pass = 1; pass < MAX_CHECKPOINT_PASSES && state.total >= maxWalBytes(checkpointBytes); pass += 1) {
     if (state.failure !== null || state.outstanding <= SMALL_REMAINDER_BYTES) break;
     state = checkpoint();
   }

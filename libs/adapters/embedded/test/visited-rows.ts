@@ -1,10 +1,17 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { CollectionSpec, CountOptions, Document, Filter, Query, Scan } from '@tracking/ports';
-import { arrayValues, column, columnValues, definition, createLayout, quoteName } from '../src/collection-layout.ts';
+import {
+  arrayValues,
+  columnName,
+  columnValues,
+  createTableStatements,
+  createLayout,
+  quoteName,
+} from '../src/collection-layout.ts';
 import { DocumentTable } from '../src/sqlite-documents.ts';
 import { countSql, findSql, scanSql } from '../src/query-sql.ts';
 import { Database } from '../src/sqlite-database.ts';
-import type { Sql } from '../src/storage-threads.ts';
+import type { SqlStatement } from '../src/storage-threads.ts';
 
 export interface VisitResult {
   /**
@@ -23,7 +30,7 @@ export class VisitedRows {
 
   constructor(spec: CollectionSpec) {
     this.layout = createLayout(spec);
-    for (const statement of definition(this.layout)) this.connection.exec(statement);
+    for (const statement of createTableStatements(this.layout)) this.connection.exec(statement);
     this.documents = new DocumentTable(new Database(this.connection), this.layout);
     this.connection.function('visited', { varargs: true }, () => {
       this.rows += 1;
@@ -69,7 +76,7 @@ export class VisitedRows {
   }
 
   /** Query plan in SQLite's words (https://sqlite.org/eqp.html). */
-  plan({ text, values }: Sql): readonly string[] {
+  plan({ text, values }: SqlStatement): readonly string[] {
     return this.connection
       .prepare(`EXPLAIN QUERY PLAN ${text}`)
       .all(...values)
@@ -77,10 +84,10 @@ export class VisitedRows {
   }
 
   /** @throws if the engine's plan differs from that of the uncounted query */
-  private countVisits({ text, values }: Sql, ask: (rows: Iterable<object>) => number): VisitResult {
+  private countVisits({ text, values }: SqlStatement, ask: (rows: Iterable<object>) => number): VisitResult {
     // Normalizes names: a table behind a view has its own name, otherwise the alias of the statement; EXISTS appears as
     // a subquery or a join.
-    const steps = (sql: Sql) =>
+    const steps = (sql: SqlStatement) =>
       this.plan(sql)
         .filter((detail) => !detail.startsWith('CORRELATED SCALAR SUBQUERY'))
         .map((detail) => detail.replace(/^(SEARCH|SCAN) \S+(?: EXISTS)?/, '$1'));
@@ -91,7 +98,7 @@ export class VisitedRows {
     const { table: own, arrays } = this.layout;
     const sources = [
       { table: own, by: hint, of: 'rowid' },
-      ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: column(arrayField) })),
+      ...arrays.map(({ table, arrayField }) => ({ table, by: '', of: columnName(arrayField) })),
     ].map((source) => ({ ...source, table: quoteName(source.table) }));
     // Called for each row before other conditions, because SQLite merges such a view into the statement.
     for (const { table, by, of } of sources) {

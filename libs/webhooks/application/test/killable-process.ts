@@ -96,7 +96,7 @@ export class KillableProcess {
           await Promise.race([work, this.died]);
         });
       },
-      produced: (topic) => broker.produced(topic),
+      countPublished: (topic) => broker.countPublished(topic),
       lag: (topic, group) => broker.lag(topic, group),
       close: () => broker.close(),
     };

@@ -2,18 +2,24 @@ import { setImmediate } from 'node:timers/promises';
 import { type AllStreamResolvedEvent, type AllStreamSubscription, streamNameFilter } from '@eventstore/db-client';
 import { eventSizeBytes, type CatchUpOptions, type EventBatch, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs, WakeUp } from '@tracking/resilience';
-import { type NodeClient, reasonOf, type RetryTelemetry, retryUntilStopped, unlessAborted } from './node-client.ts';
+import {
+  type NodeClient,
+  describeReason,
+  type RetryTelemetry,
+  retryUntilStopped,
+  resolveUnlessAborted,
+} from './node-client.ts';
 import { endSubscription, type LiveEventBuffer, type LiveSubscription } from './live-subscription.ts';
 import {
   START_POSITION,
-  fromPosition,
-  laterPosition,
-  LogPages,
+  decodePosition,
+  maxPosition,
+  LogPageReader,
   type LogSlice,
   matchesPrefix,
   readHead,
   toLogEntry,
-  toPosition,
+  encodePosition,
 } from './log-reads.ts';
 
 const DEFAULT_BATCH_SIZE = 500;
@@ -29,7 +35,7 @@ const MAX_READ_AHEAD = 64;
  */
 const QUIET_PERIOD_MS = 200;
 
-interface CatchUpSource extends RetryTelemetry {
+interface CatchUpDependencies extends RetryTelemetry {
   readonly node: NodeClient;
   readonly live: LiveSubscription;
   readonly timeoutMs: number;
@@ -37,8 +43,8 @@ interface CatchUpSource extends RetryTelemetry {
 
 /** Filter and event sources of one reader. */
 interface LogReader {
-  readonly source: CatchUpSource;
-  readonly pages: LogPages;
+  readonly source: CatchUpDependencies;
+  readonly pages: LogPageReader;
   readonly buffer: LiveEventBuffer;
   readonly prefixes: readonly string[];
   readonly maxBatch: number;
@@ -49,46 +55,46 @@ interface LogReader {
  * Reads the log after a position, from the buffer of the newest events if it reaches back far enough, otherwise from
  * the node until it does. A slow reader falls out of the buffer and returns to it when it has caught up.
  */
-export async function* catchUp(source: CatchUpSource, options: CatchUpOptions, stop: AbortSignal) {
+export async function* catchUp(source: CatchUpDependencies, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
   const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE } = options;
-  const buffer = await unlessAborted(stop, live.open());
+  const buffer = await resolveUnlessAborted(stop, live.open());
   // The live subscription may not have the latest acknowledged events yet.
   const head = (await retryUntilStopped(stop, source, () => readHead(node, timeoutMs))) ?? START_POSITION;
   if (buffer === undefined) return;
   const wake = () => buffer.notify();
   stop.addEventListener('abort', wake);
   try {
-    const start = prefixes.length === 0 ? laterPosition(after, head) : after;
-    const pages = new LogPages(node, timeoutMs);
-    yield* batchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop });
+    const start = prefixes.length === 0 ? maxPosition(after, head) : after;
+    const pages = new LogPageReader(node, timeoutMs);
+    yield* readBatchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop });
   } finally {
     stop.removeEventListener('abort', wake);
   }
 }
 
-async function* batchesAfter(start: Position, head: Position, reader: LogReader): AsyncGenerator<EventBatch> {
+async function* readBatchesAfter(start: Position, head: Position, reader: LogReader): AsyncGenerator<EventBatch> {
   const { buffer, stop } = reader;
   let at = start;
   let isFirst = true;
   while (!stop.aborted) {
-    const isLive = buffer.covers(at);
-    for await (const { events, position } of isLive ? bufferedSlices(reader, at) : storedSlices(reader, at)) {
-      const caughtUp = position >= laterPosition(head, buffer.last);
+    const isLive = buffer.containsAllAfter(at);
+    for await (const { events, position } of isLive ? readBufferedSlices(reader, at) : readStoredSlices(reader, at)) {
+      const caughtUp = position >= maxPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
       if (position > at || (isFirst && caughtUp)) {
         yield { events, position, caughtUp };
         at = position;
         isFirst = false;
       }
-      if (stop.aborted || (!isLive && buffer.covers(at))) break;
+      if (stop.aborted || (!isLive && buffer.containsAllAfter(at))) break;
     }
   }
 }
 
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
-async function* bufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, after: Position) {
-  for (let at = after; !stop.aborted && buffer.covers(at);) {
+async function* readBufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, after: Position) {
+  for (let at = after; !stop.aborted && buffer.containsAllAfter(at);) {
     const { changed } = buffer;
     const slice = buffer.after(at, prefixes, maxBatch);
     yield slice;
@@ -101,7 +107,7 @@ async function* bufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, 
  * Yields stored events: first a page of the whole log, which is sufficient after a short absence, then the matching
  * events that the node finds. The node does not report the end; the next page does.
  */
-async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
+async function* readStoredSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
   const { source, pages, buffer, prefixes, maxBatch, stop } = reader;
   const { node, logger } = source;
   const { last } = buffer;
@@ -114,16 +120,16 @@ async function* storedSlices(reader: LogReader, after: Position): AsyncGenerator
     yield { events: batch, position: batch.at(-1)?.position ?? after };
   }
   const end = entries.at(-1)?.position ?? after;
-  yield { events, position: isLast ? laterPosition(end, last) : end };
+  yield { events, position: isLast ? maxPosition(end, last) : end };
   if (isLast) return;
   try {
-    yield* findStored(node, { after: end, prefixes, limit: maxBatch, stop });
+    yield* findStoredEvents(node, { after: end, prefixes, limit: maxBatch, stop });
   } catch (error) {
-    logger.warn({ reason: reasonOf(error) }, 'event store: the node ended a subscription; subscribing again');
+    logger.warn({ reason: describeReason(error) }, 'event store: the node ended a subscription; subscribing again');
   }
 }
 
-interface Search {
+interface StoredEventSearch {
   readonly after: Position;
   readonly prefixes: readonly string[];
   /** Maximum number of events of a slice. */
@@ -136,9 +142,9 @@ interface Search {
  * too slow, the events received before are kept.
  * @throws the client's error when the subscription is lost
  */
-async function* findStored(
+async function* findStoredEvents(
   { client, callOptions }: NodeClient,
-  { after, prefixes, limit, stop }: Search,
+  { after, prefixes, limit, stop }: StoredEventSearch,
 ): AsyncGenerator<LogSlice> {
   let checkpoint = after;
   let failure: Error | undefined;
@@ -148,8 +154,8 @@ async function* findStored(
     newsAt = monotonicMs();
     wakeUp.wake();
   };
-  const checkpointReached = (_: unknown, reached: Parameters<typeof toPosition>[0]) => {
-    checkpoint = toPosition(reached);
+  const checkpointReached = (_: unknown, reached: Parameters<typeof encodePosition>[0]) => {
+    checkpoint = encodePosition(reached);
     onNews();
   };
   const filter = streamNameFilter({
@@ -158,7 +164,7 @@ async function* findStored(
     checkpointReached,
   });
   const subscription = client.subscribeToAll(
-    { ...callOptions, fromPosition: fromPosition(after), filter },
+    { ...callOptions, fromPosition: decodePosition(after), filter },
     { highWaterMark: Math.min(limit, MAX_READ_AHEAD) },
   );
   subscription.on('readable', onNews).on('error', (error) => {
@@ -167,14 +173,14 @@ async function* findStored(
   });
   try {
     for (let position = after; !stop.aborted;) {
-      const slice = new GrowingSlice(limit);
+      const slice = new SliceBuilder(limit);
       // Waits for several events, because each turn of the event loop brings only a few.
       while (slice.takeEvents(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
-      let reached = laterPosition(position, events.at(-1)?.position ?? position);
+      let reached = maxPosition(position, events.at(-1)?.position ?? position);
       // All events before the checkpoint were received in this turn. The checkpoint's prepare position may be 0, that
       // is, before the last event.
-      if (!slice.isFull) reached = laterPosition(reached, checkpoint);
+      if (!slice.isFull) reached = maxPosition(reached, checkpoint);
       const quietAt = newsAt + QUIET_PERIOD_MS;
       if (reached > position) {
         position = reached;
@@ -190,7 +196,7 @@ async function* findStored(
 }
 
 /** Collects the events of a slice. */
-class GrowingSlice {
+class SliceBuilder {
   readonly events: StoredEvent[] = [];
   private bytes = 0;
 

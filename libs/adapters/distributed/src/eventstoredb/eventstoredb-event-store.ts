@@ -38,17 +38,17 @@ import {
   type NodeClient,
   openClient,
   retryWithin,
-  timeoutError,
+  createTimeoutError,
 } from './node-client.ts';
 import { LiveSubscription } from './live-subscription.ts';
 import {
   START_POSITION,
   collect,
   type CollectResult,
-  fromPosition,
-  halve,
+  decodePosition,
+  halveCount,
   readHead,
-  toPosition,
+  encodePosition,
   toStoredEvent,
 } from './log-reads.ts';
 
@@ -98,7 +98,7 @@ export class EventStoreDbEventStore implements EventStore {
       throw new Busy(ENGINE, 'too many appends are waiting; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
-    const answer = retryWithin(operationTimeoutMs, (leftMs) => this.attempt(stream, expected, request, leftMs));
+    const answer = retryWithin(operationTimeoutMs, (leftMs) => this.appendOnce(stream, expected, request, leftMs));
     this.appending.add(answer);
     try {
       return await answer;
@@ -119,7 +119,7 @@ export class EventStoreDbEventStore implements EventStore {
       const read = await retryWithin(this.limits.operationTimeoutMs, (ms) => this.readBatch(stream, at, count, ms));
       for (const event of read.found) events.push(event);
       if (read.isWhole && read.found.length < count) break;
-      most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halve(most);
+      most = read.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halveCount(most);
       // Revisions can start above 0, because a deleted stream can be started again without its first events.
       at = (read.found.at(-1)?.revision ?? at) + 1;
     }
@@ -134,7 +134,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   catchUp(options: CatchUpOptions): AsyncIterable<EventBatch> {
     // Fails immediately for a position of another store.
-    fromPosition(options.after ?? START_POSITION);
+    decodePosition(options.after ?? START_POSITION);
     const { operationTimeoutMs: timeoutMs } = this.limits;
     const { node, live, countRetry } = this;
     const source = { node, live, countRetry, logger: this.options.logger, timeoutMs };
@@ -152,7 +152,7 @@ export class EventStoreDbEventStore implements EventStore {
     return this.closed;
   }
 
-  private async attempt(
+  private async appendOnce(
     stream: string,
     expected: ExpectedRevision,
     events: JSONEventData[],
@@ -163,12 +163,12 @@ export class EventStoreDbEventStore implements EventStore {
     try {
       const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
       // Limits the time here, because the client's own deadline starts only when it is connected.
-      const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, timeoutError);
+      const { nextExpectedRevision, position } = await withDeadline(answer, leftMs, createTimeoutError);
       const revision = Number(nextExpectedRevision);
-      if (position !== undefined) return { revision, position: toPosition(position) };
+      if (position !== undefined) return { revision, position: encodePosition(position) };
       // A node may not report the position of a repeated append.
       const [last] = (await this.readBatch(stream, revision, 1, leftMs)).found;
-      if (last === undefined) throw timeoutError();
+      if (last === undefined) throw createTimeoutError();
       return { revision, position: last.position };
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
@@ -189,13 +189,13 @@ export class EventStoreDbEventStore implements EventStore {
   ): Promise<CollectResult<StoredEvent>> {
     const { client, callOptions } = this.node;
     const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
-    return eventsOf(read, silenceMs);
+    return collectEvents(read, silenceMs);
   }
 
   private readLast(stream: string, silenceMs: number): Promise<CollectResult<StoredEvent>> {
     const { client, callOptions } = this.node;
     const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-    return eventsOf(client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
+    return collectEvents(client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
   }
 
   private throwIfClosed(): void {
@@ -214,7 +214,10 @@ function throwIfUnwritable(events: readonly NewEvent[]): void {
 }
 
 /** Reads a stream. Returns no events if the stream does not exist. */
-async function eventsOf(read: StreamingRead<ResolvedEvent>, silenceMs: number): Promise<CollectResult<StoredEvent>> {
+async function collectEvents(
+  read: StreamingRead<ResolvedEvent>,
+  silenceMs: number,
+): Promise<CollectResult<StoredEvent>> {
   try {
     const { found, ...end } = await collect(read, silenceMs);
     return { found: found.flatMap(({ event }) => (event ? [toStoredEvent(event)] : [])), ...end };

@@ -1,9 +1,9 @@
 import { eventSizeBytes } from '@tracking/ports';
 import { newEvent } from '@tracking/testing';
 import { LiveEventBuffer } from './live-subscription.ts';
-import { type LogEntry, toPosition } from './log-reads.ts';
+import { type LogEntry, encodePosition } from './log-reads.ts';
 
-const at = (commit: number) => toPosition({ commit: BigInt(commit), prepare: BigInt(commit) });
+const at = (commit: number) => encodePosition({ commit: BigInt(commit), prepare: BigInt(commit) });
 
 function entry(commit: number, stream?: string): LogEntry {
   const position = at(commit);
@@ -52,7 +52,8 @@ describe('the buffer of the newest events', () => {
     const buffer = new LiveEventBuffer(at(0), 5);
     for (let commit = 1; commit <= 100; commit += 1) {
       buffer.push(entry(commit, 'a'));
-      const first = Array.from({ length: commit + 1 }, (_, back) => back).find((back) => buffer.covers(at(back))) ?? -1;
+      const first =
+        Array.from({ length: commit + 1 }, (_, back) => back).find((back) => buffer.containsAllAfter(at(back))) ?? -1;
       const kept = buffer.after(at(first), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first);
       expect(kept.length).toBeGreaterThanOrEqual(Math.min(commit, 5));
@@ -65,7 +66,7 @@ describe('the buffer of the newest events', () => {
     const buffer = new LiveEventBuffer(at(0), 1_000, maxBytes);
     const first = (commit: number) => {
       let place = 0;
-      while (place <= commit && !buffer.covers(at(place))) place += 1;
+      while (place <= commit && !buffer.containsAllAfter(at(place))) place += 1;
       return place;
     };
     for (let commit = 1; commit <= 100; commit += 1) {

@@ -1,11 +1,11 @@
 import type { AllStreamSubscription } from '@eventstore/db-client';
 import { eventSizeBytes, type Position, type StoredEvent } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
-import { type NodeClient, reasonOf, type RetryTelemetry, retryUntilStopped } from './node-client.ts';
+import { type NodeClient, describeReason, type RetryTelemetry, retryUntilStopped } from './node-client.ts';
 import {
   START_POSITION,
-  fromPosition,
-  laterPosition,
+  decodePosition,
+  maxPosition,
   type LogEntry,
   type LogSlice,
   matchesPrefix,
@@ -38,14 +38,14 @@ export class LiveSubscription {
 
   /** Starts the subscription at the head of the log as soon as a node is available. Called for the first reader. */
   open(): Promise<LiveEventBuffer> {
-    return (this.buffer ??= this.begin());
+    return (this.buffer ??= this.startBuffering());
   }
 
-  private async begin(): Promise<LiveEventBuffer> {
+  private async startBuffering(): Promise<LiveEventBuffer> {
     const { node, capacity, timeoutMs, closing } = this.options;
     const head = await retryUntilStopped(closing, this.options, () => readHead(node, timeoutMs));
     const buffer = new LiveEventBuffer(head ?? START_POSITION, capacity);
-    void this.fill(buffer);
+    void this.fillBuffer(buffer);
     return buffer;
   }
 
@@ -53,7 +53,7 @@ export class LiveSubscription {
    * Renews the subscription after failures, which the client does not do. After a confirmed subscription, pauses are
    * short again.
    */
-  private async fill(buffer: LiveEventBuffer): Promise<void> {
+  private async fillBuffer(buffer: LiveEventBuffer): Promise<void> {
     const { closing } = this.options;
     while (!closing.aborted) {
       // Rejects only if `closing` aborts.
@@ -83,7 +83,7 @@ export class LiveSubscription {
     if (closing.aborted) return;
     countRetry('following the log');
     if (!this.isLost)
-      logger.warn({ reason: reasonOf(reason) }, 'event store: the live subscription was lost; subscribing again');
+      logger.warn({ reason: describeReason(reason) }, 'event store: the live subscription was lost; subscribing again');
     this.isLost = true;
     if (!isConfirmed) throw reason;
   }
@@ -131,20 +131,20 @@ export class LiveEventBuffer {
   }
 
   /** Returns true if the buffer has all entries after the position. */
-  covers(position: Position): boolean {
+  containsAllAfter(position: Position): boolean {
     return position >= this.start;
   }
 
   /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
   after(position: Position, prefixes: readonly string[], limit: number): LogSlice {
     const matching: StoredEvent[] = [];
-    for (let at = this.indexAfter(position); at < this.events.length; at += 1) {
+    for (let at = this.findIndexAfter(position); at < this.events.length; at += 1) {
       const event = this.events[at];
       if (event === undefined || !matchesPrefix(event, prefixes)) continue;
       matching.push(event);
       if (matching.length >= limit) return { events: matching, position: event.position };
     }
-    return { events: matching, position: laterPosition(position, this.end) };
+    return { events: matching, position: maxPosition(position, this.end) };
   }
 
   notify(): void {
@@ -161,14 +161,14 @@ export class LiveEventBuffer {
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
     // Removes many events at once, because each removal moves the remaining ones.
     let surplus = Math.max(0, this.events.length - this.capacity);
-    let left = this.bytes - sumOf(this.sizes.slice(0, surplus));
+    let left = this.bytes - sum(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
     this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
     this.sizes.splice(0, surplus);
     this.bytes = left;
   }
 
-  private indexAfter(position: Position): number {
+  private findIndexAfter(position: Position): number {
     let low = 0;
     let high = this.events.length;
     while (low < high) {
@@ -180,7 +180,7 @@ export class LiveEventBuffer {
   }
 }
 
-function sumOf(numbers: readonly number[]): number {
+function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
@@ -202,7 +202,7 @@ async function followLog(
 ): Promise<unknown> {
   const over = Promise.withResolvers<unknown>();
   const end = () => over.resolve(undefined);
-  const subscription = client.subscribeToAll({ ...callOptions, fromPosition: fromPosition(after) });
+  const subscription = client.subscribeToAll({ ...callOptions, fromPosition: decodePosition(after) });
   subscription.on('confirmation', onConfirmed).on('data', (resolved) => onEntry(toLogEntry(resolved)));
   subscription.on('error', over.resolve).on('close', end);
   stop.addEventListener('abort', end);

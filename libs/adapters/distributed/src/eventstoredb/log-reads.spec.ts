@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { InvalidPosition } from '@tracking/ports';
 import { newEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
-import { START_POSITION, collect, fromPosition, LogPages, toPosition } from './log-reads.ts';
+import { START_POSITION, collect, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
 import type { NodeClient } from './node-client.ts';
 
 const SILENCE_MS = 5_000;
@@ -94,10 +94,10 @@ describe('pages of the log', () => {
       readAll: ({ fromPosition, maxCount }: { fromPosition: 'start' | { commit: bigint }; maxCount: number }) =>
         answer(fromPosition === 'start' ? 1 : Number(fromPosition.commit), maxCount),
     };
-    return { asked, pages: new LogPages({ client, callOptions: {} } as unknown as NodeClient, silenceMs) };
+    return { asked, pages: new LogPageReader({ client, callOptions: {} } as unknown as NodeClient, silenceMs) };
   }
 
-  async function readAll(pages: LogPages): Promise<number[]> {
+  async function readAll(pages: LogPageReader): Promise<number[]> {
     const sizes: number[] = [];
     for (let at = START_POSITION; ;) {
       const { entries, isLast } = await pages.after(at);
@@ -168,18 +168,18 @@ describe('a position in the log', () => {
   ];
 
   it('sorts as a string in log order', () => {
-    const positions = inOrder.map(toPosition);
+    const positions = inOrder.map(encodePosition);
     expect(positions.toReversed().sort()).toEqual(positions);
     expect(new Set(positions.map(({ length }) => length))).toEqual(new Set([32]));
     expect(positions.every((position) => position > START_POSITION)).toBe(true);
   });
 
   it('survives conversion to a string', () => {
-    expect(inOrder.map(toPosition).map(fromPosition)).toEqual(inOrder);
-    expect(fromPosition(START_POSITION)).toBe('start');
+    expect(inOrder.map(encodePosition).map(decodePosition)).toEqual(inOrder);
+    expect(decodePosition(START_POSITION)).toBe('start');
   });
 
   it.each(['', '0', '000000000000000a', 'x'.repeat(32)])('of another store is refused: %j', (position) => {
-    expect(() => fromPosition(position)).toThrow(InvalidPosition);
+    expect(() => decodePosition(position)).toThrow(InvalidPosition);
   });
 });

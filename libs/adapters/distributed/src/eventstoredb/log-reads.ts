@@ -10,7 +10,7 @@ import {
 import type { JsonObject } from '@tracking/contracts';
 import { eventSizeBytes, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
-import { type NodeClient, timeoutError } from './node-client.ts';
+import { type NodeClient, createTimeoutError } from './node-client.ts';
 
 const HALF_POSITION_DIGITS = 16;
 /** The position before the first event. */
@@ -21,14 +21,14 @@ const MAX_PAGE_ENTRIES = 500;
 const MAX_PAGE_BYTES = 16 * 1_048_576;
 
 /** Encodes commit and prepare position in 16 hexadecimal digits each, so that strings sort in the order of the log. */
-export function toPosition({ commit, prepare }: LogPosition): Position {
+export function encodePosition({ commit, prepare }: LogPosition): Position {
   return (
     commit.toString(16).padStart(HALF_POSITION_DIGITS, '0') + prepare.toString(16).padStart(HALF_POSITION_DIGITS, '0')
   );
 }
 
 /** Converts a position to the client's form, after which a read starts. */
-export function fromPosition(position: Position): LogPosition | 'start' {
+export function decodePosition(position: Position): LogPosition | 'start' {
   if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
   if (position === START_POSITION) return 'start';
   return {
@@ -37,7 +37,7 @@ export function fromPosition(position: Position): LogPosition | 'start' {
   };
 }
 
-export function laterPosition(one: Position, other: Position): Position {
+export function maxPosition(one: Position, other: Position): Position {
   return one > other ? one : other;
 }
 
@@ -55,7 +55,7 @@ export function toStoredEvent({ streamId, id, revision, type, data, metadata, po
     metadata: (metadata ?? {}) as JsonObject,
     stream: streamId,
     revision: Number(revision),
-    position: toPosition(position),
+    position: encodePosition(position),
   };
 }
 
@@ -75,8 +75,8 @@ export interface LogSlice {
 export function toLogEntry({ event }: AllStreamResolvedEvent): LogEntry {
   // The event is undefined only if links are resolved, which no read requests.
   if (event === undefined) return { position: START_POSITION };
-  if (event.streamId.startsWith('$')) return { position: toPosition(event.position) };
-  return { position: toPosition(event.position), event: toStoredEvent(event) };
+  if (event.streamId.startsWith('$')) return { position: encodePosition(event.position) };
+  return { position: encodePosition(event.position), event: toStoredEvent(event) };
 }
 
 export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string[]): boolean {
@@ -89,7 +89,7 @@ export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string
 export async function readHead({ client, callOptions }: NodeClient, timeoutMs: number): Promise<Position | undefined> {
   const read = client.readAll({ ...callOptions, direction: BACKWARDS, fromPosition: END, maxCount: 1 });
   const [entry] = (await collect(read, timeoutMs)).found;
-  return entry?.event && toPosition(entry.event.position);
+  return entry?.event && encodePosition(entry.event.position);
 }
 
 interface LogPage {
@@ -99,7 +99,7 @@ interface LogPage {
 }
 
 /** Reads the log of all streams page by page. Pages get smaller after a timeout, and larger again after a success. */
-export class LogPages {
+export class LogPageReader {
   private count = MAX_PAGE_ENTRIES;
 
   /** @param silenceMs timeout between two items of a response */
@@ -118,22 +118,22 @@ export class LogPages {
       bytes += event === undefined ? 0 : eventSizeBytes(event);
       return bytes >= MAX_PAGE_BYTES;
     };
-    const read = client.readAll({ ...callOptions, fromPosition: fromPosition(position), maxCount });
+    const read = client.readAll({ ...callOptions, fromPosition: decodePosition(position), maxCount });
     try {
       const { found, isWhole, failure } = await collect(read, this.silenceMs, { toItem: toLogEntry, isEnough });
       const entries = found.filter((entry) => entry.position > position);
       if (failure !== undefined && entries.length === 0) throw failure;
-      this.count = failure === undefined ? Math.min(MAX_PAGE_ENTRIES, 2 * this.count) : halve(this.count);
+      this.count = failure === undefined ? Math.min(MAX_PAGE_ENTRIES, 2 * this.count) : halveCount(this.count);
       return { entries, isLast: isWhole && found.length < maxCount };
     } catch (error) {
-      this.count = halve(this.count);
+      this.count = halveCount(this.count);
       throw error;
     }
   }
 }
 
 /** Returns half of the count, but at least one. */
-export function halve(count: number): number {
+export function halveCount(count: number): number {
   return Math.max(1, Math.floor(count / 2));
 }
 
@@ -186,14 +186,14 @@ export async function collect<R, T>(
     })
     .on('end', () => finish({ isWhole: true }))
     .on('error', (failure) => finish({ isWhole: false, failure }));
-  let timer = setTimeout(checkSilence, silenceMs);
-  async function checkSilence(): Promise<void> {
+  let timer = setTimeout(throwIfSilent, silenceMs);
+  async function throwIfSilent(): Promise<void> {
     // In a busy process, items may have arrived that are not handled yet.
     await setImmediate();
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();
-    if (leftMs > 0) timer = setTimeout(checkSilence, leftMs);
-    else finish({ isWhole: false, failure: timeoutError() });
+    if (leftMs > 0) timer = setTimeout(throwIfSilent, leftMs);
+    else finish({ isWhole: false, failure: createTimeoutError() });
   }
   const end = await over.promise;
   clearTimeout(timer);

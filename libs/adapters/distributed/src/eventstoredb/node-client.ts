@@ -133,7 +133,7 @@ interface ClientError {
 }
 
 /** The failure as one word, such as `unavailable`: messages of the client contain addresses and names. */
-export function reasonOf(error: unknown): string {
+export function describeReason(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   const { type, code, name }: ClientError = error ?? { type: 'ended' };
   if (typeof type === 'string') return type;
@@ -152,10 +152,10 @@ function toPortError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
   if (isOfType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
   if (isOfType(error, 'stream-deleted')) return new Error(`${ENGINE}: the stream was permanently deleted`);
-  return new Unavailable(ENGINE, `does not respond (${reasonOf(error)})`);
+  return new Unavailable(ENGINE, `does not respond (${describeReason(error)})`);
 }
 
-export function timeoutError(): Unavailable {
+export function createTimeoutError(): Unavailable {
   return new Unavailable(ENGINE, 'does not respond in time');
 }
 
@@ -191,15 +191,15 @@ export async function retryUntilStopped<T>(
   if (stop.aborted) return undefined;
   const onFailure = (error: unknown) => {
     countRetry('catching up');
-    logger.warn({ reason: reasonOf(error) }, 'event store: a read for a catch-up failed; retrying');
+    logger.warn({ reason: describeReason(error) }, 'event store: a read for a catch-up failed; retrying');
   };
   // Without a deadline it rejects only if `stop` aborts.
-  const answer = retry(() => unlessAborted(stop, attempt()), { ...RETRY_PAUSES, signal: stop, onFailure });
+  const answer = retry(() => resolveUnlessAborted(stop, attempt()), { ...RETRY_PAUSES, signal: stop, onFailure });
   return answer.catch(() => undefined);
 }
 
 /** Resolves as the promise does, or with undefined if `stop` aborts first. */
-export async function unlessAborted<T>(stop: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+export async function resolveUnlessAborted<T>(stop: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   const stopped = Promise.withResolvers<undefined>();
   const giveUp = () => stopped.resolve(undefined);
   stop.addEventListener('abort', giveUp);

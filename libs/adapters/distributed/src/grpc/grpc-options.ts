@@ -12,14 +12,14 @@ export const DEFAULT_LIMITS: GrpcLimits = {
   closeTimeoutMs: 15_000,
 };
 /** Additional bytes for the envelope of a request or response and for JSON escapes. */
-const ENVELOPE_BYTES = 65_536;
+const MAX_ENVELOPE_BYTES = 65_536;
 /** Creates metadata with the caller's token and the ids of the client request that the call serves. */
-const AUTHORIZATION = 'authorization';
-const REQUEST_ID = 'request-id';
-const TRACEPARENT = 'traceparent';
+const AUTHORIZATION_KEY = 'authorization';
+const REQUEST_ID_KEY = 'request-id';
+const TRACEPARENT_KEY = 'traceparent';
 
 /** Certificates and keys of a connection, as PEM texts. */
-export interface GrpcTls {
+export interface GrpcClientTls {
   /** Certificate authority of the peer. Without it, a channel trusts the authorities of the system. */
   readonly ca?: string;
   readonly cert?: string;
@@ -27,7 +27,7 @@ export interface GrpcTls {
 }
 
 /** Server certificate and key. With `ca`, callers need a certificate signed by it. */
-export interface GrpcServerTls extends GrpcTls {
+export interface GrpcServerTls extends GrpcClientTls {
   readonly cert: string;
   readonly key: string;
 }
@@ -59,30 +59,30 @@ export interface GrpcLimits {
 }
 
 /** Size limits of gRPC itself, slightly above those of this code, whose errors have messages. */
-export function messageBytes({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
-  return { request: maxRequestBytes + ENVELOPE_BYTES, reply: maxAnswerBytes + ENVELOPE_BYTES };
+export function messageSizeOptions({ maxRequestBytes, maxAnswerBytes }: GrpcLimits) {
+  return { request: maxRequestBytes + MAX_ENVELOPE_BYTES, reply: maxAnswerBytes + MAX_ENVELOPE_BYTES };
 }
 
-export function keepaliveOf({ keepaliveMs, keepaliveTimeoutMs }: GrpcLimits) {
+export function keepaliveOptions({ keepaliveMs, keepaliveTimeoutMs }: GrpcLimits) {
   return { keepaliveTimeMs: keepaliveMs, keepaliveTimeoutMs, keepalivePermitWithoutCalls: 1 };
 }
 
-const bearer = (token: string) => `Bearer ${token}`;
+const formatBearer = (token: string) => `Bearer ${token}`;
 
 export function setToken(metadata: Metadata, token: string): void {
-  metadata.set(AUTHORIZATION, bearer(token));
+  metadata.set(AUTHORIZATION_KEY, formatBearer(token));
 }
 
 /** Refuses callers without the token before their request is read, for all operations and for reflection. */
 export function requiresToken(token: string): ServerInterceptor {
-  const authorization = digest(bearer(token));
+  const authorization = computeDigest(formatBearer(token));
   return (_method, call) =>
     new ServerInterceptingCall(call, {
       start: (begin) =>
         begin({
           onReceiveMetadata(metadata, accept) {
-            const [given = ''] = metadata.get(AUTHORIZATION);
-            if (timingSafeEqual(digest(given), authorization)) accept(metadata);
+            const [given = ''] = metadata.get(AUTHORIZATION_KEY);
+            if (timingSafeEqual(computeDigest(given), authorization)) accept(metadata);
             else
               call.sendStatus({
                 code: status.UNAUTHENTICATED,
@@ -94,14 +94,14 @@ export function requiresToken(token: string): ServerInterceptor {
 }
 
 export function setOrigin(metadata: Metadata, { request_id, traceparent }: RequestOrigin): void {
-  metadata.set(REQUEST_ID, request_id);
-  metadata.set(TRACEPARENT, traceparent);
+  metadata.set(REQUEST_ID_KEY, request_id);
+  metadata.set(TRACEPARENT_KEY, traceparent);
 }
 
 /** Reads the request's ids that the caller sent, if any. */
-export function originIn(metadata: Metadata): Partial<RequestOrigin> {
-  const [request_id] = metadata.get(REQUEST_ID);
-  const [traceparent] = metadata.get(TRACEPARENT);
+export function readOrigin(metadata: Metadata): Partial<RequestOrigin> {
+  const [request_id] = metadata.get(REQUEST_ID_KEY);
+  const [traceparent] = metadata.get(TRACEPARENT_KEY);
   return {
     ...(request_id !== undefined && { request_id: request_id.toString() }),
     ...(traceparent !== undefined && { traceparent: traceparent.toString() }),
@@ -109,6 +109,6 @@ export function originIn(metadata: Metadata): Partial<RequestOrigin> {
 }
 
 /** Compares digests, because they have the same length for every text, so that the duration reveals neither text. */
-function digest(text: string | Buffer): Buffer {
+function computeDigest(text: string | Buffer): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -15,16 +15,16 @@ import { firstValueFrom, type Observable } from 'rxjs';
 import {
   DEFAULT_LIMITS,
   type GrpcLimits,
-  type GrpcTls,
-  keepaliveOf,
-  messageBytes,
+  type GrpcClientTls,
+  keepaliveOptions,
+  messageSizeOptions,
   setOrigin,
   setToken,
 } from './grpc-options.ts';
 import {
   type AnswerMessage,
   parseAnswer,
-  type LoadedPart,
+  type LoadedServicePart,
   type LoadedProto,
   loadProto,
   type Parts,
@@ -35,8 +35,8 @@ import {
 } from './service-protos.ts';
 
 /** Milliseconds before a call is repeated. If no replica is available, the call waits for one instead. */
-const FIRST_PAUSE_MS = 10;
-const MAX_PAUSE_MS = 500;
+const FIRST_RETRY_PAUSE_MS = 10;
+const MAX_RETRY_PAUSE_MS = 500;
 /**
  * Status codes of calls whose connection was lost, depending on what the driver notices first. The outcome of such a
  * call is unknown.
@@ -50,7 +50,7 @@ export interface GrpcServiceChannelOptions {
   /**
    * TLS settings; `true` trusts the certificate authorities of the system. Without them, connections are plain text.
    */
-  readonly tls?: true | GrpcTls;
+  readonly tls?: true | GrpcClientTls;
   /** Returns the request that a call serves. The log lines of the called service contain its ids. */
   readonly origin?: () => RequestOrigin | undefined;
   readonly logger: Logger;
@@ -68,7 +68,7 @@ type ServiceClient = Readonly<
 >;
 
 /** An operation of a service with the client that calls it. */
-interface Callee {
+interface CalledOperation {
   /** Name of the service for operators. */
   readonly service: string;
   readonly rpc: Rpc;
@@ -113,9 +113,9 @@ export class GrpcServiceChannel {
     const url = this.options.services[proto.name];
     if (url === undefined) throw new Error(`the address of service ${proto.name} is not configured`);
     const loaded = loadProto(proto);
-    const client = clientOf(url, loaded, this.options.tls, this.limits);
+    const client = createClient(url, loaded, this.options.tls, this.limits);
     this.clients.push(client);
-    const operationsOf = ({ service, rpcs }: LoadedPart) => {
+    const operationsOf = ({ service, rpcs }: LoadedServicePart) => {
       const serviceClient = client.getService<ServiceClient>(service);
       return Object.fromEntries(
         rpcs.map((rpc) => {
@@ -134,7 +134,7 @@ export class GrpcServiceChannel {
     for (const client of this.clients) client.close();
   }
 
-  private async call(callee: Callee, request: object): Promise<unknown> {
+  private async call(callee: CalledOperation, request: object): Promise<unknown> {
     const { service, rpc } = callee;
     if (this.isClosed) throw new Unavailable(service, 'the command channel is closed');
     if (this.underWay.size >= this.limits.maxCalls) throw new Busy(service, 'too many calls are running; retry later');
@@ -152,10 +152,10 @@ export class GrpcServiceChannel {
   }
 
   private async callWithRetries(
-    { service, rpc, client, deadlineMs }: Callee,
+    { service, rpc, client, deadlineMs }: CalledOperation,
     message: RequestMessage,
   ): Promise<unknown> {
-    const metadata = this.metadataOfCall();
+    const metadata = this.createCallMetadata();
     const end = monotonicMs() + deadlineMs;
     let lostAttempts = 0;
     const call = async (failures: number) => {
@@ -167,14 +167,18 @@ export class GrpcServiceChannel {
       return firstValueFrom(calling);
     };
     const isTransient = (error: unknown) => LOST_CONNECTION_CODES.has((error as ServiceError).code);
-    const pauses = { firstPauseMs: FIRST_PAUSE_MS, maxPauseMs: MAX_PAUSE_MS };
+    const pauses = { firstPauseMs: FIRST_RETRY_PAUSE_MS, maxPauseMs: MAX_RETRY_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
       if (code === status.UNAUTHENTICATED)
-        throw this.unavailable(service, 'refuses the token; use the same service token in both services', details);
+        throw this.createUnavailable(
+          service,
+          'refuses the token; use the same service token in both services',
+          details,
+        );
       if (!LOST_CONNECTION_CODES.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
-      throw this.unavailable(service, `did not respond within ${deadlineMs} ms`, details);
+      throw this.createUnavailable(service, `did not respond within ${deadlineMs} ms`, details);
     });
     if (this.silent.delete(service))
       this.options.logger.info({ service }, 'command channel: the service responds again');
@@ -194,7 +198,7 @@ export class GrpcServiceChannel {
     }
   }
 
-  private metadataOfCall(): Metadata {
+  private createCallMetadata(): Metadata {
     const origin = this.options.origin?.();
     if (origin === undefined) return this.metadata;
     const metadata = this.metadata.clone();
@@ -203,7 +207,7 @@ export class GrpcServiceChannel {
   }
 
   /** Logs the reason once instead of for every call. */
-  private unavailable(service: string, message: string, reason: string): Unavailable {
+  private createUnavailable(service: string, message: string, reason: string): Unavailable {
     if (!this.silent.has(service))
       this.options.logger.warn({ called: service, reason }, 'command channel: the service does not respond; retrying');
     this.silent.add(service);
@@ -211,13 +215,13 @@ export class GrpcServiceChannel {
   }
 }
 
-function clientOf(
+function createClient(
   url: string,
   { proto, definition }: LoadedProto,
-  tls: true | GrpcTls | undefined,
+  tls: true | GrpcClientTls | undefined,
   limits: GrpcLimits,
 ): ClientGrpcProxy {
-  const bytes = messageBytes(limits);
+  const bytes = messageSizeOptions(limits);
   return ClientProxyFactory.create({
     transport: Transport.GRPC,
     options: {
@@ -227,7 +231,7 @@ function clientOf(
       credentials: tls === undefined ? credentials.createInsecure() : channelCredentials(tls === true ? {} : tls),
       maxSendMessageLength: bytes.request,
       maxReceiveMessageLength: bytes.reply,
-      keepalive: keepaliveOf(limits),
+      keepalive: keepaliveOptions(limits),
       channelOptions: {
         'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
         'grpc.service_config_disable_resolution': 1,
@@ -244,7 +248,7 @@ function clientOf(
   }) as ClientGrpcProxy;
 }
 
-function channelCredentials({ ca, cert, key }: GrpcTls): ChannelCredentials {
+function channelCredentials({ ca, cert, key }: GrpcClientTls): ChannelCredentials {
   const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
   return credentials.createSsl(pem(ca), pem(key), pem(cert));
 }

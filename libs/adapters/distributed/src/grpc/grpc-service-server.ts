@@ -20,9 +20,9 @@ import {
   DEFAULT_LIMITS,
   type GrpcLimits,
   type GrpcServerTls,
-  keepaliveOf,
-  messageBytes,
-  originIn,
+  keepaliveOptions,
+  messageSizeOptions,
+  readOrigin,
   requiresToken,
 } from './grpc-options.ts';
 import {
@@ -42,7 +42,7 @@ import {
  * that callers canceled or abandoned. Within these turns (measured) the server reads the cancellation or the end of the
  * connection, so that such requests do not start.
  */
-const TURNS_BEFORE_START = 3;
+const EVENT_LOOP_TURNS_BEFORE_START = 3;
 
 export interface GrpcServiceServerOptions {
   readonly proto: ServiceProto;
@@ -87,7 +87,7 @@ export class GrpcServiceServer {
     const { address, token, tls, logger, proto } = this.options;
     // Logs messages of the driver, which would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
-    const bytes = messageBytes(this.limits);
+    const bytes = messageSizeOptions(this.limits);
     const module = { module: OperationsModule, controllers: [createController(this.loaded, this.operations)] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
       logger: createNestLogger(logger),
@@ -97,10 +97,10 @@ export class GrpcServiceServer {
         package: proto.package,
         packageDefinition: this.loaded.definition,
         url: address,
-        credentials: tls === undefined ? ServerCredentials.createInsecure() : serverCredentials(tls),
+        credentials: tls === undefined ? ServerCredentials.createInsecure() : createServerCredentials(tls),
         maxReceiveMessageLength: bytes.request,
         maxSendMessageLength: bytes.reply,
-        keepalive: keepaliveOf(this.limits),
+        keepalive: keepaliveOptions(this.limits),
         channelOptions: this.serverOptions(token) as ChannelOptions,
         gracefulShutdown: true,
         onLoadPackageDefinition: (definition: PackageDefinition, transport: Server) => {
@@ -123,7 +123,7 @@ export class GrpcServiceServer {
       this.transport?.forceShutdown();
       giveUp();
     }, this.limits.closeTimeoutMs);
-    await Promise.race([this.finish(), late]);
+    await Promise.race([this.closeAndWait(), late]);
     clearTimeout(patience);
   }
 
@@ -137,15 +137,15 @@ export class GrpcServiceServer {
   }
 
   /** Also waits for calls whose deadline has passed, which the transport no longer knows but which may still run. */
-  private async finish(): Promise<void> {
+  private async closeAndWait(): Promise<void> {
     await this.app?.close();
-    await this.operations.idle();
+    await this.operations.waitUntilIdle();
   }
 }
 
 class OperationsModule {}
 
-function serverCredentials({ ca, cert, key }: GrpcServerTls): ServerCredentials {
+function createServerCredentials({ ca, cert, key }: GrpcServerTls): ServerCredentials {
   const own = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
   return ServerCredentials.createSsl(ca === undefined ? null : Buffer.from(ca), [own], ca !== undefined);
 }
@@ -179,10 +179,10 @@ function createHandler(name: string, operations: OperationRegistry) {
     metadata: Metadata,
     call: ServerUnaryCall<RequestMessage, AnswerMessage>,
   ): Promise<AnswerMessage> => {
-    for (let turn = 0; turn < TURNS_BEFORE_START; turn += 1) await setImmediate();
+    for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_START; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
-    return operations.answer(name, request, originIn(metadata));
+    return operations.answer(name, request, readOrigin(metadata));
   };
 }
 
@@ -220,7 +220,7 @@ class OperationRegistry {
 
   /** Performs one call. Never rejects. @param name name of the rpc */
   async answer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
-    const answering = this.perform(name, request, origin);
+    const answering = this.runOperation(name, request, origin);
     this.underWay.add(answering);
     const answer = await answering;
     this.underWay.delete(answering);
@@ -228,11 +228,11 @@ class OperationRegistry {
   }
 
   /** Resolves when all running calls have ended. */
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await Promise.all(this.underWay);
   }
 
-  private async perform(name: string, request: RequestMessage, origin: Partial<RequestOrigin>) {
+  private async runOperation(name: string, request: RequestMessage, origin: Partial<RequestOrigin>) {
     const started = performance.now();
     const about = { ...originFields(origin), method: name };
     const ended = (outcome: string) => {

@@ -16,7 +16,7 @@ export const SHIPMENTS: ServiceProto = {
   package: 'tracking.v1',
   path: fileURLToPath(new URL('shipments.proto', import.meta.url)),
 };
-export const WEBHOOKS: ServiceProto = {
+export const WEBHOOKS_PROTO: ServiceProto = {
   name: 'webhooks',
   package: 'tracking.v1',
   path: fileURLToPath(new URL('webhooks.proto', import.meta.url)),
@@ -30,9 +30,9 @@ export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 export interface LoadedProto {
   readonly proto: ServiceProto;
   readonly definition: PackageDefinition;
-  readonly parts: readonly LoadedPart[];
+  readonly parts: readonly LoadedServicePart[];
 }
-export interface LoadedPart {
+export interface LoadedServicePart {
   /** Name of the part, such as `Endpoints`. */
   readonly service: string;
   /** Name of the part in TypeScript, such as `endpoints`. */
@@ -57,12 +57,12 @@ type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
 /** Loads a .proto file. @throws Error if it is invalid */
 export function loadProto(proto: ServiceProto): LoadedProto {
   const definition = loadSync(proto.path, { keepCase: true });
-  const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedPart[] => {
+  const parts = Object.entries(definition).flatMap(([path, entry]): readonly LoadedServicePart[] => {
     // An entry with a format is a message, not a service.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
     const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType }]) => {
-      const fields = fieldsOf(requestType.type as DescriptorProto, definition);
+      const fields = readMessageFields(requestType.type as DescriptorProto, definition);
       const isCommand = fields.has('id');
       return { method, operation: toCamelCase(method), name: `${service}/${method}`, fields, isCommand };
     });
@@ -72,7 +72,7 @@ export function loadProto(proto: ServiceProto): LoadedProto {
 }
 
 /** Returns the names of the operations in the .proto file, by part and in order. */
-export function operationsOf(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
+export function listOperations(proto: ServiceProto): Readonly<Record<string, readonly string[]>> {
   const { parts } = loadProto(proto);
   return Object.fromEntries(parts.map(({ name, rpcs }) => [name, rpcs.map(({ operation }) => operation).sort()]));
 }
@@ -83,7 +83,7 @@ interface DescriptorProto {
   readonly field: readonly { readonly name: string; readonly type: string; readonly typeName: string }[];
 }
 
-function fieldsOf({ field: fields }: DescriptorProto, definition: PackageDefinition): MessageFields {
+function readMessageFields({ field: fields }: DescriptorProto, definition: PackageDefinition): MessageFields {
   const messageNamed = (typeName: string) => {
     const [, message] = Object.entries(definition).find(([path]) => path.endsWith(`.${typeName}`)) ?? [];
     return message?.type as DescriptorProto;
@@ -102,7 +102,7 @@ export interface RequestMessage {
   readonly [field: string]: unknown;
 }
 
-interface Refusal {
+interface RefusedAnswer {
   readonly code: string;
   readonly message: string;
   readonly details?: readonly FieldError[];
@@ -116,7 +116,7 @@ interface EngineFailure {
 /** The message `Answer`, the result of any operation. It has one field, or none if the operation returns nothing. */
 export interface AnswerMessage {
   readonly json?: string;
-  readonly refused?: Refusal;
+  readonly refused?: RefusedAnswer;
   readonly unavailable?: EngineFailure;
   readonly busy?: EngineFailure;
   readonly failed?: string;
@@ -127,20 +127,20 @@ export function toRequestMessage(request: object, fields: MessageFields): Reques
   const entries = Object.entries(request);
   const fits = ([name, value]: readonly [string, unknown]) => {
     const field = name === 'json' ? undefined : fields.get(name);
-    return field === 'text' ? isText(value) : field !== undefined && isTextMessage(value, field);
+    return field === 'text' ? isWellFormedText(value) : field !== undefined && isTextMessage(value, field);
   };
   const rest = Object.fromEntries(entries.filter((entry) => !fits(entry)));
   return { ...Object.fromEntries(entries.filter(fits)), json: JSON.stringify(rest) };
 }
 
 /** Returns true for strings without lone surrogates, which UTF-8 cannot represent but JSON can. */
-function isText(value: unknown): boolean {
+function isWellFormedText(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed();
 }
 
 function isTextMessage(value: unknown, fields: ReadonlySet<string>): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).every(([name, text]) => isText(text) && fields.has(name));
+  return Object.entries(value).every(([name, text]) => isWellFormedText(text) && fields.has(name));
 }
 
 /** Reads the request from its message. @throws SyntaxError if `json` is invalid */
@@ -175,7 +175,7 @@ export function parseAnswer({ json, refused, unavailable, busy, failed }: Answer
   return undefined;
 }
 
-function toDomainError({ code, message, details = [], version }: Refusal): DomainError {
+function toDomainError({ code, message, details = [], version }: RefusedAnswer): DomainError {
   if (code === 'precondition_failed') return new PreconditionFailed(version ?? null);
   return new DomainError(code as DomainError['code'], message, details);
 }

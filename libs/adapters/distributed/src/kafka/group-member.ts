@@ -10,15 +10,15 @@ import {
 } from '@tracking/ports';
 import { pause, retry } from '@tracking/resilience';
 import {
-  UNLIMITED_RETRIES,
+  UNLIMITED_RETRY_OPTIONS,
   ENGINE,
   type KafkaClient,
   type KafkaLimits,
-  reasonOf,
+  describeReason,
   RetryReporter,
   withTimeout,
 } from './kafka-client.ts';
-import { joinAs, type MemberIdentity } from './kafkajs-patches.ts';
+import { setMemberIdentity, type MemberIdentity } from './kafkajs-patches.ts';
 import { PartitionWork } from './partition-work.ts';
 
 const RETRY_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_000 };
@@ -112,7 +112,7 @@ export class GroupMember {
       await this.joinGroup(client);
     } catch (error) {
       this.countRetry('consuming');
-      this.reporter.reportFailure(reasonOf(error));
+      this.reporter.reportFailure(describeReason(error));
       for (const work of this.inHand.values()) work.fence();
       if (this.assignedAs === '') throw error;
     } finally {
@@ -136,12 +136,12 @@ export class GroupMember {
       allowAutoTopicCreation: false,
       partitionAssigners: [
         (config) => {
-          joinAs(identity, config.cluster, destroyed);
+          setMemberIdentity(identity, config.cluster, destroyed);
           return PartitionAssigners.roundRobin(config);
         },
       ],
       // kafkajs would restart a consumer only after some errors. `run` replaces it after any error.
-      retry: { ...UNLIMITED_RETRIES, restartOnFailure: () => Promise.resolve(false) },
+      retry: { ...UNLIMITED_RETRY_OPTIONS, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;
     let endWatch = () => {};
@@ -149,7 +149,7 @@ export class GroupMember {
       leaving.addEventListener('abort', () => leave(), { once: true });
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
-      consumer.on(consumer.events.HEARTBEAT, () => this.heard());
+      consumer.on(consumer.events.HEARTBEAT, () => this.reportSuccess());
       endWatch = this.heartbeats.watch(() => crash(new Unavailable(ENGINE, 'silent')));
       this.crash = crash;
       this.start(consumer).catch(crash);
@@ -174,8 +174,8 @@ export class GroupMember {
     });
   }
 
-  private heard(): void {
-    this.heartbeats.heard();
+  private reportSuccess(): void {
+    this.heartbeats.recordHeartbeat();
     this.reporter.reportSuccess();
   }
 
@@ -185,7 +185,7 @@ export class GroupMember {
       if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.fence();
     }
     this.assignedAs = memberId;
-    this.heard();
+    this.reportSuccess();
   }
 
   private async handleBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
@@ -199,7 +199,7 @@ export class GroupMember {
       const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
       await withTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
         // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
-        if (reasonOf(error) === UNKNOWN_MEMBER && assignedAs === this.assignedAs) this.reportFailure(error);
+        if (describeReason(error) === UNKNOWN_MEMBER && assignedAs === this.assignedAs) this.reportFailure(error);
         throw error;
       });
     };
@@ -262,7 +262,7 @@ function receivedMessage(
  */
 class HeartbeatMonitor {
   /** Monotonic time in milliseconds. */
-  private heardAt = performance.now();
+  private lastHeartbeatAt = performance.now();
   /** Monotonic time of the last failed ping of the broker. */
   private brokerAwayAt = -Infinity;
 
@@ -273,13 +273,13 @@ class HeartbeatMonitor {
   ) {}
 
   /** Call it when the group accepts a heartbeat or a join. */
-  heard(): void {
-    this.heardAt = performance.now();
+  recordHeartbeat(): void {
+    this.lastHeartbeatAt = performance.now();
   }
 
   /** True if the group received no heartbeat for so long that it may have reassigned the partitions. */
   get isOutOfGroup(): boolean {
-    return performance.now() - this.heardAt > this.sessionTimeoutMs;
+    return performance.now() - this.lastHeartbeatAt > this.sessionTimeoutMs;
   }
 
   /**
@@ -290,7 +290,7 @@ class HeartbeatMonitor {
   watch(onSilence: () => void): () => void {
     const began = performance.now();
     let isOver = false;
-    const silentMs = () => performance.now() - Math.max(began, this.heardAt, this.brokerAwayAt);
+    const silentMs = () => performance.now() - Math.max(began, this.lastHeartbeatAt, this.brokerAwayAt);
     const look = async () => {
       if (silentMs() < this.sessionTimeoutMs) return;
       try {

@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 import type { Logger } from '@tracking/ports';
-import { LostResponses, RetryReporter } from './kafka-client.ts';
+import { LostResponseCounter, RetryReporter } from './kafka-client.ts';
 
-describe('LostResponses', () => {
+describe('LostResponseCounter', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
@@ -12,7 +12,7 @@ describe('LostResponses', () => {
     ['several within seconds', [1, 1, 1], 3_000, true],
     ['many at once', [200], 0, true],
   ])('exceeds its threshold or not: %s', (_what, counts, apartMs, many) => {
-    const lost = new LostResponses();
+    const lost = new LostResponseCounter();
     expect(lost.exceedThreshold).toBe(false);
     for (const [index, count] of counts.entries()) {
       if (index > 0) jest.advanceTimersByTime(apartMs);

@@ -11,7 +11,7 @@ import {
 } from 'kafkajs';
 import { LRUCache } from 'lru-cache';
 import { type Logger, Unavailable } from '@tracking/ports';
-import { patchConnections, patchConsumerGroups, patchRequestQueues, RESPONSES_LOST } from './kafkajs-patches.ts';
+import { patchConnections, patchConsumerGroups, patchRequestQueues, RESPONSES_LOST_EVENT } from './kafkajs-patches.ts';
 
 export const DEFAULT_LIMITS: KafkaLimits = {
   publishTimeoutMs: 30_000,
@@ -24,13 +24,13 @@ export const DEFAULT_LIMITS: KafkaLimits = {
 };
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** Message of the errors in a destroyed client. */
-const CLIENT_DESTROYED = 'client destroyed';
+const CLIENT_DESTROYED_MESSAGE = 'client destroyed';
 const KEEP_ALIVE_MS = 60_000;
 /**
  * Retry options with which kafkajs stops after about a second, and its caller retries. All options are set, because
  * kafkajs has other defaults in tests.
  */
-export const LIMITED_RETRIES: RetryOptions = {
+export const LIMITED_RETRY_OPTIONS: RetryOptions = {
   retries: 3,
   initialRetryTime: 100,
   maxRetryTime: 1_000,
@@ -41,7 +41,7 @@ export const LIMITED_RETRIES: RetryOptions = {
  * Retry options with which kafkajs never stops, so that a member that waits for its broker keeps its member id and
  * causes no rebalance.
  */
-export const UNLIMITED_RETRIES: RetryOptions = { ...LIMITED_RETRIES, retries: Number.MAX_SAFE_INTEGER };
+export const UNLIMITED_RETRY_OPTIONS: RetryOptions = { ...LIMITED_RETRY_OPTIONS, retries: Number.MAX_SAFE_INTEGER };
 const LOST_RESPONSES_WINDOW_MS = 10_000;
 /**
  * Number of lost responses that one broker restart can cause. Further losses mean that the network breaks connections.
@@ -50,7 +50,7 @@ const LOST_RESPONSES_THRESHOLD = 3;
 const REPEATED_LOG_INTERVAL_MS = 30_000;
 const MAX_REMEMBERED_MESSAGES = 100;
 /** Milliseconds of failures before a warning. A broker restarts within this time on most machines. */
-const WARN_AFTER_MS = 60_000;
+const FAILURE_WARNING_DELAY_MS = 60_000;
 export const ENGINE = 'message broker';
 
 interface SaslCredentials<Mechanism> {
@@ -108,7 +108,7 @@ interface KafkaClientOptions {
   readonly limits: KafkaLimits;
   readonly retry: RetryOptions;
   readonly logs: logCreator;
-  readonly lost: LostResponses;
+  readonly lost: LostResponseCounter;
 }
 
 /**
@@ -121,12 +121,12 @@ export class KafkaClient {
   private readonly sockets = new Set<Socket>();
   readonly #destroyed = new AbortController();
 
-  private readonly lost: LostResponses;
+  private readonly lost: LostResponseCounter;
 
   constructor({ cluster, limits, retry, logs, lost }: KafkaClientOptions) {
     this.lost = lost;
     const config: KafkaConfig = {
-      brokers: () => this.brokersUnlessDestroyed([...cluster.brokers]),
+      brokers: () => this.listBrokersUnlessDestroyed([...cluster.brokers]),
       clientId: cluster.clientId ?? 'tracking',
       connectionTimeout: CONNECTION_TIMEOUT_MS,
       requestTimeout: limits.requestTimeoutMs,
@@ -151,32 +151,32 @@ export class KafkaClient {
    */
   destroy(): void {
     this.#destroyed.abort();
-    for (const socket of this.sockets) socket.destroy(new Error(CLIENT_DESTROYED));
+    for (const socket of this.sockets) socket.destroy(new Error(CLIENT_DESTROYED_MESSAGE));
   }
 
   /**
    * Endless retries of kafkajs cannot be stopped. But each first requests the brokers, which never resolves after
    * `destroy`.
    */
-  private brokersUnlessDestroyed(brokers: string[]): Promise<string[]> {
+  private listBrokersUnlessDestroyed(brokers: string[]): Promise<string[]> {
     return this.destroyed.aborted ? new Promise(() => undefined) : Promise.resolve(brokers);
   }
 
   private openSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): Socket {
-    if (this.destroyed.aborted) throw new Error(CLIENT_DESTROYED);
+    if (this.destroyed.aborted) throw new Error(CLIENT_DESTROYED_MESSAGE);
     const name = isIP(host) ? {} : { servername: host };
     const to = { host, port };
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     this.sockets.add(socket);
-    socket.on(RESPONSES_LOST, (count: number) => this.destroyed.aborted || this.lost.add(count));
+    socket.on(RESPONSES_LOST_EVENT, (count: number) => this.destroyed.aborted || this.lost.add(count));
     socket.once('close', () => this.sockets.delete(socket));
     return socket;
   }
 }
 
 /** Counts lost responses of all clients of a process: requests whose connection broke before the response. */
-export class LostResponses {
+export class LostResponseCounter {
   /** Monotonic times of the latest lost responses. */
   private times: number[] = [];
 
@@ -198,11 +198,11 @@ export class LostResponses {
  * Logs messages of kafkajs without their details (stacks, requests, members), each at most once in 30 s, because
  * kafkajs repeats them at every attempt. All of it is retried, and `RetryReporter` reports the result.
  */
-export function kafkaLogs(logger: Logger): logCreator {
+export function createKafkaLogCreator(logger: Logger): logCreator {
   const logged = new LRUCache<string, true>({ max: MAX_REMEMBERED_MESSAGES, ttl: REPEATED_LOG_INTERVAL_MS });
   return () =>
     ({ namespace, log }) => {
-      if (logged.has(log.message) || log.message.endsWith(CLIENT_DESTROYED)) return;
+      if (logged.has(log.message) || log.message.endsWith(CLIENT_DESTROYED_MESSAGE)) return;
       logged.set(log.message, true);
       const error = typeof log['error'] === 'string' ? { error: log['error'] } : {};
       logger.debug(
@@ -229,20 +229,20 @@ export class RetryReporter {
     const now = performance.now();
     const isNew = this.since === undefined;
     this.since ??= now;
-    if (!this.hasWarned && (isFault || now - this.since > WARN_AFTER_MS)) {
+    if (!this.hasWarned && (isFault || now - this.since > FAILURE_WARNING_DELAY_MS)) {
       this.hasWarned = true;
-      this.logger.warn({ ...this.fields, reason, ...this.durationFields(now) }, this.what);
+      this.logger.warn({ ...this.fields, reason, ...this.createDurationFields(now) }, this.what);
     } else if (isNew) this.logger.info({ ...this.fields, reason }, this.what);
   }
 
   reportSuccess(): void {
     if (this.since === undefined) return;
-    this.logger.info({ ...this.fields, ...this.durationFields(performance.now()) }, `${this.what}: over`);
+    this.logger.info({ ...this.fields, ...this.createDurationFields(performance.now()) }, `${this.what}: over`);
     this.since = undefined;
     this.hasWarned = false;
   }
 
-  private durationFields(now: number): { readonly seconds: number } {
+  private createDurationFields(now: number): { readonly seconds: number } {
     return { seconds: Math.round((now - (this.since ?? now)) / 1_000) };
   }
 }
@@ -255,12 +255,12 @@ interface KafkaJsError {
 }
 
 /** Returns the failure as one word, such as `ECONNREFUSED`, because messages of the driver contain addresses. */
-export function reasonOf(error: unknown): string {
+export function describeReason(error: unknown): string {
   if (error instanceof Unavailable) return error.message;
   if (typeof error !== 'object' || error === null) return 'unknown';
   const { cause, type, code, name }: KafkaJsError = error;
   for (const word of [type, code]) if (typeof word === 'string') return word;
-  return cause === undefined || cause === null || cause === error ? String(name) : reasonOf(cause);
+  return cause === undefined || cause === null || cause === error ? String(name) : describeReason(cause);
 }
 
 /**

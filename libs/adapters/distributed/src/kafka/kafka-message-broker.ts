@@ -13,20 +13,20 @@ import { retry } from '@tracking/resilience';
 import { GroupMember } from './group-member.ts';
 import {
   DEFAULT_LIMITS,
-  UNLIMITED_RETRIES,
+  UNLIMITED_RETRY_OPTIONS,
   ENGINE,
-  LIMITED_RETRIES,
+  LIMITED_RETRY_OPTIONS,
   KafkaClient,
   type KafkaLimits,
-  kafkaLogs,
+  createKafkaLogCreator,
   type KafkaOptions,
-  LostResponses,
-  reasonOf,
+  LostResponseCounter,
+  describeReason,
   withTimeout,
 } from './kafka-client.ts';
 import { TopicProducer } from './topic-producer.ts';
 
-const POLL_PAUSES = { firstPauseMs: 50, maxPauseMs: 500 };
+const TOPIC_POLL_PAUSES = { firstPauseMs: 50, maxPauseMs: 500 };
 /** Value of `max.message.bytes` of created topics. An event with a large shipment exceeds the default of 1 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
 
@@ -41,7 +41,7 @@ export class KafkaMessageBroker implements MessageBroker {
   private readonly prefix: string;
   /** Shared by all clients, so that a failure of a broker is not logged repeatedly. */
   private readonly logs: logCreator;
-  private readonly lost = new LostResponses();
+  private readonly lost = new LostResponseCounter();
   private readonly topics: KafkaTopics;
   private readonly producers = new Map<string, TopicProducer>();
   private readonly members = new Map<GroupMember, Promise<void>>();
@@ -50,9 +50,9 @@ export class KafkaMessageBroker implements MessageBroker {
   constructor(private readonly options: KafkaMessageBrokerOptions) {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.prefix = options.topicPrefix ?? '';
-    this.logs = kafkaLogs(options.logger);
+    this.logs = createKafkaLogCreator(options.logger);
     this.topics = new KafkaTopics(
-      () => this.connect(LIMITED_RETRIES),
+      () => this.connect(LIMITED_RETRY_OPTIONS),
       this.limits.adminTimeoutMs,
       options.replicationFactor,
     );
@@ -63,7 +63,7 @@ export class KafkaMessageBroker implements MessageBroker {
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
     this.throwIfClosed();
-    await this.topics.ensure(topics.map((topic) => ({ ...topic, name: this.prefix + topic.name })));
+    await this.topics.ensureTopicsExist(topics.map((topic) => ({ ...topic, name: this.prefix + topic.name })));
   }
 
   async publish(topic: string, messages: readonly Message[]): Promise<void> {
@@ -71,7 +71,7 @@ export class KafkaMessageBroker implements MessageBroker {
     if (messages.length === 0) return;
     let producer = this.producers.get(topic);
     if (producer === undefined) {
-      const openClient = () => this.connect(LIMITED_RETRIES);
+      const openClient = () => this.connect(LIMITED_RETRY_OPTIONS);
       const { limits, options } = this;
       const clusterTopic = this.prefix + topic;
       producer = new TopicProducer({ topic, clusterTopic, openClient, limits, logger: options.logger });
@@ -93,7 +93,7 @@ export class KafkaMessageBroker implements MessageBroker {
     const { logger, metrics } = this.options;
     const member = new GroupMember({
       membership,
-      openClient: () => this.connect(UNLIMITED_RETRIES),
+      openClient: () => this.connect(UNLIMITED_RETRY_OPTIONS),
       pingBroker: () => this.topics.produced(membership.clusterTopic),
       limits: this.limits,
       logger,
@@ -104,7 +104,7 @@ export class KafkaMessageBroker implements MessageBroker {
     await over;
   }
 
-  async produced(topic: string): Promise<readonly number[]> {
+  async countPublished(topic: string): Promise<readonly number[]> {
     this.throwIfClosed();
     return this.topics.produced(this.prefix + topic);
   }
@@ -113,8 +113,8 @@ export class KafkaMessageBroker implements MessageBroker {
    * Checks the cluster and the connections and consumers of this process.
    * @throws Unavailable if the cluster does not respond, connections break, or a consumer is not a member of its group
    */
-  async check(topic: string): Promise<void> {
-    await this.produced(topic);
+  async checkHealth(topic: string): Promise<void> {
+    await this.countPublished(topic);
     if (this.lost.exceedThreshold) throw new Unavailable(ENGINE, 'connections break repeatedly; check the network');
     for (const member of this.members.keys()) {
       if (member.isOutOfGroup) throw new Unavailable(ENGINE, 'a consumer is not a member of its group');
@@ -156,14 +156,14 @@ class KafkaTopics {
     private readonly replicationFactor: number | undefined,
   ) {}
 
-  async ensure(topics: readonly TopicSpec[]): Promise<void> {
+  async ensureTopicsExist(topics: readonly TopicSpec[]): Promise<void> {
     await this.queryCluster(async (admin, signal) => {
       const known = new Set(await admin.listTopics());
       const missing = topics.filter((topic) => !known.has(topic.name));
       if (missing.length === 0) return;
       // kafkajs does not wait for leaders, because it would log the topics that it has just created as unknown.
-      await admin.createTopics({ topics: missing.map((topic) => this.config(topic)), waitForLeaders: false });
-      await retry(() => expectLeaders(admin, missing), { ...POLL_PAUSES, signal });
+      await admin.createTopics({ topics: missing.map((topic) => this.toTopicConfig(topic)), waitForLeaders: false });
+      await retry(() => expectLeaders(admin, missing), { ...TOPIC_POLL_PAUSES, signal });
     });
   }
 
@@ -191,7 +191,7 @@ class KafkaTopics {
     this.connection?.client.destroy();
   }
 
-  private config({ name, partitions, retentionMs }: TopicSpec): ITopicConfig {
+  private toTopicConfig({ name, partitions, retentionMs }: TopicSpec): ITopicConfig {
     const configEntries = [
       { name: 'retention.ms', value: String(retentionMs) },
       { name: 'max.message.bytes', value: String(MAX_MESSAGE_BYTES) },
@@ -213,7 +213,7 @@ class KafkaTopics {
     } catch (error) {
       connection.client.destroy();
       if (this.connection === connection) this.connection = undefined;
-      throw error instanceof Unavailable ? error : new Unavailable(ENGINE, reasonOf(error));
+      throw error instanceof Unavailable ? error : new Unavailable(ENGINE, describeReason(error));
     } finally {
       over.abort();
     }

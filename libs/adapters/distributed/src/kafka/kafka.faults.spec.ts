@@ -135,13 +135,13 @@ function faults(engines: string): void {
       const before = proxy.cuts;
       await publishFromFour(publisher, 10);
       await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 100), DEADLINE);
-      await eventually(() => expect(publisher.check(topic)).rejects.toThrow(Unavailable), DEADLINE);
+      await eventually(() => expect(publisher.checkHealth(topic)).rejects.toThrow(Unavailable), DEADLINE);
       await expectAllDelivered();
       proxy.cutNothing();
       await ledger.publish(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
       await expectAllDelivered();
       await eventually(async () => expect(await publisher.lag(topic, group)).toBe(0), DEADLINE);
-      for (const broker of [publisher, ...consumers]) await eventually(() => broker.check(topic), DEADLINE);
+      for (const broker of [publisher, ...consumers]) await eventually(() => broker.checkHealth(topic), DEADLINE);
     });
 
     it('leave no member working without an assignment', async () => {
@@ -432,14 +432,14 @@ function faults(engines: string): void {
       consume(broker);
       await publishFromFour(broker, 5);
       await expectAllDelivered();
-      const before = await broker.produced(topic);
+      const before = await broker.countPublished(topic);
       expect(before.reduce((sum, count) => sum + count, 0)).toBe(200);
       await engine.kill();
       await engine.deleteData();
       await engine.start();
-      await expect(broker.produced(topic)).rejects.toThrow(Unavailable);
+      await expect(broker.countPublished(topic)).rejects.toThrow(Unavailable);
       await make(broker);
-      const after = await eventually(() => broker.produced(topic), DEADLINE);
+      const after = await eventually(() => broker.countPublished(topic), DEADLINE);
       expect(after.some((count, partition) => count < (before[partition] ?? 0))).toBe(true);
       await ledger.publish(broker, topic, { name: 'since', batches: 5, perBatch: 10 });
       await expectAllDelivered();

@@ -3,11 +3,11 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { eventually } from '@tracking/testing';
 import {
-  joinAs,
+  setMemberIdentity,
   patchConnections,
   patchConsumerGroups,
   patchRequestQueues,
-  RESPONSES_LOST,
+  RESPONSES_LOST_EVENT,
 } from './kafkajs-patches.ts';
 
 interface TestedConnection {
@@ -59,7 +59,7 @@ describe('a connection of kafkajs', () => {
       requestTimeout: 5_000,
       connectionTimeout: 1_000,
       socketFactory: ({ onConnect }: { onConnect: () => void }) =>
-        connect(port, '127.0.0.1', onConnect).on(RESPONSES_LOST, (count: number) => (lost += count)),
+        connect(port, '127.0.0.1', onConnect).on(RESPONSES_LOST_EVENT, (count: number) => (lost += count)),
     });
   });
   afterEach(async () => {
@@ -141,7 +141,7 @@ describe('joining a group', () => {
 
   const join = (ended: AbortSignal) => {
     const cluster = {};
-    joinAs({ id: 'member', leaves: false }, cluster, ended);
+    setMemberIdentity({ id: 'member', leaves: false }, cluster, ended);
     return prototype.joinAndSync.call(Object.assign(Object.create(prototype) as Joinable, { cluster, memberId: null }));
   };
 

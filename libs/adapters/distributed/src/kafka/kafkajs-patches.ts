@@ -4,10 +4,10 @@ import { retry } from '@tracking/resilience';
 
 const LENGTH_PREFIX_BYTES = 4;
 /** Event of a broken socket, with the number of its lost responses. */
-export const RESPONSES_LOST = 'responses lost';
+export const RESPONSES_LOST_EVENT = 'responses lost';
 /** Events of a socket that kafkajs listens to. */
 const SOCKET_EVENTS = ['data', 'end', 'error', 'timeout'] as const;
-const JOIN_ATTEMPTS = 5;
+const MAX_JOIN_ATTEMPTS = 5;
 const JOIN_PAUSES = { firstPauseMs: 200, maxPauseMs: 1_600 };
 
 /** A connection of kafkajs 2.2.4 to a broker, over one socket after another. */
@@ -71,7 +71,7 @@ export function patchConnections(): void {
   };
   prototype.rejectRequests = function (error) {
     const { size } = this.requestQueue.inflight;
-    if (size > 0) this.socket?.emit(RESPONSES_LOST, size);
+    if (size > 0) this.socket?.emit(RESPONSES_LOST_EVENT, size);
     rejectRequests.call(this, error);
   };
 }
@@ -118,7 +118,7 @@ const pendingJoins = new WeakMap<object, PendingJoin>();
  * @param cluster of the consumer
  * @param ended stops joining, whose pauses would last for seconds after its client was destroyed
  */
-export function joinAs(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
+export function setMemberIdentity(identity: MemberIdentity, cluster: object, ended: AbortSignal): void {
   pendingJoins.set(cluster, { identity, ended });
 }
 
@@ -147,7 +147,7 @@ export function patchConsumerGroups(): void {
         if (identity !== undefined) identity.id = this.memberId ?? '';
       }
     };
-    const until = { ...JOIN_PAUSES, ...(ended && { signal: ended }), isTransient: () => attempts < JOIN_ATTEMPTS };
+    const until = { ...JOIN_PAUSES, ...(ended && { signal: ended }), isTransient: () => attempts < MAX_JOIN_ATTEMPTS };
     await retry(join, until).catch((error: unknown) => {
       throw error instanceof Error ? Object.assign(error, { retriable: false }) : error;
     });

@@ -1,15 +1,15 @@
 import { Unavailable, type BatchHandler, type CountRetry, type Logger, type ReceivedMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { reasonOf, RetryReporter } from './kafka-client.ts';
+import { describeReason, RetryReporter } from './kafka-client.ts';
 
 const FIRST_PAUSE_MS = 50;
-const HANDLE_STEP: RetriedStep = {
+const MESSAGE_HANDLING_STEP: RetriedStep = {
   metric: 'handling messages',
   logLine: 'a batch of messages failed and will be handled again',
   maxPauseMs: 5_000,
   isFault: (error) => !(error instanceof Unavailable),
 };
-const COMMIT_STEP: RetriedStep = {
+const OFFSET_COMMIT_STEP: RetriedStep = {
   metric: 'committing an offset',
   logLine: 'the offset of handled messages could not be committed and will be committed again',
   maxPauseMs: 1_000,
@@ -83,14 +83,14 @@ export class PartitionWork {
       const last = batch[batch.length - 1];
       if (last === undefined) return;
       const handle = () => this.options.handler(batch, this.fencing.signal);
-      if (!(await this.retryUntilDone(HANDLE_STEP, handle))) return;
+      if (!(await this.retryUntilDone(MESSAGE_HANDLING_STEP, handle))) return;
       this.next = String(BigInt(last.offset) + 1n);
       await this.commit(this.next);
     }
   }
 
   private async commit(next: string): Promise<void> {
-    await this.retryUntilDone(COMMIT_STEP, async () => {
+    await this.retryUntilDone(OFFSET_COMMIT_STEP, async () => {
       if (!this.isFenced) await this.options.commit(this.partition, next);
     });
   }
@@ -101,7 +101,7 @@ export class PartitionWork {
     const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);
     const onFailure = (error: unknown) => {
       countRetry(step.metric);
-      const reason = error instanceof Error ? reasonOf(error) : String(error);
+      const reason = error instanceof Error ? describeReason(error) : String(error);
       if (!this.isStopping) reporter.reportFailure(reason, step.isFault(error));
     };
     const signal = AbortSignal.any([this.fencing.signal, leaving]);

@@ -1,7 +1,14 @@
 import { Partitioners, type Producer } from 'kafkajs';
 import { Busy, MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
-import { ENGINE, type KafkaClient, type KafkaLimits, reasonOf, RetryReporter, withTimeout } from './kafka-client.ts';
+import {
+  ENGINE,
+  type KafkaClient,
+  type KafkaLimits,
+  describeReason,
+  RetryReporter,
+  withTimeout,
+} from './kafka-client.ts';
 
 /** Maximum size of a batch in bytes: half of what a broker accepts by default (`message.max.bytes`). */
 const MAX_BATCH_BYTES = 512 * 1_024;
@@ -12,7 +19,7 @@ const RETRY_PAUSES = { firstPauseMs: 50, maxPauseMs: 1_000 };
 const REFUSAL_ERROR_TYPES = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
 /** One call of `publish`. */
-interface PublishCall {
+interface PendingPublish {
   /** Monotonic time in milliseconds. */
   readonly deadline: number;
   /** Number of unacknowledged messages. */
@@ -23,7 +30,7 @@ interface PublishCall {
 
 /** Messages of one call that are sent in one batch. */
 interface MessageChunk {
-  readonly call: PublishCall;
+  readonly call: PendingPublish;
   readonly messages: readonly Message[];
   /** Index of the chunk's first message in the call. */
   readonly index: number;
@@ -90,19 +97,19 @@ export class TopicProducer {
 
   private async sendAll(): Promise<void> {
     this.isSending = true;
-    for (let batch = this.next(); batch.length > 0; batch = this.next()) {
+    for (let batch = this.takeNextBatch(); batch.length > 0; batch = this.takeNextBatch()) {
       const failure = await this.sendUntilAcknowledged(batch);
-      if (failure === undefined) for (const chunk of batch) acknowledge(chunk);
+      if (failure === undefined) for (const chunk of batch) acknowledgeChunk(chunk);
       else if (failure instanceof Unavailable) {
         // Waiting messages must not overtake messages that their caller may repeat.
         for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
-      } else this.refuse(batch, failure);
+      } else this.rejectChunks(batch, failure);
     }
     this.isSending = false;
   }
 
   /** Sends several messages one by one to find the refused one. Later messages of its call are not sent. */
-  private refuse(batch: readonly MessageChunk[], reason: string): void {
+  private rejectChunks(batch: readonly MessageChunk[], reason: string): void {
     const [first, ...others] = batch.flatMap(splitIntoSingles);
     if (first === undefined) return;
     if (others.length > 0) this.waiting.unshift(first, ...others);
@@ -112,7 +119,7 @@ export class TopicProducer {
     }
   }
 
-  private next(): MessageChunk[] {
+  private takeNextBatch(): MessageChunk[] {
     let bytes = 0;
     let messages = 0;
     const end = this.waiting.findIndex((chunk, at) => {
@@ -132,15 +139,15 @@ export class TopicProducer {
       .map(({ key, value, headers }) => ({ key, value, headers }));
     const onFailure = (error: unknown) => {
       this.disconnect();
-      if (isTransient(error) && !signal.aborted) this.reporter.reportFailure(reasonOf(error));
+      if (isTransient(error) && !signal.aborted) this.reporter.reportFailure(describeReason(error));
     };
     try {
       const send = () => withTimeout(deadline - monotonicMs(), this.send(messages), signal);
       await retry(send, { ...RETRY_PAUSES, signal, deadline, isTransient, onFailure });
     } catch (error) {
-      if (!isTransient(error)) return reasonOf(error);
+      if (!isTransient(error)) return describeReason(error);
       if (signal.aborted) return new Unavailable(ENGINE, 'closed');
-      return error instanceof Unavailable ? error : new Unavailable(ENGINE, reasonOf(error));
+      return error instanceof Unavailable ? error : new Unavailable(ENGINE, describeReason(error));
     }
     this.reporter.reportSuccess();
     return undefined;
@@ -171,11 +178,11 @@ export class TopicProducer {
 }
 
 function isTransient(error: unknown): boolean {
-  return !REFUSAL_ERROR_TYPES.has(reasonOf(error));
+  return !REFUSAL_ERROR_TYPES.has(describeReason(error));
 }
 
-function splitIntoChunks(messages: readonly Message[], call: PublishCall): MessageChunk[] {
-  const made: { call: PublishCall; messages: Message[]; index: number; bytes: number }[] = [];
+function splitIntoChunks(messages: readonly Message[], call: PendingPublish): MessageChunk[] {
+  const made: { call: PendingPublish; messages: Message[]; index: number; bytes: number }[] = [];
   for (const [index, message] of messages.entries()) {
     const bytes = messageSizeBytes(message);
     const last = made[made.length - 1];
@@ -194,7 +201,7 @@ function splitIntoSingles({ call, messages, index }: MessageChunk): MessageChunk
   return messages.map((message, at) => ({ call, messages: [message], index: index + at, bytes: Infinity }));
 }
 
-function acknowledge({ call, messages }: MessageChunk): void {
+function acknowledgeChunk({ call, messages }: MessageChunk): void {
   call.left -= messages.length;
   if (call.left === 0) call.acknowledged();
 }

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { OBJECT_COLLECTIONS } from './gridfs-object-store.ts';
-import { LEASES } from './mongo-leases.ts';
+import { LEASES_COLLECTION } from './mongo-leases.ts';
 import { QUOTA_COLLECTION } from './mongo-quota.ts';
 
 it('the reference lists every collection that exists only in MongoDB, and what removes its documents', async () => {
   const page = await readFile(new URL('../../../../../docs/reference/running.md', import.meta.url), 'utf8');
   const listed = [...page.matchAll(/^\| `([^`]+)` \(d\)/gm)].map(([, name]) => name);
-  expect(listed).toEqual([LEASES.name, ...Object.values(OBJECT_COLLECTIONS), QUOTA_COLLECTION.name].sort());
+  expect(listed).toEqual([LEASES_COLLECTION.name, ...Object.values(OBJECT_COLLECTIONS), QUOTA_COLLECTION.name].sort());
 });

@@ -8,13 +8,13 @@ import {
   type StoredObject,
   Unavailable,
 } from '@tracking/ports';
-import { ENGINE, ID_INDEX, type MongoConnection, violatedIndex } from './mongo-connection.ts';
+import { ENGINE, ID_INDEX, type MongoConnection, findViolatedIndex } from './mongo-connection.ts';
 
 /** Default chunk size of GridFS. */
-const CHUNK_BYTES = 255 * 1_024;
-const PAGE_SIZE = 500;
+const GRIDFS_CHUNK_BYTES = 255 * 1_024;
+const FILE_PAGE_SIZE = 500;
 /** Building an index takes long in a large collection. */
-const BUILD_DEADLINE_MS = 600_000;
+const INDEX_BUILD_DEADLINE_MS = 600_000;
 export const OBJECT_COLLECTIONS = {
   files: 'objects.files',
   chunks: 'objects.chunks',
@@ -33,13 +33,13 @@ export class GridfsObjectStore implements ObjectStore {
   constructor(private readonly connection: MongoConnection) {}
 
   async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
-    checkId(id);
+    throwIfInvalidId(id);
     await this.beginUpload(id);
     const hash = createHash('sha256');
     let sizeBytes = 0;
     let n = 0;
     try {
-      for await (const data of splitIntoChunks(source, CHUNK_BYTES)) {
+      for await (const data of splitIntoChunks(source, GRIDFS_CHUNK_BYTES)) {
         hash.update(data);
         sizeBytes += data.length;
         const chunk = { files_id: id, n, data };
@@ -55,7 +55,7 @@ export class GridfsObjectStore implements ObjectStore {
     await this.finishUpload({
       _id: id,
       length: sizeBytes,
-      chunkSize: CHUNK_BYTES,
+      chunkSize: GRIDFS_CHUNK_BYTES,
       uploadDate: new Date(),
       filename: id,
       metadata: { sha256 },
@@ -64,7 +64,7 @@ export class GridfsObjectStore implements ObjectStore {
   }
 
   async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
-    checkId(id);
+    throwIfInvalidId(id);
     const file = await this.file(id);
     if (file === undefined) return undefined;
     const { start = 0, end = file.length } = range ?? {};
@@ -72,7 +72,7 @@ export class GridfsObjectStore implements ObjectStore {
   }
 
   async delete(id: string): Promise<void> {
-    checkId(id);
+    throwIfInvalidId(id);
     if ((await this.file(id)) === undefined) return;
     const begun = { $set: { at: new Date(), isGivenUp: true } };
     await this.run(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
@@ -83,19 +83,19 @@ export class GridfsObjectStore implements ObjectStore {
     const uploadDate = from === undefined ? { $lt: before } : { $gte: from, $lt: before };
     let after: FileRecord | undefined;
     do {
-      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: nextPage(after) };
+      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: filterAfter(after) };
       const page = await this.run(({ files }) =>
-        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(PAGE_SIZE).toArray(),
+        files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(FILE_PAGE_SIZE).toArray(),
       );
       for (const file of page) yield file._id;
-      after = page[PAGE_SIZE - 1];
+      after = page[FILE_PAGE_SIZE - 1];
     } while (after !== undefined);
   }
 
   async removeUnfinished(before: Date): Promise<void> {
     const at = { $lt: before };
     for (;;) {
-      const page = await this.run(({ unfinished }) => unfinished.find({ at }).limit(PAGE_SIZE).toArray());
+      const page = await this.run(({ unfinished }) => unfinished.find({ at }).limit(FILE_PAGE_SIZE).toArray());
       if (page.length === 0) return;
       for (const { _id } of page) {
         // From here on, an upload that is still running cannot complete the object.
@@ -116,7 +116,7 @@ export class GridfsObjectStore implements ObjectStore {
       try {
         await unfinished.insertOne({ _id: id, at: new Date(), isGivenUp: false });
       } catch (error) {
-        throw violatedIndex(error) === ID_INDEX ? new ObjectExists(id) : error;
+        throw findViolatedIndex(error) === ID_INDEX ? new ObjectExists(id) : error;
       }
     });
     if ((await this.file(id)) === undefined) return;
@@ -161,26 +161,29 @@ export class GridfsObjectStore implements ObjectStore {
   }
 
   private async run<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
-    this.ready ??= this.connection.run((database) => this.records(database).ensureIndexes(), BUILD_DEADLINE_MS);
+    this.ready ??= this.connection.run(
+      (database) => this.openRecords(database).ensureIndexes(),
+      INDEX_BUILD_DEADLINE_MS,
+    );
     try {
       await this.ready;
     } catch (error) {
       this.ready = undefined;
       throw error;
     }
-    return this.connection.run((database) => operation(this.records(database)));
+    return this.connection.run((database) => operation(this.openRecords(database)));
   }
 
-  private records(database: Db): GridfsRecords {
+  private openRecords(database: Db): GridfsRecords {
     return new GridfsRecords(database, this.connection.deadlineMs);
   }
 }
 
-function nextPage({ uploadDate, _id }: FileRecord) {
+function filterAfter({ uploadDate, _id }: FileRecord) {
   return [{ uploadDate: { $gt: uploadDate } }, { uploadDate, _id: { $gt: _id } }];
 }
 
-function checkId(id: string): void {
+function throwIfInvalidId(id: string): void {
   if (!OBJECT_ID_PATTERN.test(id)) throw new TypeError(`${JSON.stringify(id)} is not a valid object id`);
 }
 

@@ -2,14 +2,14 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Collection, type Filter, type Lease, Unavailable } from '@tracking/ports';
 
 /** Interval of renewals, as a fraction of the time to live. */
-const RENEWAL_FRACTION = 1 / 3;
+const RENEWAL_INTERVAL_FRACTION = 1 / 3;
 /** Pause after a failed renewal, as a fraction of the time to live. */
-const RETRY_FRACTION = 1 / 18;
+const RETRY_INTERVAL_FRACTION = 1 / 18;
 /**
  * Fraction of the time to live without a renewal after which the holder stops, long before others take the lease after
  * the full time.
  */
-const RELIABLE_FRACTION = 2 / 3;
+const RELIABLE_DURATION_FRACTION = 2 / 3;
 
 interface HeldLeaseOptions {
   readonly records: LeaseRecords;
@@ -41,7 +41,7 @@ export class HeldLease implements Lease {
     this.name = options.record.id;
     this.epoch = options.record.epoch;
     this.lost = this.ended.signal;
-    this.extendFrom(options.sentAt);
+    this.extendLease(options.sentAt);
     void this.renewUntilEnded();
   }
 
@@ -70,16 +70,16 @@ export class HeldLease implements Lease {
 
   /** No retry with backoff, because all leases of the process are renewed at the same time and share a write. */
   private async renewUntilEnded(): Promise<void> {
-    let every = RENEWAL_FRACTION;
+    let every = RENEWAL_INTERVAL_FRACTION;
     while (await this.sleep(msUntilNextTick(every * this.options.ttlMs))) {
       const sentAt = performance.now();
       try {
         if (!(await this.write(this.record.holder))) return this.loseLease();
-        this.extendFrom(sentAt);
-        every = RENEWAL_FRACTION;
+        this.extendLease(sentAt);
+        every = RENEWAL_INTERVAL_FRACTION;
       } catch {
         // After any error, the next attempt may succeed until the lease expires.
-        every = RETRY_FRACTION;
+        every = RETRY_INTERVAL_FRACTION;
         this.options.onFailure();
       }
     }
@@ -95,10 +95,10 @@ export class HeldLease implements Lease {
     return this.options.records.update(this.record, holder);
   }
 
-  private extendFrom(sentAt: number): void {
+  private extendLease(sentAt: number): void {
     clearTimeout(this.expiry);
     if (this.lost.aborted) return;
-    this.reliableUntil = sentAt + RELIABLE_FRACTION * this.options.ttlMs;
+    this.reliableUntil = sentAt + RELIABLE_DURATION_FRACTION * this.options.ttlMs;
     this.expiry = globalThis
       .setTimeout(() => this.loseLease(), Math.max(1, this.reliableUntil - performance.now()))
       .unref();
@@ -155,7 +155,7 @@ export class LeaseRecords {
   }
 
   /** Takes the lease if its record is unchanged since it was read. @returns false if it changed */
-  take(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
+  takeOver(record: LeaseRecord, { epoch, beat, holder }: LeaseRecord): Promise<boolean> {
     return this.records.replace(record, { epoch, beat, holder });
   }
 

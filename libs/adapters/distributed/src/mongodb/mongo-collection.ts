@@ -17,20 +17,20 @@ import {
   type CollectionWrite,
 } from '@tracking/ports';
 import { BSON, type AnyBulkWriteOperation, type Collection as DriverCollection, type FindCursor } from 'mongodb';
-import { ID_INDEX, type MongoConnection, refusedWrites, violatedIndex } from './mongo-connection.ts';
+import { ID_INDEX, type MongoConnection, listRefusedWrites, findViolatedIndex } from './mongo-connection.ts';
 import {
-  fromStored,
-  guardedFilter,
+  fromStoredDocument,
+  toGuardedFilter,
   type MongoDocument,
-  mongoFilter,
-  mongoHint,
-  mongoQuery,
-  mongoSort,
-  scanDocumentsFilter,
-  scanRangeFilter,
-  stored,
-  storedFields,
-  toStored,
+  toMongoFilter,
+  toMongoHint,
+  toMongoQuery,
+  toMongoSort,
+  toScanDocumentsFilter,
+  toScanRangeFilter,
+  toStoredField,
+  toStoredFields,
+  toStoredDocument,
 } from './mongo-filter.ts';
 
 /** Maximum number of documents per write, which must end within its deadline. Fewer after a write that did not. */
@@ -38,7 +38,7 @@ const WRITE_BATCH_SIZE = 1_000;
 /** Number of documents of maximum size that any working server writes within the deadline. */
 const MIN_WRITE_BATCH_SIZE = 16;
 /** Result of a write that was refused because its id exists. */
-const ID_TAKEN = Symbol('taken');
+const ID_CONFLICT = Symbol('taken');
 
 export class MongoCollection<T extends Document> implements Collection<T> {
   /** Ids requested in this turn of the event loop, not sent to the server yet. */
@@ -72,39 +72,40 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   async count(filter: Filter, { atMost: limit, index }: CountOptions = {}): Promise<number> {
     if ((limit !== undefined && limit <= 0) || matchesNothing(filter)) return 0;
-    const options = { ...this.reading(index), ...(limit === undefined ? {} : { limit }) };
-    return this.run((documents) => documents.countDocuments(mongoFilter(this.spec, filter), options));
+    const options = { ...this.createReadOptions(index), ...(limit === undefined ? {} : { limit }) };
+    return this.run((documents) => documents.countDocuments(toMongoFilter(this.spec, filter), options));
   }
 
   /** The index alone shows where the range ends, without reading a document. */
   async scan(scan: Scan): Promise<ScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (matchesNothing(filter)) return { documents: [], next: undefined };
-    const range = scanRangeFilter(this.spec, scan);
-    const order = mongoSort(sort);
-    const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [stored(field), 1])) };
-    const edge = { ...this.reading(index), sort: order, skip: visit - 1, limit: 1, projection };
+    const range = toScanRangeFilter(this.spec, scan);
+    const order = toMongoSort(sort);
+    const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [toStoredField(field), 1])) };
+    const edge = { ...this.createReadOptions(index), sort: order, skip: visit - 1, limit: 1, projection };
     const [last] = await this.run((documents) => documents.find(range, edge).toArray());
-    const valuesOf = (row: Readonly<Record<string, unknown>>) => sort.fields.map((field) => row[stored(field)] ?? null);
-    const within = scanDocumentsFilter(this.spec, scan, last && valuesOf(last));
-    const options = { ...this.reading(index), sort: order, limit, batchSize: limit + 1 };
+    const valuesOf = (row: Readonly<Record<string, unknown>>) =>
+      sort.fields.map((field) => row[toStoredField(field)] ?? null);
+    const within = toScanDocumentsFilter(this.spec, scan, last && valuesOf(last));
+    const options = { ...this.createReadOptions(index), sort: order, limit, batchSize: limit + 1 };
     const { found, isCut } = await this.run((documents) => readWithinBytes(documents.find(within, options), maxBytes));
     const end = found.length < limit && !isCut ? last : found.at(-1);
     return {
-      documents: found.map((document) => fromStored<T>(document)),
+      documents: found.map((document) => fromStoredDocument<T>(document)),
       next: end && (valuesOf(end) as Scalar[]),
       isCut,
     };
   }
 
   async insert(document: T): Promise<boolean> {
-    return (await this.write((documents) => documents.insertOne(toStored(document)))) !== ID_TAKEN;
+    return (await this.write((documents) => documents.insertOne(toStoredDocument(document)))) !== ID_CONFLICT;
   }
 
   async replace(document: T, guard?: Filter): Promise<boolean> {
-    const filter = guardedFilter(this.spec, document.id, guard);
-    const outcome = await this.write((documents) => documents.replaceOne(filter, toStored(document)));
-    return outcome !== ID_TAKEN && outcome.matchedCount === 1;
+    const filter = toGuardedFilter(this.spec, document.id, guard);
+    const outcome = await this.write((documents) => documents.replaceOne(filter, toStoredDocument(document)));
+    return outcome !== ID_CONFLICT && outcome.matchedCount === 1;
   }
 
   /**
@@ -112,15 +113,17 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    * came in between, whose document the guard may match. Only the second refusal shows that the guard does not match.
    */
   async upsert(document: T, guard?: Filter): Promise<boolean> {
-    const filter = guardedFilter(this.spec, document.id, guard);
-    const once = () => this.write((documents) => documents.replaceOne(filter, toStored(document), { upsert: true }));
+    const filter = toGuardedFilter(this.spec, document.id, guard);
+    const once = () =>
+      this.write((documents) => documents.replaceOne(filter, toStoredDocument(document), { upsert: true }));
     let outcome = await once();
-    for (let again = 0; outcome === ID_TAKEN && (again < 1 || guard === undefined); again += 1) outcome = await once();
-    return outcome !== ID_TAKEN;
+    for (let again = 0; outcome === ID_CONFLICT && (again < 1 || guard === undefined); again += 1)
+      outcome = await once();
+    return outcome !== ID_CONFLICT;
   }
 
   async delete(id: string, guard?: Filter): Promise<boolean> {
-    const filter = guardedFilter(this.spec, id, guard);
+    const filter = toGuardedFilter(this.spec, id, guard);
     const { deletedCount } = await this.run((documents) => documents.deleteOne(filter));
     return deletedCount === 1;
   }
@@ -148,12 +151,12 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   async claim({ filter, sort }: Omit<Query, 'limit' | 'after'>, set: Partial<T>): Promise<T | undefined> {
-    const condition = mongoFilter(this.spec, filter);
-    const options = { sort: mongoSort(sort), returnDocument: 'after' } as const;
+    const condition = toMongoFilter(this.spec, filter);
+    const options = { sort: toMongoSort(sort), returnDocument: 'after' } as const;
     const claimed = await this.write((documents) =>
-      documents.findOneAndUpdate(condition, { $set: storedFields(set) as Partial<MongoDocument> }, options),
+      documents.findOneAndUpdate(condition, { $set: toStoredFields(set) as Partial<MongoDocument> }, options),
     );
-    return claimed === ID_TAKEN || claimed === null ? undefined : fromStored<T>(claimed);
+    return claimed === ID_CONFLICT || claimed === null ? undefined : fromStoredDocument<T>(claimed);
   }
 
   private startBatchedRead() {
@@ -167,19 +170,19 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   private async list(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
     const { limit, sort, index } = query;
-    const condition = mongoQuery(this.spec, query);
+    const condition = toMongoQuery(this.spec, query);
     // One more than can be returned, so that the first response is complete.
-    const options = { ...this.reading(index), sort: mongoSort(sort), limit, batchSize: limit + 1 };
+    const options = { ...this.createReadOptions(index), sort: toMongoSort(sort), limit, batchSize: limit + 1 };
     const { found, isCut } = await this.run((documents) =>
       readWithinBytes(documents.find(condition, options), maxBytes),
     );
-    return { documents: found.map((document) => fromStored<T>(document)), isCut };
+    return { documents: found.map((document) => fromStoredDocument<T>(document)), isCut };
   }
 
   /** Reads documents. @param index index hint, if given */
-  private reading(index: string | undefined) {
+  private createReadOptions(index: string | undefined) {
     const { deadlineMs: maxTimeMS } = this.connection;
-    return index === undefined ? { maxTimeMS } : { maxTimeMS, hint: mongoHint(this.spec, index) };
+    return index === undefined ? { maxTimeMS } : { maxTimeMS, hint: toMongoHint(this.spec, index) };
   }
 
   /** After writes without a timely response, later operations are half as large. */
@@ -198,7 +201,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   private async writeUnordered(writes: readonly CollectionWrite<T>[], first: boolean): Promise<string | undefined> {
     const models = writes.map((write) => this.model(write));
     const refused = await this.run((documents) =>
-      documents.bulkWrite(models, { ordered: false }).then(() => [], refusedWrites),
+      documents.bulkWrite(models, { ordered: false }).then(() => [], listRefusedWrites),
     );
     const refusedBy = refused.find(({ index }) => index !== ID_INDEX)?.index;
     // Retried for the same reason as in `upsert`.
@@ -214,24 +217,24 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   private model(write: CollectionWrite<T>): AnyBulkWriteOperation<MongoDocument> {
     switch (write.kind) {
       case 'insert':
-        return { insertOne: { document: toStored(write.document) } };
+        return { insertOne: { document: toStoredDocument(write.document) } };
       case 'upsert': {
-        const filter = guardedFilter(this.spec, write.document.id, write.guard);
-        return { replaceOne: { filter, replacement: toStored(write.document), upsert: true } };
+        const filter = toGuardedFilter(this.spec, write.document.id, write.guard);
+        return { replaceOne: { filter, replacement: toStoredDocument(write.document), upsert: true } };
       }
       case 'delete':
-        return { deleteOne: { filter: guardedFilter(this.spec, write.id, write.guard) } };
+        return { deleteOne: { filter: toGuardedFilter(this.spec, write.id, write.guard) } };
     }
   }
 
   private write<R>(
     operation: (documents: DriverCollection<MongoDocument>) => Promise<R>,
-  ): Promise<R | typeof ID_TAKEN> {
-    return this.run<R | typeof ID_TAKEN>((documents) =>
+  ): Promise<R | typeof ID_CONFLICT> {
+    return this.run<R | typeof ID_CONFLICT>((documents) =>
       operation(documents).catch((error: unknown) => {
-        const index = violatedIndex(error);
+        const index = findViolatedIndex(error);
         if (index === undefined) throw error;
-        if (index === ID_INDEX) return ID_TAKEN;
+        if (index === ID_INDEX) return ID_CONFLICT;
         throw new DuplicateKey(this.spec.name, index);
       }),
     );

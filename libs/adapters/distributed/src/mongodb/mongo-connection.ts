@@ -24,7 +24,7 @@ const DUPLICATE_KEY = 11_000;
  */
 const REFUSAL_CODES: ReadonlySet<unknown> = new Set([2, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
 /** Names of errors for documents that the driver cannot encode. Names, because the platform throws such errors too. */
-const ENCODING_ERROR_NAMES = /^(RangeError|BSON\w*Error)$/;
+const ENCODING_ERROR_NAME_PATTERN = /^(RangeError|BSON\w*Error)$/;
 
 interface MongoOptions {
   /** Connection string with credentials and options. Its path names the database, `tracking` by default. */
@@ -65,7 +65,7 @@ export class MongoConnection {
     if (this.closing !== undefined) throw new Unavailable(ENGINE, 'closed');
     if (this.underWay.size >= this.maxOperations)
       throw new Busy(ENGINE, 'too many operations are waiting; retry later');
-    const running = this.connected().then(operation);
+    const running = this.connectOnce().then(operation);
     this.underWay.add(running);
     return new Promise<R>((resolve, reject) => {
       const giveUp = () => reject(new Unavailable(ENGINE, `does not respond (within ${deadlineMs} ms)`));
@@ -89,7 +89,7 @@ export class MongoConnection {
   }
 
   /** The driver does not recover from a failed first connection unless it connects again. */
-  private async connected(): Promise<Db> {
+  private async connectOnce(): Promise<Db> {
     this.connecting ??= this.client.connect();
     try {
       await this.connecting;
@@ -133,32 +133,32 @@ function hasCode(error: unknown, ...codes: readonly number[]): boolean {
 }
 
 export const isNoSuchCollection = (error: unknown) => hasCode(error, NAMESPACE_NOT_FOUND);
-export const isCollectionThere = (error: unknown) => hasCode(error, NAMESPACE_EXISTS);
+export const isCollectionConflict = (error: unknown) => hasCode(error, NAMESPACE_EXISTS);
 export const isIndexConflict = (error: unknown) => hasCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
 
 /** Returns the name of the unique index that refused the write; undefined for other errors. */
-export function violatedIndex(error: unknown): string | undefined {
-  return hasCode(error, DUPLICATE_KEY) ? indexNameIn((error as MongoServerError).message) : undefined;
+export function findViolatedIndex(error: unknown): string | undefined {
+  return hasCode(error, DUPLICATE_KEY) ? parseIndexName((error as MongoServerError).message) : undefined;
 }
 
 /**
  * Returns the writes of an unordered bulk that unique indexes refused; all others were performed.
  * @throws the error if it has another cause
  */
-export function refusedWrites(error: unknown): readonly { readonly at: number; readonly index: string }[] {
+export function listRefusedWrites(error: unknown): readonly { readonly at: number; readonly index: string }[] {
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const refused = [error.writeErrors].flat();
   // Refusals can hide a failed write concern, in which case the writes may be rolled back.
   const complete = error.result.getWriteConcernError() === undefined && refused.length > 0;
   if (!complete || refused.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-  return refused.map(({ index: at, errmsg }) => ({ at, index: indexNameIn(errmsg ?? '') }));
+  return refused.map(({ index: at, errmsg }) => ({ at, index: parseIndexName(errmsg ?? '') }));
 }
 
 /**
  * Reads the index name. @param message `E11000 duplicate key error collection: tracking.keys index: by_hash dup key: {
  * hash: "…" }`
  */
-function indexNameIn(message: string): string {
+function parseIndexName(message: string): string {
   return / index: (\S+) dup key/.exec(message)?.[1] ?? ID_INDEX;
 }
 
@@ -168,7 +168,7 @@ function indexNameIn(message: string): string {
  */
 function toPortError(error: unknown): unknown {
   const { name } = error as { readonly name: string };
-  if (ENCODING_ERROR_NAMES.test(name)) return new Error(`${ENGINE}: refused (${name})`);
+  if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE}: refused (${name})`);
   if (!(error instanceof MongoError)) return error;
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : undefined;
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;

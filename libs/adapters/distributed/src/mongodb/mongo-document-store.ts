@@ -9,16 +9,16 @@ import {
 import type { Db, IndexDescription } from 'mongodb';
 import { MongoCollection } from './mongo-collection.ts';
 import {
-  isCollectionThere,
+  isCollectionConflict,
   isIndexConflict,
   isNoSuchCollection,
   type MongoConnection,
-  violatedIndex,
+  findViolatedIndex,
 } from './mongo-connection.ts';
-import { mongoIndex } from './mongo-filter.ts';
+import { toMongoIndex } from './mongo-filter.ts';
 
 /** Building an index over existing documents takes long. */
-const BUILD_DEADLINE_MS = 600_000;
+const INDEX_BUILD_DEADLINE_MS = 600_000;
 
 /** An existing collection with its indexes, and the objects opened on it. */
 interface OpenCollection {
@@ -38,7 +38,7 @@ export class MongoDocumentStore implements DocumentStore {
   constructor(private readonly connection: MongoConnection) {}
 
   async collection<T extends Document>(spec: CollectionSpec): Promise<Collection<T>> {
-    const { ready, byDurability } = this.opened(spec);
+    const { ready, byDurability } = this.findOpenCollection(spec);
     await ready;
     const { durability = 'durable' } = spec;
     const known = byDurability.get(durability) as Collection<T> | undefined;
@@ -55,7 +55,9 @@ export class MongoDocumentStore implements DocumentStore {
 
   async dropCollection(name: string): Promise<void> {
     this.collections.delete(name);
-    await this.connection.run((database) => database.dropCollection(name).catch(rethrowUnless(isNoSuchCollection)));
+    await this.connection.run((database) =>
+      database.dropCollection(name).catch(ignoreExpectedError(isNoSuchCollection)),
+    );
   }
 
   /** Closes the connection for all its users. */
@@ -63,22 +65,22 @@ export class MongoDocumentStore implements DocumentStore {
     return this.connection.close();
   }
 
-  private opened(spec: CollectionSpec): OpenCollection {
+  private findOpenCollection(spec: CollectionSpec): OpenCollection {
     const indexes = JSON.stringify(spec.indexes);
     const known = this.collections.get(spec.name);
     if (known?.indexes === indexes) return known;
-    const opened = { indexes, ready: this.ensure(spec), byDurability: new Map() };
+    const opened = { indexes, ready: this.ensureCollection(spec), byDurability: new Map() };
     this.collections.set(spec.name, opened);
     opened.ready.catch(() => this.collections.delete(spec.name));
     return opened;
   }
 
-  private async ensure(spec: CollectionSpec): Promise<void> {
-    const indexes = spec.indexes.flatMap((index) => mongoIndex(index) ?? []);
+  private async ensureCollection(spec: CollectionSpec): Promise<void> {
+    const indexes = spec.indexes.flatMap((index) => toMongoIndex(index) ?? []);
     await this.connection.run(async (database) => {
-      await database.createCollection(spec.name).catch(rethrowUnless(isCollectionThere));
+      await database.createCollection(spec.name).catch(ignoreExpectedError(isCollectionConflict));
       for (const index of indexes) await ensureIndex(database, spec.name, index);
-    }, BUILD_DEADLINE_MS);
+    }, INDEX_BUILD_DEADLINE_MS);
   }
 }
 
@@ -87,7 +89,7 @@ async function ensureIndex(database: Db, collection: string, index: IndexDescrip
   const create = () => documents.createIndexes([index]);
   try {
     await create().catch(async (error: unknown) => {
-      rethrowUnless(isIndexConflict)(error);
+      ignoreExpectedError(isIndexConflict)(error);
       const key = JSON.stringify(index.key);
       for (const there of await documents.listIndexes().toArray()) {
         const { name } = there as { readonly name: string };
@@ -96,12 +98,12 @@ async function ensureIndex(database: Db, collection: string, index: IndexDescrip
       await create();
     });
   } catch (error) {
-    const violated = violatedIndex(error);
+    const violated = findViolatedIndex(error);
     throw violated === undefined ? error : new DuplicateKey(collection, violated);
   }
 }
 
-function rethrowUnless(expected: (error: unknown) => boolean): (error: unknown) => void {
+function ignoreExpectedError(expected: (error: unknown) => boolean): (error: unknown) => void {
   return (error) => {
     if (!expected(error)) throw error;
   };

@@ -1,13 +1,13 @@
 import type { CollectionSpec } from '@tracking/ports';
 import {
-  fromStored,
-  guardedFilter,
-  mongoFilter,
-  mongoIndex,
-  mongoQuery,
-  mongoSort,
-  storedFields,
-  toStored,
+  fromStoredDocument,
+  toGuardedFilter,
+  toMongoFilter,
+  toMongoIndex,
+  toMongoQuery,
+  toMongoSort,
+  toStoredFields,
+  toStoredDocument,
 } from './mongo-filter.ts';
 
 const spec: CollectionSpec = {
@@ -44,27 +44,27 @@ describe('a filter', () => {
       },
     ],
   ])('translates %s', (_title, filter, expected) => {
-    expect(mongoFilter(spec, filter)).toEqual(expected);
+    expect(toMongoFilter(spec, filter)).toEqual(expected);
   });
 
   it.each(['$where', 'deep.rank', '', 'a b'])('refuses the field %j', (field) => {
-    expect(() => mongoFilter(spec, { [field]: 1 })).toThrow(TypeError);
+    expect(() => toMongoFilter(spec, { [field]: 1 })).toThrow(TypeError);
   });
 
   it('used as a guard, selects one document', () => {
-    expect(guardedFilter(spec, 'a', undefined)).toEqual({ _id: 'a' });
-    expect(guardedFilter(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
-    expect(guardedFilter(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
+    expect(toGuardedFilter(spec, 'a', undefined)).toEqual({ _id: 'a' });
+    expect(toGuardedFilter(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
+    expect(toGuardedFilter(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
   });
 });
 
 it('starts a page after the last row of the previous one', () => {
   const sort = { fields: ['made_at', 'id'], descending: true };
-  expect(mongoSort(sort)).toEqual([
+  expect(toMongoSort(sort)).toEqual([
     ['made_at', -1],
     ['_id', -1],
   ]);
-  expect(mongoQuery(spec, { filter: { owner: 'o' }, sort, after: [7, 'a'] })).toEqual({
+  expect(toMongoQuery(spec, { filter: { owner: 'o' }, sort, after: [7, 'a'] })).toEqual({
     $and: [
       { owner: { $eq: 'o' } },
       { made_at: { $lte: 7 } },
@@ -74,9 +74,9 @@ it('starts a page after the last row of the previous one', () => {
 });
 
 it('excludes documents without a field from a unique index', () => {
-  expect(mongoIndex({ name: 'by_id', fields: ['id'] })).toBeUndefined();
-  expect(mongoIndex({ name: 'by_a', fields: ['a', 'id'] })).toEqual({ name: 'by_a', key: { a: 1, _id: 1 } });
-  expect(mongoIndex({ name: 'by_b', fields: ['a', 'b'], arrayField: 'b', unique: true })).toEqual({
+  expect(toMongoIndex({ name: 'by_id', fields: ['id'] })).toBeUndefined();
+  expect(toMongoIndex({ name: 'by_a', fields: ['a', 'id'] })).toEqual({ name: 'by_a', key: { a: 1, _id: 1 } });
+  expect(toMongoIndex({ name: 'by_b', fields: ['a', 'b'], arrayField: 'b', unique: true })).toEqual({
     name: 'by_b',
     key: { a: 1, b: 1 },
     unique: true,
@@ -87,24 +87,24 @@ it('excludes documents without a field from a unique index', () => {
 describe('a stored document', () => {
   it('has its id in MongoDB’s field, and its other fields unchanged', () => {
     const document = { id: 'a', owner: 'o', words: ['x', null], deep: { rank: 1, also: [null, {}] } };
-    expect(toStored(document)).toEqual({
+    expect(toStoredDocument(document)).toEqual({
       _id: 'a',
       owner: 'o',
       words: ['x', null],
       deep: { rank: 1, also: [null, {}] },
     });
-    expect(fromStored(toStored(document))).toEqual(document);
+    expect(fromStoredDocument(toStoredDocument(document))).toEqual(document);
   });
 
   it.each(['$ref', '_bsontype', '_json', '__proto__', 'a.b', 'nul\0'])('escapes and restores the key %j', (key) => {
     const metadata = JSON.parse(`{"before": 1, ${JSON.stringify(key)}: "ObjectId"}`) as object;
     const document = { id: 'a', metadata, list: [{ inner: metadata }, 'x'] };
-    const stored = toStored(document);
+    const stored = toStoredDocument(document);
     expect(JSON.stringify(Object.keys(stored.metadata as object))).toBe('["_json"]');
-    expect(JSON.stringify(fromStored(stored))).toBe(JSON.stringify(document));
+    expect(JSON.stringify(fromStoredDocument(stored))).toBe(JSON.stringify(document));
   });
 
   it('has null for numbers that JSON lacks', () => {
-    expect(storedFields({ rank: NaN, words: [Infinity] })).toEqual({ rank: null, words: [null] });
+    expect(toStoredFields({ rank: NaN, words: [Infinity] })).toEqual({ rank: null, words: [null] });
   });
 });

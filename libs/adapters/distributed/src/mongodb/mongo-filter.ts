@@ -10,28 +10,28 @@ import type {
   Scan,
 } from '@tracking/ports';
 
-const FIELD_PATTERN = /^[A-Za-z0-9_]+$/;
+const FIELD_NAME_PATTERN = /^[A-Za-z0-9_]+$/;
 /**
  * Keys with a special meaning in BSON, keys that it cannot hold, keys that MongoDB reads as paths, and this adapter's
  * own marker.
  */
-const RESERVED_KEYS = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
+const RESERVED_KEY_PATTERN = /^\$|^_bsontype$|^_json$|^__proto__$|[.\0]/;
 
 type MongoFilter = DriverFilter<MongoDocument>;
 type Conditions = Record<string, unknown>;
 
 /** Translates a filter with the port's meaning. MongoDB's own filters treat an absent field as null. */
-export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
+export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
   const fields: Conditions = {};
   const also: Conditions[] = [];
   for (const [name, condition] of Object.entries(filter)) {
-    const field = stored(name);
+    const field = toStoredField(name);
     for (const one of isAllCondition(condition) ? condition.all : [condition]) {
-      const conditions = mongoConditions(one);
+      const conditions = toMongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
       // In an array, a single element must lie within both bounds.
       const given = isRange(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
-      if (isRange(given) && !isScalarField(spec, name)) also.push(elementOrScalar(field, given));
+      if (isRange(given) && !isScalarField(spec, name)) also.push(matchElementOrScalar(field, given));
       // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
       else if (field in fields) also.push({ [field]: given });
       else fields[field] = given;
@@ -41,43 +41,46 @@ export function mongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter {
 }
 
 /** Returns a filter for the document of this id if the guard matches. */
-export function guardedFilter(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
+export function toGuardedFilter(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
   if (guard === undefined) return { _id: id };
-  const condition = mongoFilter(spec, guard);
+  const condition = toMongoFilter(spec, guard);
   return '_id' in condition ? { $and: [{ _id: id }, condition] } : { ...condition, _id: id };
 }
 
-export function mongoQuery(spec: CollectionSpec, { filter, sort, after }: Omit<Query, 'limit'>): MongoFilter {
-  const condition = mongoFilter(spec, filter);
+export function toMongoQuery(spec: CollectionSpec, { filter, sort, after }: Omit<Query, 'limit'>): MongoFilter {
+  const condition = toMongoFilter(spec, filter);
   if (sort === undefined || after === undefined) return condition;
-  return { $and: [condition, ...rowsAfter(sort.fields.map(stored), after, sort.descending === true)] };
+  return { $and: [condition, ...filterAfter(sort.fields.map(toStoredField), after, sort.descending === true)] };
 }
 
-export function mongoSort(sort: Query['sort']): Sort {
-  return (sort?.fields ?? []).map((field): [string, 1 | -1] => [stored(field), sort?.descending === true ? -1 : 1]);
+export function toMongoSort(sort: Query['sort']): Sort {
+  return (sort?.fields ?? []).map((field): [string, 1 | -1] => [
+    toStoredField(field),
+    sort?.descending === true ? -1 : 1,
+  ]);
 }
 
 /** Undefined for an index of the id alone, which always exists. */
-export function mongoIndex({ name, fields, arrayField, unique, only }: IndexSpec): IndexDescription | undefined {
-  const keys = fields.map(stored);
+export function toMongoIndex({ name, fields, arrayField, unique, only }: IndexSpec): IndexDescription | undefined {
+  const keys = fields.map(toStoredField);
   if (keys.length === 1 && keys[0] === '_id') return undefined;
   const key = Object.fromEntries(keys.map((field) => [field, 1 as const]));
-  if (only !== undefined) return { name, key, partialFilterExpression: { [stored(only)]: { $exists: true } } };
+  if (only !== undefined) return { name, key, partialFilterExpression: { [toStoredField(only)]: { $exists: true } } };
   if (unique !== true) return { name, key };
   // Documents without a field are not indexed. An empty array has no element that could be a duplicate.
-  const present = fields.map((field) => (field === arrayField ? `${stored(field)}.0` : stored(field)));
+  const present = fields.map((field) => (field === arrayField ? `${toStoredField(field)}.0` : toStoredField(field)));
   return { name, key, unique, partialFilterExpression: Object.fromEntries(present.map((p) => [p, { $exists: true }])) };
 }
 
 /** Returns the server's name of an index. */
-export function mongoHint({ name, indexes }: CollectionSpec, index: string): string {
+export function toMongoHint({ name, indexes }: CollectionSpec, index: string): string {
   const spec = indexes.find((one) => one.name === index);
   if (spec === undefined) throw new TypeError(`${name} has no index ${index}`);
-  return mongoIndex(spec) === undefined ? '_id_' : index;
+  return toMongoIndex(spec) === undefined ? '_id_' : index;
 }
 
-export function stored(field: string): string {
-  if (!FIELD_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
+export function toStoredField(field: string): string {
+  if (!FIELD_NAME_PATTERN.test(field)) throw new TypeError(`${field} is not a top-level field`);
   return field === 'id' ? '_id' : field;
 }
 
@@ -85,18 +88,18 @@ function isAllCondition(condition: FilterCondition): condition is Extract<Filter
   return condition !== null && typeof condition === 'object' && 'all' in condition;
 }
 
-function mongoConditions(condition: Exclude<FilterCondition, { readonly all: unknown }>): Conditions {
-  if (condition === null || typeof condition !== 'object') return { $eq: condition, ...fieldsExist([condition]) };
-  if ('in' in condition) return { $in: condition.in, ...fieldsExist(condition.in) };
+function toMongoConditions(condition: Exclude<FilterCondition, { readonly all: unknown }>): Conditions {
+  if (condition === null || typeof condition !== 'object') return { $eq: condition, ...requireFields([condition]) };
+  if ('in' in condition) return { $in: condition.in, ...requireFields(condition.in) };
   if ('ne' in condition) return condition.ne === null ? { $not: { $type: 'null' } } : { $ne: condition.ne };
   if ('exists' in condition) return { $exists: condition.exists };
   const bounds = Object.entries(condition).filter(([, value]) => value !== undefined);
   const conditions = Object.fromEntries(bounds.map(([bound, value]) => [`$${bound}`, value]));
-  return { ...conditions, ...fieldsExist(bounds.map(([, value]) => value)) };
+  return { ...conditions, ...requireFields(bounds.map(([, value]) => value)) };
 }
 
 /** A field equal to null must be present. */
-function fieldsExist(values: readonly Scalar[]): Conditions {
+function requireFields(values: readonly Scalar[]): Conditions {
   return values.includes(null) ? { $exists: true } : {};
 }
 
@@ -112,12 +115,12 @@ function isScalarField(spec: CollectionSpec, field: string): boolean {
   return field === 'id' || (!isArrayField(spec, field) && spec.indexes.some(({ fields }) => fields.includes(field)));
 }
 
-function elementOrScalar(field: string, range: Conditions): Conditions {
+function matchElementOrScalar(field: string, range: Conditions): Conditions {
   return { $or: [{ [field]: { $elemMatch: range } }, { [field]: { ...range, $not: { $type: 'array' } } }] };
 }
 
 /** Same condition in the other direction, including the row itself. */
-function rowsUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
+function filterUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
   const [before, upTo] = descending ? ['$gt', '$gte'] : ['$lt', '$lte'];
   const ends = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, last[of]])),
@@ -131,7 +134,7 @@ function rowsUpTo(fields: readonly string[], last: readonly unknown[], descendin
  * Compares rows by value: greater in one field and equal in all fields before it. The first bound is implied and marks
  * where the index range starts.
  */
-function rowsAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
+function filterAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
   const [beyond, from] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
   const ends = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, after[of]])),
@@ -147,16 +150,16 @@ export interface MongoDocument {
   readonly [field: string]: unknown;
 }
 
-export function toStored({ id, ...fields }: Document): MongoDocument {
-  return { _id: id, ...storedFields(fields) };
+export function toStoredDocument({ id, ...fields }: Document): MongoDocument {
+  return { _id: id, ...toStoredFields(fields) };
 }
 
-export function fromStored<T extends Document>({ _id, ...fields }: MongoDocument): T {
+export function fromStoredDocument<T extends Document>({ _id, ...fields }: MongoDocument): T {
   return { id: _id, ...(decodeValue(fields) as object) } as unknown as T;
 }
 
 /** Top-level field names are chosen by this program; names inside their values may be chosen by clients. */
-export function storedFields(fields: object): Record<string, unknown> {
+export function toStoredFields(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, encodeValue(value)]));
 }
 
@@ -165,8 +168,8 @@ function encodeValue(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(encodeValue);
-  if (Object.keys(value).some((key) => RESERVED_KEYS.test(key))) return { _json: JSON.stringify(value) };
-  return storedFields(value);
+  if (Object.keys(value).some((key) => RESERVED_KEY_PATTERN.test(key))) return { _json: JSON.stringify(value) };
+  return toStoredFields(value);
 }
 
 function decodeValue(value: unknown): unknown {
@@ -177,7 +180,7 @@ function decodeValue(value: unknown): unknown {
 }
 
 /** Returns a filter for the index entries that a scan visits, on fields of the index alone. */
-export function scanRangeFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
+export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
   const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
@@ -186,35 +189,35 @@ export function scanRangeFilter(spec: CollectionSpec, { index, filter, sort, aft
   }
   const range: Record<string, FilterCondition> = {};
   for (const field of fields.slice(0, from)) {
-    const condition = field === arrayField ? leadingCondition(filter[field]) : filter[field];
+    const condition = field === arrayField ? findLeadingCondition(filter[field]) : filter[field];
     if (!isScalar(condition)) throw new TypeError(`index ${index}: the filter must compare ${field} with one value`);
     range[field] = condition;
   }
   const bounds = filter[first];
   if (bounds !== undefined && isScalarOrBounds(bounds)) range[first] = bounds;
-  const condition = mongoFilter(spec, range);
+  const condition = toMongoFilter(spec, range);
   if (after === undefined) return condition;
-  return { $and: [condition, ...rowsAfter(sort.fields.map(stored), after, sort.descending === true)] };
+  return { $and: [condition, ...filterAfter(sort.fields.map(toStoredField), after, sort.descending === true)] };
 }
 
 /** Returns a query for the documents of the scan, up to the last entry that it may visit. */
-export function scanDocumentsFilter(
+export function toScanDocumentsFilter(
   spec: CollectionSpec,
   scan: Scan,
   last: readonly unknown[] | undefined,
 ): MongoFilter {
   const { filter, sort, after } = scan;
-  const [fields, descending] = [sort.fields.map(stored), sort.descending === true];
+  const [fields, descending] = [sort.fields.map(toStoredField), sort.descending === true];
   return {
     $and: [
-      mongoFilter(spec, filter),
-      ...(after === undefined ? [] : rowsAfter(fields, after, descending)),
-      ...(last === undefined ? [] : rowsUpTo(fields, last, descending)),
+      toMongoFilter(spec, filter),
+      ...(after === undefined ? [] : filterAfter(fields, after, descending)),
+      ...(last === undefined ? [] : filterUpTo(fields, last, descending)),
     ],
   };
 }
 
-function leadingCondition(condition: Filter[string] | undefined): FilterCondition | undefined {
+function findLeadingCondition(condition: Filter[string] | undefined): FilterCondition | undefined {
   return condition !== null && typeof condition === 'object' && 'all' in condition ? condition.all[0] : condition;
 }
 

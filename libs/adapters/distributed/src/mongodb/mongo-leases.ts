@@ -12,12 +12,12 @@ import {
 import { WakeUp } from '@tracking/resilience';
 import { HeldLease, type LeaseRecord, LeaseRecords, msUntilNextTick } from './held-lease.ts';
 
-export const LEASES: CollectionSpec = { name: 'leases', indexes: [] };
+export const LEASES_COLLECTION: CollectionSpec = { name: 'leases', indexes: [] };
 /** Poll interval of waiting processes, as a fraction of the time to live. */
-const POLL_FRACTION = 1 / 9;
+const POLL_INTERVAL_FRACTION = 1 / 9;
 
 /** Record as a waiting process last saw it, and the time since when it has not changed. */
-interface SeenRecord {
+interface ObservedRecord {
   readonly record: LeaseRecord;
   /** Monotonic time of this process. */
   readonly since: number;
@@ -73,7 +73,7 @@ export class MongoLeases implements Leases {
     const wakeUp = new WakeUp();
     this.waiting.add(wakeUp);
     try {
-      let seen: SeenRecord | undefined;
+      let seen: ObservedRecord | undefined;
       for (;;) {
         signal.throwIfAborted();
         const found = await this.tryAcquire(name, holder, seen).catch((error: unknown) => {
@@ -83,7 +83,7 @@ export class MongoLeases implements Leases {
         });
         if (found instanceof HeldLease) return await releaseIfAborted(found, signal);
         seen = found;
-        await wakeUp.wait(msUntilNextTick(POLL_FRACTION * this.ttlMs), signal);
+        await wakeUp.wait(msUntilNextTick(POLL_INTERVAL_FRACTION * this.ttlMs), signal);
       }
     } finally {
       this.waiting.delete(wakeUp);
@@ -94,33 +94,33 @@ export class MongoLeases implements Leases {
   private async tryAcquire(
     name: string,
     holder: string,
-    seen: SeenRecord | undefined,
-  ): Promise<HeldLease | SeenRecord | undefined> {
-    const records = await this.records();
+    seen: ObservedRecord | undefined,
+  ): Promise<HeldLease | ObservedRecord | undefined> {
+    const records = await this.openRecords();
     const record = await records.get(name);
     const now = performance.now();
     if (record === undefined) {
       const first = { id: name, epoch: 1, holder, beat: 0 };
-      return (await records.insert(first)) ? this.hold(records, first, now) : undefined;
+      return (await records.insert(first)) ? this.createHeldLease(records, first, now) : undefined;
     }
     const still = seen !== undefined && isSameRecord(seen.record, record) ? seen : { record, since: now };
     // An earlier attempt of this call succeeded without a response, so no new epoch is needed.
     const own = record.holder === holder;
     if (!own && record.holder !== null && now - still.since < this.ttlMs) return still;
     const next = { id: name, epoch: own ? record.epoch : record.epoch + 1, holder, beat: record.beat + 1 };
-    return (await records.take(next, record)) ? this.hold(records, next, now) : undefined;
+    return (await records.takeOver(next, record)) ? this.createHeldLease(records, next, now) : undefined;
   }
 
   /** Records shared by all leases of this process. */
-  private records(): Promise<LeaseRecords> {
+  private openRecords(): Promise<LeaseRecords> {
     if (this.opening === undefined) {
-      this.opening = this.store.collection<LeaseRecord>(LEASES).then((records) => new LeaseRecords(records));
+      this.opening = this.store.collection<LeaseRecord>(LEASES_COLLECTION).then((records) => new LeaseRecords(records));
       this.opening.catch(() => (this.opening = undefined));
     }
     return this.opening;
   }
 
-  private hold(records: LeaseRecords, record: LeaseRecord, sentAt: number): HeldLease {
+  private createHeldLease(records: LeaseRecords, record: LeaseRecord, sentAt: number): HeldLease {
     const onFailure = () => this.countRetry('renewing a lease');
     const onEnd = (ended: HeldLease) => {
       this.held.delete(ended);

@@ -4,7 +4,7 @@ import type { FindOptions } from 'mongodb';
 import { connectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
-import { mongoHint, mongoQuery, mongoSort, scanDocumentsFilter, scanRangeFilter } from './mongo-filter.ts';
+import { toMongoHint, toMongoQuery, toMongoSort, toScanDocumentsFilter, toScanRangeFilter } from './mongo-filter.ts';
 
 const THINGS: CollectionSpec = {
   name: 'things',
@@ -92,8 +92,8 @@ describeWithMongo('query plans in MongoDB', () => {
       await things.writeMany(nearMisses(THINGS, query, EACH).map((document) => ({ kind: 'insert', document })));
       expect(await things.find(query)).toHaveLength(query.limit);
       const { sort, limit, index: named } = query;
-      const hint = named === undefined ? {} : { hint: mongoHint(THINGS, named) };
-      await expectIndex(mongoQuery(THINGS, query), { sort: mongoSort(sort), limit, ...hint }, index);
+      const hint = named === undefined ? {} : { hint: toMongoHint(THINGS, named) };
+      await expectIndex(toMongoQuery(THINGS, query), { sort: toMongoSort(sort), limit, ...hint }, index);
     });
 
     it.each(SCANS)(
@@ -104,9 +104,9 @@ describeWithMongo('query plans in MongoDB', () => {
         const things = await store.collection(THINGS);
         await things.writeMany(nearMisses(THINGS, scan, EACH).map((document) => ({ kind: 'insert', document })));
         expect((await things.scan(scan)).next).toBeDefined();
-        const options = { sort: mongoSort(scan.sort), hint: mongoHint(THINGS, scan.index) };
-        await expectIndex(scanRangeFilter(THINGS, scan), { ...options, skip: scan.visit - 1, limit: 1 }, scan.index);
-        await expectIndex(scanDocumentsFilter(THINGS, scan, ['2027', 'z']), { ...options, limit: 20 }, scan.index);
+        const options = { sort: toMongoSort(scan.sort), hint: toMongoHint(THINGS, scan.index) };
+        await expectIndex(toScanRangeFilter(THINGS, scan), { ...options, skip: scan.visit - 1, limit: 1 }, scan.index);
+        await expectIndex(toScanDocumentsFilter(THINGS, scan, ['2027', 'z']), { ...options, limit: 20 }, scan.index);
       },
     );
 

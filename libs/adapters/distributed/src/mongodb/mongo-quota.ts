@@ -55,13 +55,13 @@ export class MongoQuota implements Quota {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.sweeper);
-    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReserved(true)));
+    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReservedRequests(true)));
     this.keys.clear();
   }
 
   /** Returns unused reservations of past seconds and deletes old records. Runs every second. */
   async sweep(): Promise<void> {
-    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReserved()));
+    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReservedRequests()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
     await this.deleteOldRecords().catch(() => undefined);
   }

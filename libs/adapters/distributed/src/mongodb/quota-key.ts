@@ -10,7 +10,7 @@ const REFUSAL_CACHE_MS = 100;
  * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
  * minute apart could count as a minute apart.
  */
-const BUCKETS = 61;
+const BUCKET_COUNT = 61;
 
 /** Requests of one key admitted by all processes. */
 export interface QuotaRecord extends SlidingMinute {
@@ -39,7 +39,7 @@ export class QuotaKey {
   /** Reserved requests not yet admitted, in the newest second. */
   private spare = 0;
   /** Counts of the minute including pending changes. */
-  private minute: SlidingMinute = emptyMinute(0);
+  private minute: SlidingMinute = createEmptyMinute(0);
   private turn: Promise<unknown> = Promise.resolve();
   private waiting = 0;
 
@@ -51,18 +51,18 @@ export class QuotaKey {
 
   /** True if dropping this object loses no information that is not in the store. */
   get idle(): boolean {
-    return this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && totalCount(this.advance()) === 0;
+    return this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && sumCounts(this.advanceToNow()) === 0;
   }
 
   take(limit: number): Promise<QuotaDecision> {
-    return this.runInTurn(() => this.decide(limit));
+    return this.runInTurn(() => this.decideInTurn(limit));
   }
 
   /** Returns unused reservations of past seconds, or of all seconds at the end. */
-  returnReserved(atTheEnd = false): Promise<void> {
+  returnReservedRequests(atTheEnd = false): Promise<void> {
     return this.runInTurn(async () => {
-      this.advance();
-      if (atTheEnd) this.returnSpare();
+      this.advanceToNow();
+      if (atTheEnd) this.returnSpareRequests();
       while (this.pending.length > 0 && (await this.write(this.minute)) === 'conflict') await this.read();
     });
   }
@@ -74,61 +74,62 @@ export class QuotaKey {
     return done;
   }
 
-  private async decide(limit: number): Promise<QuotaDecision> {
+  private async decideInTurn(limit: number): Promise<QuotaDecision> {
     if (this.stored === undefined) await this.read();
-    while (!this.admit(limit)) {
-      const used = totalCount(this.advance());
-      if (used < limit) await this.reserve(Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting)));
-      else if (this.isStoredRecent()) return this.decision(limit, false);
-      else if (!(await this.read())) return this.decision(limit, false);
+    while (!this.useReservedRequest(limit)) {
+      const used = sumCounts(this.advanceToNow());
+      if (used < limit)
+        await this.reserveRequests(Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting)));
+      else if (this.isStoredRecordRecent()) return this.createDecision(limit, false);
+      else if (!(await this.read())) return this.createDecision(limit, false);
     }
-    return this.decision(limit, true);
+    return this.createDecision(limit, true);
   }
 
-  private isStoredRecent(): boolean {
+  private isStoredRecordRecent(): boolean {
     // A negative age means that the clock was set back.
     return Math.abs(this.clock().getTime() - this.storedAt) < REFUSAL_CACHE_MS;
   }
 
-  private admit(limit: number): boolean {
-    const used = totalCount(this.advance()) - this.spare;
+  private useReservedRequest(limit: number): boolean {
+    const used = sumCounts(this.advanceToNow()) - this.spare;
     if (this.spare === 0 || used >= limit) return false;
     this.spare -= 1;
     return true;
   }
 
   /** Reserves requests. If the store is unreachable, this process counts locally and writes the changes later. */
-  private async reserve(count: number): Promise<void> {
-    const { newest } = this.advance();
-    const outcome = await this.write(addCount(this.minute, newest, count));
+  private async reserveRequests(count: number): Promise<void> {
+    const { newest } = this.advanceToNow();
+    const outcome = await this.write(addToCount(this.minute, newest, count));
     if (outcome === 'conflict') return void (await this.read());
-    if (outcome === 'unknown') this.addPending(newest, count);
+    if (outcome === 'unknown') this.addPendingChange(newest, count);
     this.spare = count;
   }
 
   /** Advances the minute to the current time. Reservations of an earlier second are no longer usable. */
-  private advance(): SlidingMinute {
-    const second = this.second();
-    if (advanceTo(this.minute, second).newest !== this.minute.newest) this.returnSpare();
-    this.minute = advanceTo(this.minute, second);
+  private advanceToNow(): SlidingMinute {
+    const second = this.currentSecond();
+    if (advanceMinute(this.minute, second).newest !== this.minute.newest) this.returnSpareRequests();
+    this.minute = advanceMinute(this.minute, second);
     return this.minute;
   }
 
-  private returnSpare(): void {
-    if (this.spare > 0) this.addPending(this.minute.newest, -this.spare);
+  private returnSpareRequests(): void {
+    if (this.spare > 0) this.addPendingChange(this.minute.newest, -this.spare);
     this.spare = 0;
   }
 
-  private addPending(second: number, by: number): void {
+  private addPendingChange(second: number, by: number): void {
     this.pending = [...this.pending, { second, by }];
-    this.minute = addCount(this.minute, second, by);
+    this.minute = addToCount(this.minute, second, by);
   }
 
   /** Reads the record. Returns false if the store is unreachable. */
   private async read(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
     if (stored === STORE_UNREACHABLE) return false;
-    this.mergeStored(stored);
+    this.mergeStoredRecord(stored);
     return true;
   }
 
@@ -142,34 +143,34 @@ export class QuotaKey {
     // The write may have succeeded. Returning a reservation twice would exceed the limit; counting twice does not.
     this.pending = done === STORE_UNREACHABLE ? this.pending.filter(({ by }) => by > 0) : [];
     if (done === STORE_UNREACHABLE) return 'unknown';
-    this.mergeStored(record);
+    this.mergeStoredRecord(record);
     return 'done';
   }
 
-  private mergeStored(stored: QuotaRecord | undefined): void {
-    const second = this.second();
+  private mergeStoredRecord(stored: QuotaRecord | undefined): void {
+    const second = this.currentSecond();
     this.stored = stored;
     this.storedAt = this.clock().getTime();
-    const { newest, counts } = advanceTo(stored ?? emptyMinute(second), second);
-    if (newest !== this.minute.newest) this.returnSpare();
-    this.minute = this.pending.reduce<SlidingMinute>((minute, { second: at, by }) => addCount(minute, at, by), {
+    const { newest, counts } = advanceMinute(stored ?? createEmptyMinute(second), second);
+    if (newest !== this.minute.newest) this.returnSpareRequests();
+    this.minute = this.pending.reduce<SlidingMinute>((minute, { second: at, by }) => addToCount(minute, at, by), {
       newest,
       counts,
     });
   }
 
-  private second(): number {
+  private currentSecond(): number {
     return Math.floor(this.clock().getTime() / 1_000);
   }
 
-  private decision(limit: number, admitted: boolean): QuotaDecision {
+  private createDecision(limit: number, admitted: boolean): QuotaDecision {
     const now = this.clock().getTime() / 1_000;
-    const next = secondBelow(this.minute, limit - 1) ?? now;
+    const next = findSecondBelow(this.minute, limit - 1) ?? now;
     return {
       admitted,
       limit,
-      remaining: Math.max(0, limit - totalCount(this.minute) + this.spare),
-      resetAt: secondBelow(this.minute, 0) ?? Math.floor(now),
+      remaining: Math.max(0, limit - sumCounts(this.minute) + this.spare),
+      resetAt: findSecondBelow(this.minute, 0) ?? Math.floor(now),
       retryAfter: admitted ? 0 : Math.max(1, Math.ceil(next - now)),
     };
   }
@@ -183,12 +184,12 @@ interface SlidingMinute {
   readonly counts: readonly number[];
 }
 
-export function emptyMinute(second: number): SlidingMinute {
-  return { newest: second, counts: Array.from({ length: BUCKETS }, () => 0) };
+export function createEmptyMinute(second: number): SlidingMinute {
+  return { newest: second, counts: Array.from({ length: BUCKET_COUNT }, () => 0) };
 }
 
 /** Returns the total of all buckets. */
-export function totalCount(minute: SlidingMinute): number {
+export function sumCounts(minute: SlidingMinute): number {
   return minute.counts.reduce((sum, count) => sum + count, 0);
 }
 
@@ -197,33 +198,33 @@ export function totalCount(minute: SlidingMinute): number {
  * because another process's clock may be ahead. A much earlier second means that the clock was set back: all counted
  * requests then count as admitted now, for at most a minute.
  */
-export function advanceTo(minute: SlidingMinute, second: number): SlidingMinute {
+export function advanceMinute(minute: SlidingMinute, second: number): SlidingMinute {
   const { newest } = minute;
-  if (second <= newest && second > newest - BUCKETS) return minute;
-  if (second < newest) return addCount(emptyMinute(second), second, totalCount(minute));
+  if (second <= newest && second > newest - BUCKET_COUNT) return minute;
+  if (second < newest) return addToCount(createEmptyMinute(second), second, sumCounts(minute));
   const counts = [...minute.counts];
-  for (let emptied = Math.max(newest + 1, second - BUCKETS + 1); emptied <= second; emptied += 1) {
-    counts[emptied % BUCKETS] = 0;
+  for (let emptied = Math.max(newest + 1, second - BUCKET_COUNT + 1); emptied <= second; emptied += 1) {
+    counts[emptied % BUCKET_COUNT] = 0;
   }
   return { newest: second, counts };
 }
 
 /** Changes the count of `second`; does nothing if it is more than a minute ago. */
-export function addCount(minute: SlidingMinute, second: number, by: number): SlidingMinute {
-  if (second <= minute.newest - BUCKETS) return minute;
+export function addToCount(minute: SlidingMinute, second: number, by: number): SlidingMinute {
+  if (second <= minute.newest - BUCKET_COUNT) return minute;
   // A second after the newest one occurs only if the clock was set back, when all counts are in the newest bucket.
-  const bucket = Math.min(second, minute.newest) % BUCKETS;
+  const bucket = Math.min(second, minute.newest) % BUCKET_COUNT;
   return { ...minute, counts: minute.counts.map((count, at) => (at === bucket ? Math.max(0, count + by) : count)) };
 }
 
 /**
  * Returns the epoch second from which at most `most` requests count if none is added; undefined if that is true now.
  */
-export function secondBelow(minute: SlidingMinute, most: number): number | undefined {
-  let left = totalCount(minute);
-  for (let second = minute.newest - BUCKETS + 1; second <= minute.newest && left > most; second += 1) {
-    left -= minute.counts[((second % BUCKETS) + BUCKETS) % BUCKETS] ?? 0;
-    if (left <= most) return second + BUCKETS;
+export function findSecondBelow(minute: SlidingMinute, most: number): number | undefined {
+  let left = sumCounts(minute);
+  for (let second = minute.newest - BUCKET_COUNT + 1; second <= minute.newest && left > most; second += 1) {
+    left -= minute.counts[((second % BUCKET_COUNT) + BUCKET_COUNT) % BUCKET_COUNT] ?? 0;
+    if (left <= most) return second + BUCKET_COUNT;
   }
   return undefined;
 }

@@ -32,7 +32,7 @@ describe('the publisher', () => {
     ensureTopics: (topics) => stage.broker.ensureTopics(topics),
     consume: (options, handler) => stage.broker.consume(options, handler),
     lag: (topic, group) => stage.broker.lag(topic, group),
-    produced: (topic) => stage.broker.produced(topic),
+    countPublished: (topic) => stage.broker.countPublished(topic),
     publish: (topic, messages) => stage.broker.publish(topic, messages),
     close: () => stage.broker.close(),
     ...otherwise,
@@ -218,7 +218,7 @@ describe('the publisher', () => {
     const first = texts(await stage.published());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     await publisher.stop();
-    stage.start({ broker: brokerThat({ produced: async () => [0] }) });
+    stage.start({ broker: brokerThat({ countPublished: async () => [0] }) });
     await eventually(async () => expect(await stage.messages()).toHaveLength(2 * first.length));
     expect(texts(await stage.messages())).toEqual([...first, ...first]);
     await journey();
@@ -229,8 +229,8 @@ describe('the publisher', () => {
     let lost = 0;
     const asked: number[] = [];
     const broker = brokerThat({
-      produced: async (topic) => {
-        const produced = (await stage.broker.produced(topic)).map((count) => count - lost);
+      countPublished: async (topic) => {
+        const produced = (await stage.broker.countPublished(topic)).map((count) => count - lost);
         asked.push(...produced);
         return produced;
       },
@@ -252,7 +252,7 @@ describe('the publisher', () => {
   });
 
   it('continues if the broker does not report the length of its log', async () => {
-    const broker = brokerThat({ produced: () => Promise.reject(new Unavailable('broker', 'away')) });
+    const broker = brokerThat({ countPublished: () => Promise.reject(new Unavailable('broker', 'away')) });
     const { metrics } = stage.start({ broker, logCheckIntervalMs: 1 });
     await journey();
     expect(texts(await stage.published())).toEqual(await announced());

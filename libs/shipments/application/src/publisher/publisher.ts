@@ -252,7 +252,7 @@ class PublishedLog {
    */
   async checkLog(): Promise<number> {
     const before = await this.stored();
-    const produced = await this.broker.produced(this.topic);
+    const produced = await this.broker.countPublished(this.topic);
     const isShorter = before.produced.some((count, at) => (produced[at] ?? 0) < count);
     if (!isShorter && String(produced) === String(before.produced)) return before.generation;
     const generation = before.generation + (isShorter ? 1 : 0);
