@@ -8,7 +8,7 @@ const BUCKET_COUNT = 61;
 
 /** Admitted requests of one key. */
 interface RequestCountsBySecond {
-  /** Counts by epoch second modulo `BUCKETS`. */
+  /** Counts by epoch second modulo `BUCKET_COUNT`. */
   readonly counts: Uint32Array;
   /** Epoch second of the newest bucket. */
   newest: number;

@@ -180,7 +180,7 @@ export class QuotaKey {
 interface SlidingMinute {
   /** Epoch second of the newest bucket. */
   readonly newest: number;
-  /** Counts by epoch second modulo `BUCKETS`. */
+  /** Counts by epoch second modulo `BUCKET_COUNT`. */
   readonly counts: readonly number[];
 }
 
