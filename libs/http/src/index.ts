@@ -1,5 +1,5 @@
 export { Audited, AUDITED_BY, type AuditedByRequest, AuditTrail, reportChange } from './audit/audit-trail.ts';
-export { environmentOf, SessionCookie } from './authentication/authenticators.ts';
+export { environmentOf, HttpOnlyCookie, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';
 export {
   CLOCK,

@@ -8970,7 +8970,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The user is signed in. `Set-Cookie` contains the session cookie. */
+            /** @description The user is signed in. One `Set-Cookie` header contains the session cookie, another one the cookie of the known device. */
             200: {
                 headers: {
                     [name: string]: unknown;

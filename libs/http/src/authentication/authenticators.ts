@@ -71,19 +71,19 @@ export function environmentOf({ headers }: Pick<FastifyRequest, 'headers'>): Env
   throw invalidRequest([{ param: 'Environment', code: 'invalid_value', message }]);
 }
 
-/** The session cookie of one deployment. */
-export class SessionCookie {
+/** A cookie of one deployment that no script can read. */
+export class HttpOnlyCookie {
   readonly name: string;
   private readonly attributes: string;
 
   /** @param baseUrl URL of the API. If it is https, browsers send the cookie only over https and to this host. */
-  constructor(baseUrl: string) {
+  constructor(baseUrl: string, plainName: string) {
     const isSecure = baseUrl.startsWith('https:');
-    this.name = isSecure ? '__Host-session' : 'session';
+    this.name = isSecure ? `__Host-${plainName}` : plainName;
     this.attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   }
 
-  /** Returns the session token in a request; undefined if there is none. */
+  /** Returns the value in a request; undefined if there is none. */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     for (const pair of headers.cookie?.split(';') ?? []) {
       const at = pair.indexOf('=');
@@ -92,13 +92,20 @@ export class SessionCookie {
     return undefined;
   }
 
-  /** Returns a `Set-Cookie` header that sets the cookie. @param expires the latest end of the session */
-  issue(token: string, expires: Date): string {
-    return `${this.name}=${token}; ${this.attributes}; Expires=${expires.toUTCString()}`;
+  /** Returns a `Set-Cookie` header that sets the cookie. @param expires time at which the browser deletes the cookie */
+  issue(value: string, expires: Date): string {
+    return `${this.name}=${value}; ${this.attributes}; Expires=${expires.toUTCString()}`;
   }
 
   /** Returns a `Set-Cookie` header that removes the cookie. */
   clear(): string {
     return this.issue('', new Date(0));
+  }
+}
+
+/** The cookie that contains the token of a session. */
+export class SessionCookie extends HttpOnlyCookie {
+  constructor(baseUrl: string) {
+    super(baseUrl, 'session');
   }
 }

@@ -8,7 +8,7 @@ const MAX_LENGTH = 2_000;
 
 /** Purpose and binding of a token. A token with another purpose or binding is refused. */
 export interface Seal {
-  readonly purpose: 'cursor' | 'consistency-token' | 'upload-url';
+  readonly purpose: 'cursor' | 'consistency-token' | 'upload-url' | 'known-device';
   readonly binding: string;
 }
 

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AUDITED_BY, AuditTrail } from '@tracking/http';
+import { AUDITED_BY, AuditTrail, HttpOnlyCookie, Sealer } from '@tracking/http';
 import { isPasswordsBusy } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
 import { auditedByClient, AuditLogController } from './audit-log.controller.ts';
@@ -9,7 +9,7 @@ import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
 import { SessionController } from './session.controller.ts';
 import { SettingsController } from './settings.controller.ts';
-import { SignInThrottle } from './sign-in-throttle.ts';
+import { KnownDevices, SignInThrottle } from './sign-in-throttle.ts';
 import { UsersController } from './users.controller.ts';
 
 /**
@@ -20,7 +20,14 @@ import { UsersController } from './users.controller.ts';
 export class IdentityHttpModule {
   static readonly docs = DOCS;
 
-  static with({ identity, workspaceSettings, logger, quota }: IdentityHttpDependencies): DynamicModule {
+  static with({
+    identity,
+    workspaceSettings,
+    logger,
+    quota,
+    clock,
+    settings,
+  }: IdentityHttpDependencies): DynamicModule {
     return {
       module: IdentityHttpModule,
       global: true,
@@ -39,6 +46,12 @@ export class IdentityHttpModule {
         { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordsBusy) },
         { provide: AUDITED_BY, useFactory: () => auditedByClient(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
+        {
+          provide: KnownDevices,
+          inject: [Sealer],
+          useFactory: (sealer: Sealer) =>
+            new KnownDevices(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
+        },
       ],
       exports: [AuditTrail, AUDITED_BY],
     };

@@ -50,7 +50,7 @@ import {
   SignedInResource,
   SignInDto,
 } from './session.resource.ts';
-import { SignInThrottle } from './sign-in-throttle.ts';
+import { KnownDevices, SignInThrottle } from './sign-in-throttle.ts';
 
 type SessionEnded = WriteResponse<{ readonly id: string; readonly deleted: true }>;
 
@@ -63,6 +63,7 @@ const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema:
 export class SessionController {
   @Inject(IDENTITY) private readonly identity!: IdentityHttpDependencies['identity'];
   @Inject(SignInThrottle) private readonly throttle!: SignInThrottle;
+  @Inject(KnownDevices) private readonly devices!: KnownDevices;
   @Inject(SessionCookie) private readonly cookie!: SessionCookie;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
   @Inject(Cursors) private readonly cursors!: Cursors;
@@ -80,7 +81,8 @@ export class SessionController {
   })
   @ApiResponse({
     status: 200,
-    description: 'The user is signed in. `Set-Cookie` contains the session cookie.',
+    description:
+      'The user is signed in. One `Set-Cookie` header contains the session cookie, another one the cookie of the known device.',
     type: SignedInResource,
     headers: SET_COOKIE,
   })
@@ -95,9 +97,11 @@ export class SessionController {
     const { request } = reply;
     const environment = environmentOf(request);
     const { email, password, workspace } = value;
-    await this.throttle.signIn(email, request.ip);
+    const device = this.devices.find(request, email);
+    await this.throttle.signIn(email, { address: request.ip, device });
+    const command = commandIdentityOf(request);
     const from = { address: request.ip, user_agent: request.headers['user-agent'] };
-    const begun = await this.identity.signIn(commandIdentityOf(request), {
+    const begun = await this.identity.signIn(command, {
       email,
       password,
       workspace: workspace ?? undefined,
@@ -109,6 +113,7 @@ export class SessionController {
     request.principal = principal;
     const holder = await this.holder(principal, reply);
     this.setCookie(reply, begun);
+    reply.header('Set-Cookie', this.devices.remember(email, command));
     return this.responder.respond(reply, warnings, { body: holder });
   }
 

@@ -32,7 +32,9 @@ export class SecretTracker {
       if (shown !== undefined && answer.status < 300) this.track(shown, extractSecret(answer));
       const own = shown === undefined ? undefined : this.secrets.get(shown);
       const whole = `${answer.text}\n${JSON.stringify([...answer.headers])}`;
-      const content = own === undefined ? whole : whole.replaceAll(own, '');
+      const device = /device=([^;]+)/.exec(answer.headers.getSetCookie().join())?.[1];
+      if (device !== undefined) this.track('the cookie of a known device', device);
+      const content = [own, device].reduce<string>((text, each) => (each ? text.replaceAll(each, '') : text), whole);
       this.responses.push({ where: `${method} ${path}: ${answer.status}`, content, isError: answer.status >= 400 });
       return answer;
     };

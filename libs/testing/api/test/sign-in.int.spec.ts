@@ -80,7 +80,9 @@ describe('signing in', () => {
     expect(headers.get('set-cookie')).toMatch(
       /^__Host-session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure; Expires=/,
     );
-    expect(headers.get('set-cookie')?.split('; Expires=')[1]).toBe(expires);
+    const [session, device] = headers.getSetCookie();
+    expect(session?.split('; Expires=')[1]).toBe(expires);
+    expect(device).toMatch(/^__Host-device=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Secure; Expires=/);
     expect(headers.get('consistency-token')).not.toBeNull();
   });
 
@@ -142,6 +144,31 @@ describe('signing in', () => {
     // Also the right one, however it is written.
     expect((await signIn(` ${user.email.toUpperCase()}`)).status).toBe(429);
     expect((await call('GET', '/v1/session', { headers: cookie })).status).toBe(200);
+  });
+
+  it('has an allowance of its own on a known device, so that strangers do not lock the user out', async () => {
+    const { email } = await newUser();
+    const deviceOf = ({ headers }: ApiResponse) => ({ cookie: headers.getSetCookie()[1]?.split(';', 1)[0] ?? '' });
+    const known = deviceOf(await signIn(email));
+    const exhaust = async (headers = {}) => {
+      let tries = 0;
+      while ((await signIn(email, { password: 'wrong wrong wrong' }, headers)).status === 401) tries += 1;
+      return tries;
+    };
+    await exhaust();
+    expect((await signIn(email)).status).toBe(429);
+    const office = { 'x-forwarded-for': '198.51.100.77' };
+    for (let n = 0; n < 31; n += 1) await signIn(`office-${n}@example.com`, {}, office);
+    const another = await signIn(email, {}, { ...known, ...office });
+    expect([another.status, cookieOf(another)]).toEqual([200, expect.anything()]);
+    expect(deviceOf(another)).not.toEqual(known);
+
+    const { email: other } = await newUser();
+    while ((await signIn(other, { password: 'wrong wrong wrong' })).status === 401);
+    expect((await signIn(other, {}, known)).status).toBe(429);
+    // A device that guesses passwords uses up its allowance, not that of other devices.
+    expect(await exhaust(known)).toBeLessThanOrEqual(10);
+    expect((await signIn(email, {}, deviceOf(another))).status).toBe(200);
   });
 
   it('is bounded by address', async () => {
