@@ -18,14 +18,14 @@ const sessionCaches = createSessionCaches({
 const queryClient = new QueryClient({
   ...sessionCaches,
   defaultOptions: {
-    // The API client already retries requests that are safe to repeat.
+    // Query retries are disabled here, because the API client already retries requests that are safe to repeat.
     queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: (query) => !isRetryableError(query.state.error) },
   },
 });
 onSessionChange(() => void queryClient.invalidateQueries({ queryKey: ['session'] }));
 const router = createAppRouter(queryClient);
 
-/** Asks the user to sign in again, then returns to the same page. */
+/** Opens the sign-in page. After signing in, the user returns to the current page. */
 async function signInAgain(): Promise<void> {
   if (isSignInPage()) return;
   if (await isSessionReplaced()) {
@@ -35,7 +35,8 @@ async function signInAgain(): Promise<void> {
   if (isSignInPage()) return;
   const { href } = router.state.location;
   await router.navigate({ to: '/sign-in', search: { next: href, ended: true } });
-  // The user may have stayed on the page because of unsaved input.
+  // The cached data is deleted only after the sign-in page has opened. A user with unsaved input may have refused to
+  // leave the page.
   if (router.state.location.pathname === '/sign-in') queryClient.clear();
 }
 
@@ -44,8 +45,8 @@ function isSignInPage(): boolean {
 }
 
 /**
- * The providers around all pages. All styles, including Mantine's variables, come from files because the content
- * security policy forbids inline styles.
+ * The root component with the providers for all pages. All styles, including Mantine's variables, come from files
+ * because the content security policy forbids inline styles.
  */
 export function App() {
   return (
@@ -59,7 +60,7 @@ export function App() {
   );
 }
 
-/** theme.css defines the variables because no script may add styles to the page. */
+/** The file theme.css defines the variables of Mantine, because scripts may not add styles to the page. */
 const theme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 5 },
@@ -67,10 +68,10 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Announces the notification's label to screen readers.
+    // The role `status` lets screen readers announce the label of a loading indicator.
     Loader: Loader.extend({ defaultProps: { role: 'status' } }),
-    // Locking the scroll would add an inline style, which the content security policy forbids. A dialog's header is not
-    // a landmark.
+    // Dialogs do not lock the scrolling of the page: the lock would add an inline style, which the content security
+    // policy forbids. The header of a dialog is not a landmark.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, attributes: { header: { role: 'none' } } } }),
   },

@@ -5,27 +5,27 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { describeFailure } from './failures.ts';
 import { type BulkWriteResult, writeConcurrently } from './write.ts';
 
-/** Number of failures that are listed one by one. Further failures are only counted. */
+/** Maximum number of failed items that the dialog lists by name. It shows only a count of further failures. */
 const MAX_LISTED_FAILURES = 50;
 
 interface BulkActionDialogProps<Item> {
   readonly title: ReactNode;
   readonly items: readonly Item[];
   readonly nameOf: (item: Item) => string;
-  /** Fields to fill in before the run starts. */
+  /** Form fields that the user fills in before the bulk action starts. */
   readonly children: ReactNode;
   readonly action: { readonly label: string; readonly color?: string };
-  /** Label of the button that closes the dialog before the run starts. */
+  /** Label of the button that closes the dialog before the bulk action starts. */
   readonly cancel: string;
   readonly write: (item: Item) => Promise<unknown>;
   /** Past participle of the action, such as "cancelled". */
   readonly done: string;
-  /** Called at the end of each run with the items that succeeded. */
+  /** Callback that receives the succeeded items at the end of each run of the bulk action. */
   readonly onDone: (done: readonly Item[]) => void;
   readonly onClose: () => void;
 }
 
-/** State of the dialog. `of` is the number of items in the run. */
+/** State of the bulk action dialog. `of` is the number of items in the current run. */
 type State<Item> =
   | { readonly is: 'asking' }
   | { readonly is: 'running' | 'ended'; readonly of: number; readonly tally: BulkWriteResult<Item> };
@@ -177,7 +177,7 @@ function BulkProgress({ isConfirmingStop, onContinue, onStop }: BulkProgressProp
   );
 }
 
-/** Describes the outcome, such as "3 of 6 cancelled, 1 failed, 2 not started". */
+/** Describes the outcome of a bulk action, such as "3 of 6 cancelled, 1 failed, 2 not started". */
 function formatOutcome(
   { done: { length: count }, failed, left }: BulkWriteResult<unknown>,
   of: number,

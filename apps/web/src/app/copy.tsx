@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { type ReactNode, useEffect, useState } from 'react';
 
-/** Time for which a button shows "Copied", in milliseconds. */
+/** Milliseconds for which a button shows "Copied" after a click. */
 const COPIED_LABEL_DURATION_MS = 1_000;
 
 interface CopyTextProps {
@@ -9,7 +9,7 @@ interface CopyTextProps {
   readonly children: (clipboard: { readonly copied: boolean; readonly copy: () => void }) => ReactNode;
 }
 
-/** Lets a button copy text. Shows a notification if the browser refuses to copy. */
+/** Gives its child button a function that copies a text. Shows a notification if the browser refuses to copy. */
 export function CopyText({ value, children }: CopyTextProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -27,9 +27,9 @@ export function CopyText({ value, children }: CopyTextProps) {
   return children({ copied, copy: () => void copy() });
 }
 
-/** @returns false if the browser refuses */
+/** Copies a text to the clipboard. @returns false if the browser refuses to copy */
 async function copyText(text: string): Promise<boolean> {
-  // Browsers offer a clipboard only to pages served over HTTPS or from localhost.
+  // Browsers provide `navigator.clipboard` only to pages served over HTTPS or from localhost.
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard === undefined) return copyTextBySelection(text);
   try {
@@ -41,7 +41,8 @@ async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * Copies with `execCommand`, which copies the selection of a field. The command is deprecated but works without HTTPS.
+ * Copies a text with `execCommand`, which copies the selection of a hidden text field. The command is deprecated but
+ * works without HTTPS.
  */
 function copyTextBySelection(text: string): boolean {
   const focused = document.activeElement;
@@ -49,7 +50,8 @@ function copyTextBySelection(text: string): boolean {
   field.value = text;
   field.readOnly = true;
   field.style.cssText = 'position: fixed; top: 0; opacity: 0';
-  // The field is added inside the focused dialog. A field elsewhere would lose the focus to that dialog.
+  // The hidden text field is added inside the focused dialog, because an open dialog takes the focus from fields
+  // outside it.
   (focused?.parentElement ?? document.body).append(field);
   try {
     field.select();

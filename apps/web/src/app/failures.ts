@@ -1,6 +1,6 @@
 import { ApiError, AuthenticationError, ConflictError, ConnectionError, InvalidRequestError } from '@tracking/client';
 
-/** A failure as text for the user, with the request id to quote to support. */
+/** Description of a failure for the user. The user can quote the request id to support. */
 export interface FailureDescription {
   readonly title: string;
   readonly message: string;
@@ -29,13 +29,19 @@ export function describeFailure(error: unknown): FailureDescription {
   };
 }
 
-/** Returns the errors of a rejected form by field name. Undefined if the form was rejected for another reason. */
+/**
+ * Returns the error messages of a rejected form by field name. Returns undefined if the form was rejected for another
+ * reason.
+ */
 export function getFieldErrors(error: unknown): Readonly<Record<string, string>> | undefined {
   if (!(error instanceof InvalidRequestError) || error.details.length === 0) return undefined;
   return Object.fromEntries(error.details.map(({ param, message }) => [param, message]));
 }
 
-/** Returns the errors of a form that none of the given fields shows. Undefined if the fields show all errors. */
+/**
+ * Returns the error messages that none of the given form fields shows, as one text. Returns undefined if the fields
+ * show all errors.
+ */
 export function formatUnshownErrors(error: unknown, fields: readonly string[]): string | undefined {
   const errors = getFieldErrors(error);
   if (errors === undefined) return describeFailure(error).message;
@@ -43,38 +49,44 @@ export function formatUnshownErrors(error: unknown, fields: readonly string[]): 
   return others.map(([param, message]) => `${param}: ${message}`).join(' ') || undefined;
 }
 
-/** Returns the text of a form's failure: errors of fields that the form lacks, otherwise the summary. */
+/**
+ * Returns the error message of a rejected form: the errors of fields that the form does not have, otherwise the
+ * summary.
+ */
 export function formatFormFailure(error: unknown, fields: readonly string[]): string {
   return formatUnshownErrors(error, fields) ?? describeFailure(error).message;
 }
 
-/** Turns `event_types[0]` into `event_types`. */
+/** Returns the top-level field of a parameter, such as `event_types` for `event_types[0]`. */
 export function getTopLevelField(param: string): string {
   return param.split(/[.[]/, 1)[0] ?? param;
 }
 
-/** Browsers use different messages for a failed import. */
+/** Checks if an error is a failed import of a JavaScript module. Each browser has its own message for this error. */
 function isFailedCodeImport(error: unknown): boolean {
   if (error instanceof PageLoadError) return true;
   return error instanceof Error && /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }
 
-/** Checks if a retry may help. It does not help after the session ended or the service refused the request. */
+/**
+ * Checks if repeating the request may succeed. A retry is useless after the session has ended or the service has
+ * refused the request.
+ */
 export function isRetryableError(error: unknown): boolean {
   return error instanceof ConnectionError || (error instanceof ApiError && error.status >= 500);
 }
 
-/** Checks if the user is no longer signed in. A wrong password at the sign-in does not count. */
+/** Checks if an error means that the user's session has ended. A wrong password at sign-in is a different error. */
 export function isSignedOutError(error: unknown): boolean {
   return error instanceof AuthenticationError && error.code !== 'invalid_credentials';
 }
 
-/** Checks if another user or system has changed the resource since it was read. */
+/** Checks if the service refused a write because the resource has changed since it was read. */
 export function isOutdatedVersionError(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'precondition_failed';
 }
 
-/** Thrown when the code of a page cannot be loaded because the service is unreachable. */
+/** Error that is thrown if the code of a page cannot be loaded because the service is unreachable. */
 export class PageLoadError extends Error {
   constructor(cause: unknown) {
     super('The page was not loaded.', { cause });

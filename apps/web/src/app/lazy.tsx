@@ -5,9 +5,9 @@ import type { OptionalSearchSelectProps, OptionalSearchMultiSelectProps } from '
 import { PageLoadError } from './failures.ts';
 
 /**
- * Loads the code of a page when the page is opened. After a failed import the router reloads the window. A reload helps
- * after an update of the service, which renames the files. If the service is unreachable, a reload would leave an empty
- * window, so `PageLoadError` is thrown instead.
+ * Creates a page component whose code is loaded when the page is opened. If the import fails, the router reloads the
+ * window. The reload helps after an update of the service, which renames the files. If the service is unreachable, a
+ * reload would leave an empty window. In this case the component throws a `PageLoadError`.
  */
 export const lazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
@@ -27,8 +27,9 @@ function isServiceReachable(): Promise<boolean> {
 }
 
 /**
- * A component that is hidden at first, such as a dialog. Its code is loaded when the component is first shown.
- * @param isShown returns true if the props show the component; always shown if left out
+ * Creates a component that is hidden at first, such as a dialog. The component's code is loaded when the component is
+ * first shown.
+ * @param isShown returns true if the props show the component; by default, the component is always shown
  */
 export function loadOnDemand<P extends object>(
   load: () => Promise<ComponentType<P>>,
@@ -49,8 +50,8 @@ export function loadOnDemand<P extends object>(
 }
 
 /**
- * A lazy component for use within a `Suspense`. Retries a failed import on the next render. React's own `lazy` would
- * keep the failure.
+ * Creates a lazy component for use within a `Suspense`. After a failed import, the next render tries again. React's own
+ * `lazy` would never retry.
  */
 export function lazyWithRetry<P extends object>(
   load: () => Promise<{ readonly default: ComponentType<P> }>,
@@ -75,8 +76,8 @@ const LoadedMultiSelect = lazyWithRetry(async () => ({
 const LoadedSelect = lazyWithRetry(async () => ({ default: (await loadSearchSelects()).OptionalSearchSelect }));
 
 /**
- * A multi-select above a list whose code is loaded on demand. Until then, a disabled field of the same size is shown.
- * Saves 10 KB on the first load of each list.
+ * A multi-select field above a list. The code of the field is loaded on demand, which saves 10 KB on the first load of
+ * each list. While the code loads, a disabled field of the same size is shown.
  */
 export function LazyMultiSelect(props: OptionalSearchMultiSelectProps) {
   return (
@@ -86,7 +87,10 @@ export function LazyMultiSelect(props: OptionalSearchMultiSelectProps) {
   );
 }
 
-/** A select above a list whose code is loaded on demand. Until then, a disabled field is shown. */
+/**
+ * A select field above a list. The code of the field is loaded on demand. While the code loads, a disabled field is
+ * shown.
+ */
 export function LazySelect(props: OptionalSearchSelectProps) {
   return (
     <Suspense fallback={<SelectPlaceholder {...props} />}>

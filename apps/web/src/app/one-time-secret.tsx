@@ -8,16 +8,16 @@ interface OneTimeSecretProps {
   /** Label of the secret, such as "Key". */
   readonly label: string;
   readonly secret: string;
-  /** Advice to the user. The default is the advice for keys. */
+  /** Advice to the user below the secret. The default advice fits API keys. */
   readonly about?: ReactNode;
 }
 
-/** Reports to the surrounding dialog that the secret is visible. */
+/** Callback of the surrounding dialog, which `OneTimeSecret` calls when the secret becomes visible. */
 const SecretShownContext = createContext<(isShown: boolean) => void>(() => undefined);
 
 const DEFAULT_SECRET_ADVICE = 'Anyone who has it can use it. Store it in a secret manager.';
 
-/** Shows a secret once. The page does not keep the secret. */
+/** Shows a secret once, with a button to copy it. The page does not store the secret. */
 export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: OneTimeSecretProps) {
   const reportShown = useContext(SecretShownContext);
   useEffect(() => {
@@ -58,8 +58,8 @@ export function OneTimeSecret({ label, secret, about = DEFAULT_SECRET_ADVICE }: 
 }
 
 /**
- * A dialog that shows a secret once. A click outside never closes the dialog. Escape does not close the dialog once the
- * secret is visible. Nothing closes the dialog while the request for the secret is pending.
+ * A dialog that shows a secret once. A click outside never closes the dialog, and the Escape key closes it only until
+ * the secret is visible. While the request for the secret is pending, the dialog cannot be closed.
  */
 export function SecretDialog({ onClose, children, ...rest }: ModalProps) {
   const isPending = useIsMutating() > 0;

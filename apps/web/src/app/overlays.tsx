@@ -7,7 +7,7 @@ import { lazyWithRetry } from './lazy.tsx';
 const ConfirmDialogs = lazyWithRetry(() => import('./confirm-dialogs.tsx'));
 const confirmationRequests = new EventTarget();
 
-/** Asks for confirmation in a dialog. The dialog's code is loaded for the first question. */
+/** Opens a dialog that asks the user to confirm an action. The code of the dialog is loaded for the first question. */
 export function confirmAction(question: ConfirmDialogOptions): void {
   confirmationRequests.dispatchEvent(new Event('asked'));
   import('./confirm-dialogs.tsx').then(
@@ -16,7 +16,7 @@ export function confirmAction(question: ConfirmDialogOptions): void {
   );
 }
 
-/** Renders the dialogs that `confirmAction` opens. */
+/** Renders the confirmation dialogs that `confirmAction` opens. */
 export function ConfirmDialogArea() {
   const [isUsed, setIsUsed] = useState(false);
   useEffect(() => {
@@ -33,10 +33,13 @@ export function ConfirmDialogArea() {
 
 const loadNotifications = () => import('./notifications.tsx');
 const LazyNotifications = lazyWithRetry(loadNotifications);
-/** Delay before loading the code of notifications, so that the page itself loads first. */
+/** Milliseconds before the code of notifications is loaded. The delay lets the page load first. */
 const NOTIFICATIONS_PRELOAD_DELAY_MS = 3_000;
 
-/** Renders notifications. Their code is loaded early because a notification may have to report a lost connection. */
+/**
+ * Renders the notifications. Their code is loaded before the first notification, because a notification about a lost
+ * connection could not load it.
+ */
 export function NotificationArea() {
   const { notifications } = useNotifications();
   const [isUsed, setIsUsed] = useState(false);
@@ -52,12 +55,12 @@ export function NotificationArea() {
   );
 }
 
-/** Milliseconds until a failed component is rendered again. */
+/** Milliseconds until a component that failed to render is rendered again. */
 const RENDER_RETRY_DELAY_MS = 5_000;
 
 /**
- * Renders a component outside the pages. If the component fails, for example because its code cannot be loaded, the
- * pages stay and the component is rendered again later.
+ * Renders a component that is not part of a page. If the component fails, for example because its code cannot be
+ * loaded, the page stays visible and the component is rendered again later.
  */
 class RetryingBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };

@@ -23,15 +23,15 @@ import classes from './page.module.css';
 
 interface PageHeaderProps {
   readonly title: string;
-  /** One line below the title. */
+  /** Description of the page, shown as one line below the title. */
   readonly about?: ReactNode;
-  /** Content next to the title. */
+  /** Content shown next to the page title. */
   readonly beside?: ReactNode;
-  /** Buttons on the right of the header. */
+  /** Buttons on the right side of the page header. */
   readonly actions?: ReactNode;
 }
 
-/** The header of a page. Also sets the window title. */
+/** The header of a page with title, description and buttons. It also sets the window title. */
 export function PageHeader({ title, about, beside, actions }: PageHeaderProps) {
   const isTest = useEnvironment() === 'test';
   useDocumentTitle(`${isTest ? 'Test · ' : ''}${title} · Shipment tracking`);
@@ -57,12 +57,15 @@ export function PageHeader({ title, about, beside, actions }: PageHeaderProps) {
 
 interface QueryViewProps<T> {
   readonly query: UseQueryResult<T>;
-  /** The data's name in a sentence, such as "the shipment". */
+  /** Name of the data within a sentence, such as "the shipment". */
   readonly what: string;
   readonly children: (data: T) => ReactNode;
 }
 
-/** Shows the data of a query, a loading indicator or an error. While the query refetches, the previous data stays. */
+/**
+ * Shows the data of a query, a loading indicator, or an error. The previous data stays visible while the query
+ * refetches.
+ */
 export function QueryView<T>({ query, what, children }: QueryViewProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <ErrorAlert error={query.error} reset={() => void query.refetch()} />;
@@ -105,13 +108,13 @@ export function ErrorAlert({ error, reset }: { readonly error: unknown; readonly
 
 interface FormErrorAlertProps {
   readonly error: unknown;
-  /** Fields of the form, which show their own errors. */
+  /** Names of the form fields that show their own errors. */
   readonly fields: readonly string[];
-  /** Title of the alert, such as "Not saved". */
+  /** Title of the error alert, such as "Not saved". */
   readonly title: string;
 }
 
-/** Shows the errors of a form that none of its fields shows. Renders nothing without such errors. */
+/** Shows the errors of a form that none of its fields shows. Renders nothing if there are no such errors. */
 export function FormErrorAlert({ error, fields, title }: FormErrorAlertProps) {
   const message = error === null ? undefined : formatUnshownErrors(error, fields);
   if (message === undefined) return null;
@@ -122,7 +125,7 @@ export function FormErrorAlert({ error, fields, title }: FormErrorAlertProps) {
   );
 }
 
-/** The layout of pages with a single form, for users who are not signed in. */
+/** The layout of pages with a single form, such as the sign-in page. The user is not signed in on these pages. */
 export function NarrowLayout({ children }: { readonly children: ReactNode }) {
   return (
     <main className={classes['page']}>
@@ -157,7 +160,7 @@ type AnchorAttributes = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Anch
 /** A link to a route. */
 export const LinkAnchor = createLink((props: AnchorProps & AnchorAttributes) => <Anchor {...props} />);
 
-/** A link to a route that looks like a button. */
+/** A button that links to a route. */
 export const LinkButton = createLink(({ type: _none, ...props }: ButtonProps & AnchorAttributes) => (
   <Button component="a" {...props} />
 ));

@@ -26,7 +26,9 @@ import { PageShell } from './shell.tsx';
 interface RouterContext {
   readonly queryClient: QueryClient;
 }
-/** The URL names the test environment. A URL without an environment means live. */
+/**
+ * Environment parameter of every URL. Only the test environment is named. A URL without the parameter shows live data.
+ */
 interface EnvironmentSearch {
   readonly environment?: 'test' | undefined;
 }
@@ -310,7 +312,7 @@ export function createAppRouter(queryClient: QueryClient) {
     context: { queryClient },
     defaultPreload: 'intent',
     scrollRestoration: true,
-    // If a page fails, the surrounding layout stays.
+    // If a page fails to render, the error replaces only the page. The surrounding layout stays.
     defaultErrorComponent: ErrorAlert,
   });
 }

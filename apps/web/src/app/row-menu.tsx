@@ -3,9 +3,9 @@ import { IconDots } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 interface RowMenuProps {
-  /** The name of the row. */
+  /** Name of the row, for the label of the menu button. */
   readonly of: string;
-  /** Menu items. */
+  /** Menu items for the actions on the row. */
   readonly children: ReactNode;
 }
 

@@ -41,7 +41,7 @@ export const COLOR_SCHEMES: readonly { readonly value: MantineColorScheme; reado
   { value: 'auto', label: 'System' },
 ];
 
-/** The layout around every page: navigation, environment and account. */
+/** The layout around every page: the navigation, the environment switch and the account menu. */
 export function PageShell() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const environment = useEnvironment();
@@ -103,7 +103,10 @@ export function PageShell() {
   );
 }
 
-/** Switches between live and test. The environment is visible on every page by its color and its name. */
+/**
+ * Switches between the live and the test environment. The current environment is visible on every page by color and
+ * name.
+ */
 function EnvironmentSwitch() {
   const environment = useEnvironment();
   const [{ pathname }, navigate] = [useLocation(), useNavigate()];
@@ -127,7 +130,7 @@ function EnvironmentSwitch() {
   );
 }
 
-/** The account menu. */
+/** The account menu in the header, with theme and sign-out. */
 function AccountMenu() {
   const { user, workspace, role } = useSession();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
@@ -172,7 +175,10 @@ function AccountMenu() {
   );
 }
 
-/** A banner while the browser is offline or no events arrive. Data stays visible, and requests resume automatically. */
+/**
+ * A banner that is shown while the browser is offline or the event stream is disconnected. The page keeps its data.
+ * Requests resume automatically.
+ */
 function OfflineBanner() {
   const { online } = useNetwork();
   const { isConnected } = useStreamStatus();

@@ -4,23 +4,27 @@ import { describeFailure, isSignedOutError } from './failures.ts';
 
 export interface WriteOptions<Input, Output> {
   readonly write: (input: Input) => Promise<Output>;
-  /** Message after success. */
+  /** Notification text after a successful write. */
   readonly done?: string | ((output: Output) => string);
-  /** Prefixes of the query keys to refetch after the request, even if the request fails. */
+  /** Prefixes of the query keys to refetch after the write. The queries are also refetched if the write fails. */
   readonly invalidates?: readonly QueryKey[];
   readonly onDone?: (output: Output, input: Input) => void;
-  /** Returns true if the caller shows the error itself. Other errors appear as a notification. */
+  /** Returns true if the component shows the error of the write itself. All other errors appear as a notification. */
   readonly showsError?: (error: unknown) => boolean;
 }
 
-/** A mutation with a notification and refetches. Nothing is shown as done before the service confirms it. */
+/**
+ * Creates a mutation that sends a write to the API, shows a notification and refetches queries. The page shows a change
+ * only after the service has confirmed it.
+ */
 export function useApiWrite<Input = void, Output = unknown>(parts: WriteOptions<Input, Output>) {
   const queries = useQueryClient();
   const { write, done, invalidates = [], onDone, showsError } = parts;
   const refetch = () => Promise.all(invalidates.map((queryKey) => queries.invalidateQueries({ queryKey })));
   return useMutation({
     mutationFn: write,
-    // Passwords and one-time secrets are discarded when their form is closed.
+    // The mutation is deleted with its component, because its input may contain a password and its output a one-time
+    // secret.
     gcTime: 0,
     onSuccess: async (output, input) => {
       await refetch();
@@ -29,9 +33,10 @@ export function useApiWrite<Input = void, Output = unknown>(parts: WriteOptions<
       onDone?.(output, input);
     },
     onError: (error) => {
-      // The sign-in page opens, so no notification is needed.
+      // An ended session opens the sign-in page, so this error needs no notification.
       if (isSignedOutError(error)) return;
-      // A failed request may have had an effect, or the page's data may be out of date.
+      // Queries are refetched after a failure, too: the failed write may have had an effect, or the page may show
+      // outdated data.
       void refetch();
       if (showsError?.(error)) return;
       const { title, message } = describeFailure(error);
@@ -40,25 +45,28 @@ export function useApiWrite<Input = void, Output = unknown>(parts: WriteOptions<
   });
 }
 
-/** Maximum number of concurrent requests, so that other users of the service are not slowed down. */
+/** Maximum number of concurrent requests of a bulk action. More would slow down other users of the service. */
 const MAX_CONCURRENT_WRITES = 4;
 
 export interface BulkWriteResult<Item> {
   readonly done: readonly Item[];
-  /** Failed items in order of failure. */
+  /** Failed items with their errors, in the order of failure. */
   readonly failed: readonly { readonly item: Item; readonly error: unknown }[];
-  /** Number of items that neither succeeded nor failed so far. At the end, items that were not started. */
+  /** Number of items without a result. At the end of the run, these are the items that were not started. */
   readonly left: number;
 }
 
 interface BulkWriteOptions<Item> {
   readonly write: (item: Item) => Promise<unknown>;
   readonly onProgress: (tally: BulkWriteResult<Item>) => void;
-  /** When aborted, no further items are started. */
+  /** Signal that stops the run. After an abort, no further items are started. */
   readonly signal: AbortSignal;
 }
 
-/** Writes all items with limited concurrency. Continues after failures. When stopped, completes pending requests. */
+/**
+ * Writes all items with limited concurrency, and continues after failures. If the run is stopped, the pending requests
+ * are still completed.
+ */
 export async function writeConcurrently<Item>(
   items: readonly Item[],
   parts: BulkWriteOptions<Item>,
@@ -85,7 +93,7 @@ export async function writeConcurrently<Item>(
   return tally();
 }
 
-/** Returns a random 128-bit id. `randomUUID` does not exist on pages without HTTPS. */
+/** Returns a random 128-bit id. On pages without HTTPS, browsers do not provide `randomUUID`. */
 export function createRandomId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -5,7 +5,7 @@ export type Severity = ShipmentException['severity'];
 export type ExceptionStatus = ShipmentException['status'];
 export type ResolutionCode = NonNullable<ShipmentException['resolution']>['code'];
 
-/** Default titles of exceptions by type. */
+/** Default title of an exception, by type. */
 export const EXCEPTION_LABELS: Readonly<Record<ExceptionType, string>> = {
   eta_slip: 'ETA slipped',
   departure_overdue: 'Departure overdue',
@@ -33,7 +33,7 @@ export const EXCEPTION_LABELS: Readonly<Record<ExceptionType, string>> = {
   other: 'Other',
 };
 
-/** Labels of severities, the most severe first. */
+/** Labels of severities, ordered from most to least severe. */
 export const SEVERITY_LABELS: Readonly<Record<Severity, string>> = {
   critical: 'Critical',
   high: 'High',
@@ -53,7 +53,7 @@ export const EXCEPTION_STATUS_LABELS: Readonly<Record<ExceptionStatus, string>> 
   resolved: 'Resolved',
 };
 
-/** Resolutions that users can choose. */
+/** Resolution codes that users can choose. */
 export const MANUAL_RESOLUTIONS = ['fixed', 'waived', 'false_positive', 'duplicate'] as const;
 export const RESOLUTION_LABELS: Readonly<Record<ResolutionCode, string>> = {
   fixed: 'Fixed',

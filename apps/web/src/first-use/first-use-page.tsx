@@ -33,8 +33,8 @@ const LazyCreateKey = lazyWithRetry(async () => ({
 }));
 
 /**
- * The first steps of a new workspace: a key, a shipment, a webhook. Each is checked off as soon as it exists,
- * regardless of how it was created.
+ * The first steps in a new workspace: create a key, send a shipment, and receive a webhook. A step is marked as done
+ * when its result exists, no matter how it was created.
  */
 export function FirstSteps() {
   const [environment, queries, mayWebhooks] = [useEnvironment(), useQueryClient(), useHasPermission('webhooks:manage')];
@@ -43,7 +43,7 @@ export function FirstSteps() {
   const shipments = useQuery(firstShipmentQuery(environment));
   const webhooks = useQuery({ ...firstWebhookQuery(environment), enabled: mayWebhooks });
   const [makesKey, setMakesKey] = useState(false);
-  // Steps are not shown as open before their state is known.
+  // The steps are hidden until their state is loaded, so that no completed step appears as open.
   if ([keys, shipments, webhooks].some(({ isLoading }) => isLoading)) return <Loader aria-label="Loading the steps" />;
   const [key, shipment, webhook] = [keys.data, shipments.data, webhooks.data];
   return (
@@ -171,7 +171,7 @@ function FirstShipmentCommand() {
   );
 }
 
-/** Fills the test environment with sample shipments. A second run adds no duplicates. */
+/** Button that adds sample shipments to the test environment. Adding the samples again creates no duplicates. */
 function CreateSamplesButton() {
   const fill = useApiWrite({
     write: async () => {
@@ -202,7 +202,7 @@ function CreateSamplesButton() {
   );
 }
 
-/** Polling interval for data that has no events. */
+/** Milliseconds between reads of data that has no events, such as API keys. */
 const POLL_INTERVAL_MS = 3_000;
 
 const firstKeyQuery = (environment: Environment) =>
@@ -223,7 +223,7 @@ const firstShipmentQuery = (environment: Environment) =>
       null,
   });
 
-/** Reads the latest successful delivery and the latest endpoint. */
+/** Query of the latest successful delivery and of the latest endpoint. */
 const firstWebhookQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['first-webhook', environment],

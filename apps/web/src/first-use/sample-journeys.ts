@@ -3,7 +3,7 @@ import type { MilestoneFields, ShipmentFields } from '@tracking/client';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Code, days from today, place and optional further fields of a milestone. */
+/** Sample milestone: its code, the days from today, the place, and optional further fields. */
 type SampleMilestone = readonly [
   code: MilestoneFields['code'],
   day: number,
@@ -13,7 +13,7 @@ type SampleMilestone = readonly [
 
 interface SampleShipment extends Omit<ShipmentFields, 'etd' | 'eta'> {
   readonly external_id: string;
-  /** Days from today. */
+  /** Time of the event as a number of days from today. Negative numbers are in the past. */
   readonly departs: number;
   readonly arrives: number;
   readonly milestones: readonly SampleMilestone[];
@@ -154,12 +154,12 @@ const SAMPLE_SHIPMENTS: readonly SampleShipment[] = [
   },
 ];
 
-/** The number of sample shipments. */
+/** Number of sample shipments. */
 export const SAMPLE_COUNT = SAMPLE_SHIPMENTS.length;
 
 /**
- * Returns sample shipments with their milestones as bulk requests. The references are fixed, so sending them again
- * updates the shipments and adds none.
+ * Builds the bulk requests for the sample shipments and their milestones. The references of the shipments are fixed. If
+ * the requests are sent again, they update the shipments and create none.
  * @param today date before which all actual milestones occur
  */
 export function buildSampleJourneys(today: Date) {

@@ -13,24 +13,27 @@ import {
 } from './live-updates.ts';
 import { LiveStream } from './live-stream.ts';
 
-/** State of the event stream for the environment shown. */
+/** State of the event stream for the environment that the page shows. */
 export interface StreamStatus {
   /**
-   * True while events arrive. Otherwise the page may be out of date. Undefined until the first connection opens or
-   * fails.
+   * True while the stream is connected. If false, the page may show outdated data. Undefined until the first connection
+   * opens or fails.
    */
   readonly isConnected: boolean | undefined;
-  /** Number of gaps in the event stream. */
+  /** Number of times that the stream has lost events. */
   readonly gaps: number;
 }
 
-/** Delay in which further events of a shipment are collected before its queries are refetched. */
+/** Milliseconds for which events are collected before the queries about their shipments are refetched. */
 const REFETCH_DELAY_MS = 1_000;
-/** Interval at which changed shipments are shown. Rendering each of many events would freeze the page. */
+/**
+ * Milliseconds between updates of the displayed shipments. Rendering the page for each event would freeze it when many
+ * events arrive.
+ */
 const UPDATE_DISPLAY_DELAY_MS = 200;
-/** Maximum number of shipments in one request. */
+/** Maximum number of shipments read in one request. */
 const MAX_SHIPMENTS_PER_REQUEST = 50;
-/** Lists that are never refetched automatically because their rows would move. */
+/** Query kinds of lists without automatic refetch. A refetch would move their rows. */
 const LISTS_WITHOUT_AUTO_REFETCH: ReadonlySet<unknown> = new Set([
   'shipments',
   'shipment-news',
@@ -39,8 +42,9 @@ const LISTS_WITHOUT_AUTO_REFETCH: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Starts following the events of an environment unless they are followed already. The router calls this before it loads
- * the code of the page, so the stream is older than the page's data and nothing is read twice.
+ * Starts the event stream of an environment. Does nothing if this stream is already running. The router calls this
+ * function before it loads the code of the page. The stream therefore starts before the page reads its data, and no
+ * data must be read again.
  */
 export function followEvents(queries: QueryClient, environment: Environment): void {
   if (liveFeed?.environment === environment) return;
@@ -48,13 +52,13 @@ export function followEvents(queries: QueryClient, environment: Environment): vo
   liveFeed = new LiveFeed(queries, environment);
 }
 
-/** Follows the events of the environment while the component is shown. */
+/** Runs the event stream of the current environment while the component is mounted. */
 export function useLiveStream(): void {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   useEffect(() => {
     followEvents(queries, environment);
     return () => {
-      // The router may already follow the next environment.
+      // The router may have started the stream of another environment, which must keep running.
       if (liveFeed?.environment !== environment) return;
       liveFeed.stop();
       liveFeed = undefined;
@@ -67,7 +71,7 @@ export function useStreamStatus(): StreamStatus {
   return useSyncExternalStore(subscribeToStatus, () => streamStatus);
 }
 
-/** Calls the listener for each event of the environment. */
+/** Calls the listener for each event of the current environment. */
 export function useLiveEventListener(listener: (event: TrackingEvent) => void): void {
   const latest = useRef(listener);
   useEffect(() => {
@@ -80,7 +84,10 @@ export function useLiveEventListener(listener: (event: TrackingEvent) => void): 
   }, []);
 }
 
-/** Calls `refetch` once, shortly after one or more events, instead of waiting for the next poll. */
+/**
+ * Calls `refetch` shortly after an event, and only once for several events that arrive together. The query does not
+ * wait for its next poll.
+ */
 export function useLiveRefetch(refetch: () => unknown): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useLiveEventListener(() => {
@@ -92,7 +99,10 @@ export function useLiveRefetch(refetch: () => unknown): void {
   useEffect(() => () => clearTimeout(timer.current), []);
 }
 
-/** Shows if the page receives events. The wording avoids “Live”, which is the name of an environment. */
+/**
+ * Badge that shows if the page receives events. The badge does not use the word “Live”, because it is the name of an
+ * environment.
+ */
 export function ConnectionBadge() {
   const { isConnected } = useStreamStatus();
   return (
@@ -123,7 +133,7 @@ function updateStatus(change: Partial<StreamStatus>): void {
   for (const watcher of statusListeners) watcher();
 }
 
-/** Writes events of one environment to the query cache and passes them to listeners. */
+/** Receives the events of one environment, updates the query cache and calls the event listeners. */
 class LiveFeed {
   private readonly pendingRefetches: PendingRefetches;
   private readonly pendingUpdates: PendingUpdates;
@@ -146,7 +156,7 @@ class LiveFeed {
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => !LISTS_WITHOUT_AUTO_REFETCH.has(kind) });
         markListsOutdated(queries, environment);
       },
-      // Refetching the session shows that it has ended.
+      // A refetch of the session finds out that the session has ended.
       onRejected: (error) => isSignedOutError(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
     });
     void this.stream.run();
@@ -156,7 +166,7 @@ class LiveFeed {
     this.stream.stop();
     this.pendingRefetches.stop();
     this.pendingUpdates.stop();
-    // From now on the page misses events of this environment.
+    // The lists are marked as outdated, because from now on the page misses the events of this environment.
     markListsOutdated(this.queries, this.environment);
   }
 
@@ -169,7 +179,7 @@ class LiveFeed {
   }
 }
 
-/** Shipments whose new state is not shown yet. */
+/** Collects changed shipments, and shows them together after a short delay. */
 class PendingUpdates {
   private readonly shipments: Shipment[] = [];
   private readonly idsToRead = new Set<string>();
@@ -189,7 +199,9 @@ class PendingUpdates {
     clearTimeout(this.timer);
   }
 
-  /** Events of exceptions and documents do not contain the shipment. The shipment is read if a list shows it. */
+  /**
+   * Reads a shipment again if a list shows it. Events about exceptions and documents contain only the shipment's id.
+   */
   readShipmentIfListed(id: string): void {
     this.idsToRead.add(id);
     this.timer ??= setTimeout(() => this.showPendingShipments(), UPDATE_DISPLAY_DELAY_MS);
@@ -213,7 +225,9 @@ class PendingUpdates {
   }
 }
 
-/** Shipments that had events. All other queries about these shipments are refetched. */
+/**
+ * Collects the ids of shipments that had events, and refetches the queries about these shipments after a short delay.
+ */
 class PendingRefetches {
   private readonly ids = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;

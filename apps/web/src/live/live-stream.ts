@@ -1,42 +1,54 @@
 import type { StreamOptions, TrackingEvent } from '@tracking/client';
 
-/** Event stream with the id from which it can be resumed. */
+/** Event stream of the API client. `lastEventId` is the event after which a new stream can resume. */
 interface ResumableEvents extends AsyncIterable<TrackingEvent> {
   readonly lastEventId: string | undefined;
 }
 
-/** Pause before a stream that has ended is opened again. The client itself reconnects after a broken connection. */
+/** Milliseconds before an ended stream is opened again. After a broken connection, the API client itself reconnects. */
 const REOPEN_DELAY_MS = 5_000;
-/** Time within which a connection may return without counting as lost. */
+/**
+ * Milliseconds after which a broken connection is reported as lost. If the connection returns earlier, nothing is
+ * reported.
+ */
 const DISCONNECT_TOLERANCE_MS = 5_000;
-/** Time after which a hidden page closes its connection. Browsers allow six connections per origin across all tabs. */
+/**
+ * Milliseconds after which a hidden page closes its connection. Browsers allow only six connections per origin across
+ * all tabs.
+ */
 const HIDDEN_PAGE_TIMEOUT_MS = 5_000;
 /**
- * Maximum age of the last event from which the stream resumes. After a longer pause it would have to deliver too many
- * events.
+ * Maximum age in milliseconds of the event after which the stream resumes. After a longer pause, the stream starts with
+ * new events, because too many events would be delivered.
  */
 const MAX_RESUME_AGE_MS = 300_000;
 
 export interface LiveStreamOptions {
   readonly stream: (query: object, options: StreamOptions) => ResumableEvents;
-  /** The document, whose `visibilitychange` event reports when the page is hidden or shown. */
+  /** Source of the `visibilitychange` events: the document of the page. */
   readonly visibility: EventTarget & { readonly hidden: boolean };
   readonly onEvent: (event: TrackingEvent) => void;
-  /** Called with true when the stream opens and with false when it has been disconnected for a while. */
+  /** Callback that receives true when the stream opens, and false when it has been disconnected for a few seconds. */
   readonly onState: (isOn: boolean) => void;
-  /** Called when the first connection opens. Data that was read earlier may be older than the first event. */
+  /**
+   * Callback that runs when the first connection opens. Data that the page read earlier may be older than the first
+   * event.
+   */
   readonly onFirstOpen: () => void;
-  /** Called when the stream opens after missing events. */
+  /** Callback that runs when the stream opens again and events were missed. */
   readonly onGap: () => void;
-  /** Called with the reason each time the service rejects the stream. */
+  /** Callback that receives the error each time the service rejects the stream. */
   readonly onRejected: (error: unknown) => void;
 }
 
-/** Delivers events while the page is visible. Resumes at the last event, or reports a gap. */
+/**
+ * Delivers events while the page is visible. After a pause, the stream resumes after the last event, or reports that
+ * events were missed.
+ */
 export class LiveStream {
   private readonly ended = new AbortController();
   private resumeId: string | undefined;
-  /** Epoch milliseconds up to which all events were delivered. */
+  /** Epoch milliseconds until which all events have been delivered. */
   private deliveredUntil = Date.now();
   private isFirst = true;
   private disconnectTimer: ReturnType<typeof setTimeout> | undefined;
@@ -48,7 +60,7 @@ export class LiveStream {
     clearTimeout(this.disconnectTimer);
   }
 
-  /** Resolves when the stream is stopped. Never rejects. */
+  /** Runs the stream until `stop` is called. The promise never rejects. */
   async run(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
@@ -61,7 +73,7 @@ export class LiveStream {
         await this.deliverEvents(AbortSignal.any([signal, hidden.signal]));
       } catch (error) {
         if (!signal.aborted && !hidden.signal.aborted) {
-          // The service may have rejected the resume position.
+          // The id after which the stream resumes is cleared, because the service may have rejected it.
           this.resumeId = undefined;
           this.parts.onRejected(error);
         }
@@ -102,7 +114,7 @@ export class LiveStream {
       return;
     }
     this.deliveredUntil = Date.now();
-    // A hidden page closes its connection itself.
+    // A hidden page closes its own connection, so this is not reported as a lost connection.
     if (!this.ended.signal.aborted && !this.parts.visibility.hidden) this.startDisconnectTimer();
   }
 
@@ -121,7 +133,9 @@ export class LiveStream {
     }
   }
 
-  /** @returns a function that cancels the callback */
+  /**
+   * Calls the callback when the page has been hidden for a few seconds. @returns a function that cancels the callback
+   */
   private onPageHidden(act: () => void): () => void {
     const { visibility } = this.parts;
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -2,24 +2,24 @@ import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@
 import type { Shipment } from '@tracking/client';
 import type { Environment } from '../session/api.ts';
 
-/** Changes to shipments since their lists were read. */
+/** Shipments that have changed since the shipment lists were read. */
 export interface ShipmentUpdates {
-  /** Current shipments by id, latest change last. */
+  /** Changed shipments by id, in the order of their latest changes. */
   readonly shipments: ReadonlyMap<
     string,
-    { readonly shipment: Shipment; /** Epoch milliseconds. */ readonly receivedAt: number }
+    { readonly shipment: Shipment; /** Time of the event in epoch milliseconds. */ readonly receivedAt: number }
   >;
-  /** True if further changes may exist because the stream was interrupted. */
+  /** True if some changes may be missing because the event stream was interrupted. */
   readonly missed: boolean;
 }
 
-/** Maximum number of shipments kept. With this many pending changes, users reload the list anyway. */
+/** Maximum number of changed shipments in memory. A user with this many pending changes must reload the list anyway. */
 const MAX_PENDING_SHIPMENTS = 1_000;
 const NO_UPDATES: ShipmentUpdates = { shipments: new Map(), missed: false };
 
 type Page = { readonly data: Shipment[]; readonly next_cursor: string | null };
 
-/** Query whose data comes from events and is never fetched. */
+/** Query of the changed shipments. Events write its data, and it is never fetched. */
 export function shipmentUpdatesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['shipment-news', environment],
@@ -34,8 +34,8 @@ export function shipmentUpdatesQuery(environment: Environment) {
 }
 
 /**
- * Updates listed shipments in place. Rows never move, appear or disappear under the pointer. The list page derives
- * everything else from these updates.
+ * Updates shipments in all cached lists. Rows never move, appear or disappear. The list page uses the changed shipments
+ * to offer a refresh.
  */
 export function updateCachedShipments(
   queries: QueryClient,
@@ -61,8 +61,8 @@ export function updateCachedShipments(
 }
 
 /**
- * Returns a predicate for shipments whose exception events matter: listed shipments, or all if a visible list filters
- * by exceptions.
+ * Returns a function that decides if a shipment must be read again after an event about one of its exceptions or
+ * documents. This applies to listed shipments. If a visible list filters by exceptions, it applies to all shipments.
  */
 export function createListedShipmentFilter(queries: QueryClient, environment: Environment): (id: string) => boolean {
   const shipmentLists = { queryKey: ['shipments', environment] };
@@ -78,7 +78,7 @@ export function createListedShipmentFilter(queries: QueryClient, environment: En
   return (id) => filtersByExceptions || listed.has(id);
 }
 
-/** Marks visible lists as possibly outdated. Hidden lists are refetched when they are next shown. */
+/** Marks the visible lists as possibly outdated. Hidden lists are read again when they are next shown. */
 export function markListsOutdated(queries: QueryClient, environment: Environment): void {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
@@ -89,7 +89,10 @@ export function markListsOutdated(queries: QueryClient, environment: Environment
   }));
 }
 
-/** Reloads all lists: visible ones from their first page, hidden ones when they are next shown. */
+/**
+ * Reloads all shipment lists. A visible list is read again from its first page. A hidden list is read again when it is
+ * next shown.
+ */
 export async function reloadLists(queries: QueryClient, environment: Environment): Promise<void> {
   const lists = { queryKey: ['shipments', environment] };
   queries.removeQueries({ ...lists, type: 'inactive' });
@@ -116,14 +119,14 @@ function isNewerVersion(shipment: Shipment, known: Shipment | undefined): boolea
   return known === undefined || known.version < shipment.version;
 }
 
-/** Queries whose data never changes through events. */
+/** Kinds of queries whose data never changes through events. */
 const QUERIES_UNAFFECTED_BY_EVENTS: ReadonlySet<unknown> = new Set([
   ...['session', 'shipment-news', 'place', 'places', 'milestone-codes', 'document-content'],
 ]);
 
 /**
- * Refetches all data of an environment, including lists. Called when the stream opens, because data read before may be older
- * than the first event.
+ * Refetches all data of an environment, including lists. Called when the event stream opens, because earlier data may
+ * be older than the first event.
  */
 export function refetchEnvironment(queries: QueryClient, environment: Environment): void {
   const read = queries.getQueryCache().findAll({
@@ -133,7 +136,7 @@ export function refetchEnvironment(queries: QueryClient, environment: Environmen
 }
 
 async function refetchAfterPendingFetch(queries: QueryClient, query: Query): Promise<void> {
-  // A pending fetch completes first. Restarting it would only delay its data.
+  // A pending fetch is completed before the refetch. Cancelling it would only delay the data.
   await query.promise?.catch(() => undefined);
   await queries.invalidateQueries({ predicate: (one) => one === query });
 }

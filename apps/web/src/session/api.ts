@@ -6,7 +6,7 @@ export const ENVIRONMENT_LABELS: Readonly<Record<Environment, string>> = { live:
 
 const apiClients = new Map<Environment, TrackingClient>();
 
-/** Returns the API client of an environment. The client uses the browser's session. */
+/** Returns the API client of an environment. The client authenticates with the browser's session. */
 export function getApiClient(environment: Environment): TrackingClient {
   let client = apiClients.get(environment);
   if (client === undefined) {
@@ -16,12 +16,12 @@ export function getApiClient(environment: Environment): TrackingClient {
   return client;
 }
 
-/** Ids such as `shp_5f3c2k7q` exist in one environment only. */
+/** Pattern of ids such as `shp_5f3c2k7q`. An id exists in one environment only. */
 const ID_PATTERN = /^[a-z]{2,5}_[0-9a-z]+$/;
 
 /**
- * Returns the path to show in the other environment: the same page. A page of one item maps to its list because the
- * item exists in one environment only.
+ * Returns the path of the current page in the other environment. The page of one item maps to the list of such items,
+ * because the item exists in one environment only.
  */
 export function toOtherEnvironmentPath(path: string): string {
   const segments = path.split('/');

@@ -18,7 +18,9 @@ const LINK_PURPOSE_TITLES = {
   password_reset: 'Choose a new password',
 } as const;
 
-/** The page of a one-time link. The token follows the `#` in the URL, so no server and no log sees it. */
+/**
+ * The page that a one-time link opens. The token follows the `#` in the URL, so it reaches neither servers nor logs.
+ */
 export function InvitationPage() {
   useDocumentTitle('Invitation · Shipment tracking');
   const { hash: token } = useLocation();
@@ -80,7 +82,7 @@ function AcceptLinkForm({ token, link }: { readonly token: string; readonly link
       const person = { password, ...(asksName && { name }), ...(asksEmail && { email }) };
       await getApiClient('live').invitations.use(token, person);
       const workspace = link.workspace.id;
-      // The link is now used up. From here on, the sign-in page reports failures.
+      // The link is already used here, so a failed sign-in is not an error of this form. The sign-in page reports it.
       return getApiClient('live')
         .session.signIn({ email: asksEmail ? email : (link.email ?? ''), password, workspace }, { retries: 0 })
         .then(() => true)

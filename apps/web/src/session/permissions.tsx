@@ -3,13 +3,13 @@ import { type MouseEvent, type ReactElement, type ReactNode, cloneElement } from
 import { explainMissingPermission } from './roles.ts';
 import { type Permission, useSession } from './session.ts';
 
-/** Returns the reason why the user lacks the permission. Undefined if the user has it. */
+/** Returns the reason why the user lacks a permission. Returns undefined if the user has the permission. */
 function useMissingPermission(permission: Permission): string | undefined {
   const { permissions, role, environment } = useSession();
   return permissions.includes(permission) ? undefined : explainMissingPermission(role, permission, environment);
 }
 
-/** Props of a button that `PermissionGate` sets. */
+/** Props that `PermissionGate` sets on a button. */
 interface GatedButtonProps {
   'data-disabled'?: boolean;
   'aria-disabled'?: boolean;
@@ -18,11 +18,11 @@ interface GatedButtonProps {
 
 interface PermissionGateProps {
   readonly permission: Permission;
-  /** The button to disable. */
+  /** Button that is disabled if the user lacks the permission. */
   readonly children: ReactElement<GatedButtonProps>;
 }
 
-/** Disables a button if the user lacks the permission. The reason is shown on hover and on keyboard focus. */
+/** Disables its child button if the user lacks a permission. The tooltip of the button states the reason. */
 export function PermissionGate({ permission, children }: PermissionGateProps) {
   const reason = useMissingPermission(permission);
   if (reason === undefined) return children;
@@ -38,7 +38,7 @@ export function PermissionGate({ permission, children }: PermissionGateProps) {
   );
 }
 
-/** A page that requires a permission. Other users see the reason why they cannot use it. */
+/** Shows its content only to users with a permission. Other users see the reason why they cannot use the page. */
 export function RequirePermission({
   permission,
   children,

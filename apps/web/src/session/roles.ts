@@ -3,7 +3,7 @@ import type { Permission, Session } from './session.ts';
 
 export type Role = Session['role'];
 
-/** Roles ordered by number of permissions, fewest first. */
+/** Labels of the roles, ordered by number of permissions, fewest first. */
 export const ROLE_LABELS: Readonly<Record<Role, string>> = {
   viewer: 'Viewer',
   operator: 'Operator',
@@ -20,7 +20,7 @@ export const ROLE_DESCRIPTIONS: Readonly<Record<Role, string>> = {
   admin: 'Full access, including the team, settings and the audit log.',
 };
 
-/** Completes the sentence "your role does not include …". */
+/** Descriptions of permissions that complete the sentence "your role does not include …". */
 const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
   'shipments:read': 'reading shipments',
   'shipments:write': 'changing shipments',
@@ -38,10 +38,11 @@ const PERMISSION_LABELS: Readonly<Record<Permission, string>> = {
 /** Options of the role select. */
 export const ROLE_OPTIONS = Object.entries(ROLE_LABELS).map(([value, label]) => ({ value: value as Role, label }));
 
-/** Explains why the user lacks a permission and how to get it. */
+/** Explains why the user lacks a permission, and who can grant it. */
 export function explainMissingPermission(role: Role, permission: Permission, environment: Environment): string {
   const reason = `Your role, ${ROLE_LABELS[role]}, does not include ${PERMISSION_LABELS[permission]}`;
-  // Only developers have other permissions in test than in live.
+  // In the test environment, developers have more permissions than in live. All other roles have the same permissions
+  // in both.
   const isAllowedInTest = role === 'developer' && environment === 'live' && !ADMIN_PERMISSIONS.has(permission);
   return isAllowedInTest ? `${reason} in live. In test it does.` : `${reason}. An administrator can change that.`;
 }

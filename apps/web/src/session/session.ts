@@ -8,12 +8,14 @@ import { type Environment, getApiClient } from './api.ts';
 export type Session = Awaited<ReturnType<ReturnType<typeof getApiClient>['session']['get']>>;
 export type Permission = Session['permissions'][number];
 
-/** Returns a string that identifies the user and workspace of a session. */
+/** Returns a text that identifies the workspace and user of a session. */
 export function getSessionOwner({ workspace, user }: Session): string {
   return `${workspace.id} ${user?.id ?? ''}`;
 }
 
-/** Reads the session with the user, role and permissions. @throws AuthenticationError if the user is not signed in */
+/**
+ * Query of the session with its user, role and permissions. @throws AuthenticationError if the user is not signed in
+ */
 export const sessionQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['session', environment],
@@ -21,7 +23,7 @@ export const sessionQuery = (environment: Environment) =>
     staleTime: 60_000,
   });
 
-/** Returns the environment that the URL names. */
+/** Returns the environment that the page URL names. The default is live. */
 export function useEnvironment(): Environment {
   const { environment } = useSearch({ strict: false });
   return environment === 'test' ? 'test' : 'live';
@@ -31,7 +33,7 @@ export function useApi() {
   return getApiClient(useEnvironment());
 }
 
-/** Returns the session. For pages that require one. */
+/** Returns the current session. Use it only on pages that require a session. */
 export function useSession(): Session {
   return useSuspenseQuery(sessionQuery(useEnvironment())).data;
 }
@@ -49,7 +51,7 @@ async function removeCompletedImports(owner: string): Promise<void> {
   }
 }
 
-/** Signs out and drops all data that was read. Keeps only imports with unsent rows. */
+/** Returns the mutation that signs the user out and deletes all cached data. Only imports with unsent rows are kept. */
 export function useSignOut() {
   const [queries, navigate, client, owner] = [useQueryClient(), useNavigate(), useApi(), getSessionOwner(useSession())];
   return useApiWrite({
@@ -58,7 +60,7 @@ export function useSignOut() {
       try {
         await client.session.signOut();
       } catch (error) {
-        // A session that has already ended counts as signed out.
+        // If the session has already ended, the sign-out counts as successful.
         if (!isSignedOutError(error)) throw error;
       }
     },
@@ -70,15 +72,18 @@ export function useSignOut() {
 }
 
 interface SessionListeners {
-  /** Called when the session has ended. */
+  /** Callback that runs when the session has ended. */
   readonly ended: () => void;
-  /** Called when the service refuses a permission that the page assumed. */
+  /** Callback that runs when the service refuses a permission that the page expected. */
   readonly refused: () => void;
-  /** Called when another user has signed in with this browser. */
+  /** Callback that runs when another user has signed in with this browser. */
   readonly changed: () => void;
 }
 
-/** Creates query and mutation caches that detect a changed or ended session. */
+/**
+ * Creates the query cache and the mutation cache. The caches report a session that has ended or belongs to another
+ * user.
+ */
 export function createSessionCaches({ ended, refused, changed }: SessionListeners) {
   let userId: string | undefined;
   const checkError = (error: unknown) => {
@@ -87,7 +92,8 @@ export function createSessionCaches({ ended, refused, changed }: SessionListener
   };
   const queryCache = new QueryCache({
     onError: (error, { queryKey, state }) => {
-      // Until the first session is read, the router redirects to the sign-in page.
+      // Errors of the first read of the session are ignored here, because the router redirects them to the sign-in
+      // page.
       if (queryKey[0] !== 'session' || state.data !== undefined) checkError(error);
     },
     onSuccess: (data, { queryKey }) => {
@@ -127,18 +133,18 @@ let sessionCheck: Promise<boolean> | undefined;
 
 let cachedSessionChannel: BroadcastChannel | undefined;
 
-/** Returns the channel between tabs of one browser, which share the session. */
+/** Returns the broadcast channel to the other tabs of the browser. All tabs share the session. */
 function openSessionChannel(): BroadcastChannel {
   cachedSessionChannel ??= new BroadcastChannel('session');
   return cachedSessionChannel;
 }
 
-/** Notifies the other tabs that the user signed in or out. */
+/** Notifies the other tabs of the browser that the user signed in or out. */
 export function notifyOtherTabs(): void {
   openSessionChannel().postMessage('changed');
 }
 
-/** Calls the listener when a user signs in or out in another tab. */
+/** Calls the listener when the user signs in or out in another tab of the browser. */
 export function onSessionChange(listener: () => void): void {
   openSessionChannel().addEventListener('message', listener);
 }

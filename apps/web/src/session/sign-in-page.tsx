@@ -18,7 +18,7 @@ export function SignInPage() {
   const form = useForm({ mode: 'uncontrolled', initialValues: { email: '', password: '', workspace: '' } });
   const signIn = useMutation({
     mutationFn: ({ workspace, ...credentials }: typeof form.values) =>
-      // The form shows the time to wait after a rate limit instead of retrying silently.
+      // Automatic retries are disabled, so that the form can show the time to wait after a rate limit.
       getApiClient('live').session.signIn({ ...credentials, ...(workspace !== '' && { workspace }) }, { retries: 0 }),
     onSuccess: async () => {
       notifyOtherTabs();

@@ -2,9 +2,9 @@ import { RateLimitError } from '@tracking/client';
 import { useEffect, useState } from 'react';
 
 interface SignInSearch {
-  /** Path to return to after signing in. */
+  /** Path that is opened after the user has signed in. */
   readonly next?: string;
-  /** Set if a session has ended. */
+  /** True if the sign-in page was opened because the session had ended. */
   readonly ended?: true;
 }
 
@@ -12,7 +12,9 @@ export function readSignInSearch({ next, ended }: Record<string, unknown>): Sign
   return { ...(typeof next === 'string' && { next }), ...(ended === true && { ended }) };
 }
 
-/** Checks that a path belongs to this application. Other URLs could lead the user to another site after signing in. */
+/**
+ * Checks if a path belongs to this application. Any other URL could lead the user to a foreign site after signing in.
+ */
 export function isApplicationPath(path: string | undefined): path is string {
   return path !== undefined && /^\/(?![/\\])/.test(path) && !path.startsWith('/sign-in');
 }
@@ -20,12 +22,12 @@ export function isApplicationPath(path: string | undefined): path is string {
 const MIN_PASSWORD_LENGTH = 10;
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters. A sentence works well.`;
 
-/** Returns the error of a password that is detectable before sending. Null if the password is valid. */
+/** Returns the error message for an invalid password, or null if the password is valid. */
 export function validatePassword(password: string): string | null {
   return password.length < MIN_PASSWORD_LENGTH ? `At least ${MIN_PASSWORD_LENGTH} characters` : null;
 }
 
-/** Counts down the seconds until the next sign-in attempt after a rate limit. */
+/** Returns the seconds until the next sign-in attempt is allowed, and counts them down. */
 export function useRateLimitCountdown() {
   const [left, setLeft] = useState(0);
   useEffect(() => {

@@ -27,11 +27,14 @@ interface ExceptionActionDialogProps {
   readonly me: string;
   readonly known: readonly string[];
   readonly onClose: () => void;
-  /** Called with the ids of the exceptions that were changed. */
+  /** Callback that receives the ids of the changed exceptions. */
   readonly onDone: (ids: readonly string[]) => void;
 }
 
-/** Dialog that asks for the details of an action and applies the action to one or more exceptions. */
+/**
+ * Dialog that asks for the details of an action, such as the assignee, and applies the action to one or more
+ * exceptions.
+ */
 export function ExceptionActionDialog({ act, exceptions, me, known, onClose, onDone }: ExceptionActionDialogProps) {
   const { write, recount } = useExceptionActions();
   const [words, setWords] = useState({
@@ -118,13 +121,16 @@ interface AssigneeFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly me: string;
-  /** Assignees of other exceptions, as suggestions. */
+  /** Assignees of other exceptions. The field suggests these names. */
   readonly known: readonly string[];
 }
 
-/** Field for the assignee. This application uses email addresses, other systems may use any name. */
+/**
+ * Form field for the assignee of an exception. This application assigns users by email address. Other systems may use
+ * any name.
+ */
 function AssigneeField({ value, onChange, me, known }: AssigneeFieldProps) {
-  // Only administrators may list users.
+  // Suggestions include the workspace's users only for administrators, since only administrators may list users.
   const users = useQuery({ ...usersQuery(useEnvironment()), enabled: useHasPermission('workspace:admin') });
   const active = users.data?.filter(({ status }) => status === 'active') ?? [];
   const others = new Set([...active.map(({ email }) => email), ...known]);

@@ -21,7 +21,7 @@ import { formatAge, findDueDate } from './queue-search.ts';
 
 interface ExceptionPaneProps {
   readonly id: string;
-  /** Position in the list. The index is -1 if the exception is not in the list. */
+  /** Position of the exception in the list. The index is -1 if the list does not contain the exception. */
   readonly place: { readonly index: number; readonly of: number; readonly more: boolean };
   readonly me: string;
   readonly onMove: (step: number) => void;
@@ -29,7 +29,7 @@ interface ExceptionPaneProps {
   readonly onClose: () => void;
 }
 
-/** Details of one exception and its shipment, next to the list. */
+/** Pane next to the list with the details of one exception and its shipment. */
 export function ExceptionPane({ id, place, me, onMove, onAct, onClose }: ExceptionPaneProps) {
   const exception = useQuery(exceptionQuery(useEnvironment(), id));
   const { index, of, more } = place;
@@ -163,7 +163,10 @@ function ExceptionOpening({ by, at }: { readonly by: ShipmentException['detected
   );
 }
 
-/** Summary of the shipment for the decision, with a link to its page. */
+/**
+ * Summary of the exception's shipment, with a link to its page. It shows the facts that the user needs to decide on the
+ * exception.
+ */
 function ShipmentSummary({ id }: { readonly id: string }) {
   const shipment = useQuery(shipmentQuery(useEnvironment(), id));
   return (
@@ -208,7 +211,7 @@ interface Measurement {
   readonly isTime: boolean;
 }
 
-/** Labels of exception metrics. Due dates are shown separately. */
+/** Labels of the values that a rule measured, by metric name. Due dates are shown separately. */
 const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
   slip_hours: 'ETA delay',
   eta: 'ETA',
@@ -222,7 +225,7 @@ const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
   gated_out_at: 'Left the terminal at',
 };
 
-/** Lists the metrics of the rule that opened the exception. */
+/** Lists the values that the exception's rule measured when it opened the exception. */
 function listMeasurements({ metrics }: Pick<ShipmentException, 'metrics'>): readonly Measurement[] {
   return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): Measurement[] => {
     const value = metrics[name];

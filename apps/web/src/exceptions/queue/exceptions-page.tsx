@@ -28,7 +28,7 @@ const VIEW_LABELS: Readonly<Record<View, string>> = {
   resolved: 'Resolved',
 };
 
-/** Page of the exceptions queue: views, filters and the list. */
+/** Page of the exceptions queue, with its views, filters and list. */
 export function ExceptionsPage() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/exceptions' });
   const { at: _at, ...asked } = search;
@@ -75,7 +75,7 @@ function ViewLink({ view }: { readonly view: View }) {
       search={({ at: _at, status, ...before }: QueueSearch) => ({
         ...before,
         view: view === 'all' ? undefined : view,
-        // Resolved exceptions have no status filter.
+        // The view of resolved exceptions has no status filter.
         ...(view !== 'resolved' && status !== undefined && { status }),
       })}
       activeOptions={{ explicitUndefined: true }}

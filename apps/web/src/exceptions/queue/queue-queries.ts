@@ -23,15 +23,15 @@ import {
 } from './queue-search.ts';
 
 const PAGE_SIZE = 100;
-/** Maximum number of exceptions that are sorted by due date in the browser, since the API cannot sort by it. */
+/** Maximum number of exceptions that the browser sorts by due date. The API cannot sort by due date. */
 export const MAX_EXCEPTIONS_SORTED_BY_DUE_DATE = 1_000;
-/** Maximum number of exceptions that are counted per view. */
+/** Maximum number of exceptions counted for the badge of a view. */
 const MAX_COUNTED_EXCEPTIONS = 100;
 
 type OpenedRange = ReturnType<typeof calculateOpenedRange>;
 interface QueuePageParam {
   readonly cursor: string | undefined;
-  /** Opening period of the first page, which the cursor depends on. */
+  /** Range of opening times that the first page used. The cursors of later pages are valid only for the same range. */
   readonly opened: OpenedRange | undefined;
 }
 interface ExceptionQueuePage {
@@ -40,8 +40,8 @@ interface ExceptionQueuePage {
 }
 
 /**
- * Disables automatic refetches, since rows would move. Events update exceptions in place, and opening the page reads
- * the list again.
+ * Query options that disable automatic refetches, because a refetch would move rows. Events update the exceptions in
+ * place. The list is read again when the page is opened.
  */
 const NO_REFETCH_OPTIONS = {
   staleTime: Infinity,
@@ -50,7 +50,7 @@ const NO_REFETCH_OPTIONS = {
   refetchOnReconnect: false,
 } as const;
 
-/** Query of the exceptions queue in pages. */
+/** Query of the exceptions queue, page by page. */
 export function exceptionQueueQuery(environment: Environment, { at: _at, ...search }: QueueSearch, me: string) {
   return infiniteQueryOptions({
     ...NO_REFETCH_OPTIONS,
@@ -69,7 +69,10 @@ export function exceptionQueueQuery(environment: Environment, { at: _at, ...sear
   });
 }
 
-/** Merges all pages without duplicates. An exception whose severity changed can be on two pages. */
+/**
+ * Merges all loaded pages into one list without duplicates. An exception appears on two pages if its severity changed
+ * between the two reads.
+ */
 export function mergeExceptionPages(list: InfiniteData<ExceptionQueuePage> | undefined): readonly ShipmentException[] {
   const all = list?.pages.flatMap(({ data }) => data) ?? [];
   return [...new Map(all.map((exception) => [exception.id, exception])).values()];
@@ -102,7 +105,10 @@ async function readExceptionsByDueDate(
   return { data: [...found.values()].sort(compareByDueDate), next: undefined };
 }
 
-/** Query of the number of open exceptions in a view, up to `MAX_COUNTED_EXCEPTIONS`. The API has no count. */
+/**
+ * Query of the number of open exceptions in a view. The API has no count, so one page of up to `MAX_COUNTED_EXCEPTIONS`
+ * is read.
+ */
 export function exceptionCountQuery(environment: Environment, view: 'all' | 'mine' | 'unassigned', me: string) {
   return queryOptions({
     queryKey: ['exception-count', environment, view, me],
@@ -129,14 +135,14 @@ export function exceptionQuery(environment: Environment, id: string) {
   });
 }
 
-/** Updates cached exceptions in place. No exception is added, removed or moved. */
+/** Updates exceptions in all cached queries. It never adds, removes or moves an exception. */
 function updateCachedExceptions(
   queries: QueryClient,
   environment: Environment,
   latest: readonly ShipmentException[],
 ): void {
   const byId = new Map(latest.map((exception) => [exception.id, exception]));
-  // Exceptions never reopen, so an open state is older than a resolved one.
+  // An exception never reopens. If the cached exception is resolved, an update with status open is outdated.
   const now = (known: ShipmentException) => (known.status === 'resolved' ? known : (byId.get(known.id) ?? known));
   for (const { id } of latest)
     queries.setQueryData(exceptionQuery(environment, id).queryKey, (known) => known && now(known));
@@ -147,25 +153,25 @@ function updateCachedExceptions(
   });
 }
 
-/** Milliseconds between updates of the list by events. */
+/** Milliseconds between updates of the exceptions list while events arrive. */
 const EVENT_DISPLAY_INTERVAL_MS = 200;
 const RECOUNT_INTERVAL_MS = 5_000;
 
 interface QueueUpdates {
-  /** Number of new exceptions that match the list. */
+  /** Number of new exceptions that match the filters of the list. */
   readonly arrived: number;
-  /** True if the list may lack exceptions that no event reported. */
+  /** True if the list may lack exceptions, because events were lost. */
   readonly missed: boolean;
   readonly forget: () => void;
 }
 
 interface ListedExceptions {
-  /** Ids of the exceptions in the list. */
+  /** Ids of the exceptions that the list contains. */
   readonly shown: ReadonlySet<string>;
   readonly pages: number;
 }
 
-/** Updates listed exceptions in place, and counts new exceptions that match the list. */
+/** Follows the event stream. Updates listed exceptions in place, and counts new exceptions that match the filters. */
 export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages }: ListedExceptions): QueueUpdates {
   const [environment, queries, { isConnected, gaps }] = [useEnvironment(), useQueryClient(), useStreamStatus()];
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
@@ -211,7 +217,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export interface Acknowledgement {
   readonly id: string;
-  /** New assignee. Unchanged if left out, removed if null. */
+  /** New assignee of the exception. If left out, the assignee is unchanged. Null removes the assignee. */
   readonly assignee?: string | null;
   readonly note?: string;
 }
@@ -221,7 +227,7 @@ export interface Resolution {
   readonly note?: string;
 }
 
-/** Actions on exceptions. Each updates the exception in place. */
+/** Returns the mutations that acknowledge and resolve exceptions. Each one updates the exception in place. */
 export function useExceptionActions() {
   const [client, environment, queries] = [useApi(), useEnvironment(), useQueryClient()];
   const shown = <Written extends ShipmentException>(written: Written) => {

@@ -13,10 +13,10 @@ import classes from './queue-rows.module.css';
 import { formatAge, findDueDate, isOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT_PX = 56;
-/** Number of rows before the end of the list at which the next page is loaded. */
+/** Number of rows between the last visible row and the end of the list at which the next page is loaded. */
 const PREFETCH_DISTANCE_ROWS = 20;
 const COLUMN_LABELS = ['Severity', 'Exception', 'Shipment', 'Assignee', 'Due', 'Age', 'Status'] as const;
-/** Number of rows whose shipments are loaded in one request. */
+/** Number of rows whose shipments are read in one request. */
 const SHIPMENTS_PER_REQUEST = 50;
 const ROW_STEP_BY_KEY: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
@@ -26,14 +26,14 @@ interface QueueRowsProps {
   readonly at: string | undefined;
   readonly me: string;
   readonly selected: ReadonlySet<string>;
-  /** Called to select or deselect exceptions. Undefined if the user may not change them. */
+  /** Callback to select or deselect exceptions. Undefined if the user may not change exceptions. */
   readonly onSelect: ((ids: readonly string[], on: boolean) => void) | undefined;
   readonly onOpen: (id: string) => void;
   readonly more: boolean;
   readonly onEnd: () => void;
 }
 
-/** Virtual list that renders only visible rows. */
+/** A virtual list of exceptions, which renders only the visible rows. */
 export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: QueueRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -67,7 +67,7 @@ export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEn
     if (next === undefined) return;
     virtual.scrollToIndex(index);
     if (at !== undefined) onOpen(next.id);
-    // The row may not be rendered yet.
+    // The next row is focused after the next frame, because it may not be rendered yet.
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
   };
   const waiting = rows.filter(({ status }) => status !== 'resolved').map(({ id }) => id);
@@ -123,7 +123,7 @@ interface ExceptionRowProps extends Pick<QueueRowsProps, 'onSelect'> {
   readonly index: number;
   readonly start: number;
   readonly exception: ShipmentException;
-  /** Shipment of the exception. Undefined until it is loaded. */
+  /** Shipment of the exception. Undefined while it loads. */
   readonly shipment: Shipment | undefined;
   readonly isOpened: boolean;
   readonly isMine: boolean;
@@ -208,7 +208,7 @@ function ExceptionRow({
   );
 }
 
-/** Returns the loaded shipments of the rows in a range and near it. */
+/** Reads the shipments of the visible rows and of rows near them. Returns the loaded shipments by id. */
 function useRowShipments(rows: readonly ShipmentException[], from: number, to: number): ReadonlyMap<string, Shipment> {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
   const begins: number[] = [];
@@ -234,7 +234,8 @@ function indexShipmentsById(
 }
 
 function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipment | undefined }) {
-  // Events keep the query of the single shipment up to date, but the query is dropped while the row is out of view.
+  // The query of the single shipment is preferred, because events keep it up to date. It is removed while the row is
+  // out of view.
   const { data = read } = useQuery({ ...shipmentQuery(useEnvironment(), id), enabled: false });
   return (
     <Link
@@ -250,12 +251,12 @@ function ShipmentName({ id, read }: { readonly id: string; readonly read: Shipme
   );
 }
 
-/** Formats a local date at the place, independent of the reader's time zone. */
+/** Formats a date in the local time of a port, independent of the user's time zone. */
 const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>;
 
-/** Due date or time of an exception. A dash if there is none. */
+/** Shows the due date or due time of an exception. Shows a dash if the exception has no due date. */
 export function DueDate({ exception }: { readonly exception: Shown }) {
   const due = findDueDate(exception);
   if (due === undefined)

@@ -10,27 +10,27 @@ import {
 
 export type View = 'all' | 'mine' | 'unassigned' | 'resolved';
 export type QueueSort = '-severity' | 'opened_at' | '-opened_at' | 'due';
-/** Age filters, in hours since the exception was opened. */
+/** Values of the age filter, in hours since the exception was opened. */
 const AGE_FILTERS = ['<24', '>24', '>72', '>168'] as const;
 export type Age = (typeof AGE_FILTERS)[number];
 
-/** State of the queue in the page URL. */
+/** State of the exceptions queue in the page URL: view, filters, sort order and opened exception. */
 export interface QueueSearch {
-  /** Selected view. `all` if left out. */
+  /** Name of the selected view. The default is `all`. */
   readonly view?: Exclude<View, 'all'> | undefined;
-  /** Separated by commas. */
+  /** Comma-separated values of the filter. */
   readonly severity?: string | undefined;
-  /** Separated by commas. */
+  /** Comma-separated values of the filter. */
   readonly type?: string | undefined;
   readonly status?: 'open' | 'acknowledged' | undefined;
   readonly age?: Age | undefined;
-  /** Sort order. `-severity` if left out. */
+  /** Sort order of the queue. The default is `-severity`. */
   readonly sort?: Exclude<QueueSort, '-severity'> | undefined;
   /** Id of the opened exception. */
   readonly at?: string | undefined;
 }
 
-/** Parses the state of the queue from the page URL. Ignores invalid parameters. */
+/** Parses the state of the exceptions queue from the page URL. Invalid parameters are ignored. */
 export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const values = {
     view: findAllowedValue(['mine', 'unassigned', 'resolved'] as const, raw['view']),
@@ -45,7 +45,8 @@ export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
 }
 
 /**
- * Checks only the form of a name list. The list page checks the names, since this code is loaded with the start page.
+ * Parses a comma-separated list of names. Only the syntax is checked here, since this code is loaded with the start
+ * page. The list page checks the names.
  */
 function readNameList(value: unknown): string | undefined {
   return typeof value === 'string' && /^[a-z_]+(,[a-z_]+)*$/.test(value) ? value : undefined;
@@ -57,11 +58,11 @@ function findAllowedValue<const T extends string>(all: readonly T[], value: unkn
 
 export const SEVERITIES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
 export const EXCEPTION_TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
-/** Exception types whose metrics contain a due date or time. */
+/** Exception types whose metrics include a due date or due time. */
 export const TYPES_WITH_DUE_DATE = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
 export const UNRESOLVED_STATUSES: readonly ExceptionStatus[] = ['open', 'acknowledged'];
 
-/** Builds the API filters, except for the opening period, which depends on the current time. */
+/** Builds the API filters of the queue. The range of opening times depends on the current time and is added later. */
 export function buildExceptionFilter({ view, severity, type, status, sort }: QueueSearch, me: string) {
   const [types, severities] = [parseNameList(EXCEPTION_TYPES, type), parseNameList(SEVERITIES, severity)];
   return {
@@ -74,14 +75,14 @@ export function buildExceptionFilter({ view, severity, type, status, sort }: Que
   };
 }
 
-/** Returns the opening period of exceptions of an age. */
+/** Calculates the range of opening times for an age filter. */
 export function calculateOpenedRange(age: Age | undefined, now: number): { opened_from?: string; opened_to?: string } {
   if (age === undefined) return {};
   const at = new Date(now - Number(age.slice(1)) * 3_600_000).toISOString();
   return age.startsWith('<') ? { opened_from: at } : { opened_to: at };
 }
 
-/** Checks if an exception matches the search. */
+/** Checks if an exception matches the view and all filters of the queue. */
 export function matchesQueueSearch(
   exception: ShipmentException,
   search: QueueSearch,
@@ -102,9 +103,9 @@ export function matchesQueueSearch(
 }
 
 /**
- * Checks if the list may lack exceptions that no event reported. An exception that becomes more severe while pages are
- * read can move to a page that was already read. The event stream reports the change; without the stream, a list of
- * several pages may be incomplete.
+ * Checks if the list may lack exceptions. If an exception becomes more severe while pages are read, it can move to a
+ * page that was already read. The event stream reports this change. While the stream is disconnected, a list of several
+ * pages may therefore be incomplete.
  */
 export function isListPossiblyIncomplete(
   { isConnected, gaps }: StreamStatus,
@@ -114,7 +115,7 @@ export function isListPossiblyIncomplete(
   return gaps > knownGaps || (isConnected === false && pages > 1);
 }
 
-/** Checks if a filter is set, apart from view and sort order. */
+/** Checks if any filter of the queue is set. The view and the sort order are not filters. */
 export function hasFilters({ severity, type, status, age }: QueueSearch): boolean {
   return [severity, type, status, age].some((filter) => filter !== undefined);
 }
@@ -135,13 +136,13 @@ function isAllowedValue<T extends string>(some: readonly T[] | undefined, value:
 
 type ExceptionMetrics = Pick<ShipmentException, 'type' | 'metrics'>;
 
-/** Milliseconds from the start of a day in UTC to its end in the earliest time zone. */
+/** Milliseconds from the start of a UTC day until this day has ended in the earliest time zone, UTC+14. */
 const EARLIEST_ZONE_DAY_END_MS = 10 * 3_600_000;
 
-/** Date at the place, or instant, by which an action is required. */
+/** Date or time by which the user must act on an exception. A date is in the local time of the port. */
 interface DueDate {
   readonly kind: 'day' | 'moment';
-  /** Date such as `2026-12-24`, or RFC 3339 time. */
+  /** The due date, such as `2026-12-24`, or the due time in RFC 3339. */
   readonly value: string;
   /** Label of the due date, such as "Last free day". */
   readonly label: string;
@@ -155,7 +156,10 @@ const DUE_DATE_METRICS: Readonly<
   missed_connection: { metric: 'next_etd', kind: 'moment', label: 'Next leg departs' },
 };
 
-/** Returns the due date of an exception. Undefined if the type has none, or if it is unknown. */
+/**
+ * Returns the due date of an exception. Returns undefined if the exception type has no due date, or if the date is
+ * unknown.
+ */
 export function findDueDate({ type, metrics }: ExceptionMetrics): DueDate | undefined {
   const due = DUE_DATE_METRICS[type];
   const value = due && metrics[due.metric];
@@ -163,12 +167,17 @@ export function findDueDate({ type, metrics }: ExceptionMetrics): DueDate | unde
   return { kind: due.kind, label: due.label, value };
 }
 
-/** Compares exceptions by due date, soonest first. Exceptions without one sort last, oldest first. */
+/**
+ * Compares two exceptions by due date, soonest first. Exceptions without a due date sort last, the oldest of them
+ * first.
+ */
 export function compareByDueDate(one: ShipmentException, other: ShipmentException): number {
   return getDueTimestamp(one) - getDueTimestamp(other) || one.opened_at.localeCompare(other.opened_at);
 }
 
-/** Returns the due date in milliseconds. The time zone of the place is unknown, so days end in UTC. */
+/**
+ * Returns the due date in epoch milliseconds. Because the time zone of the port is unknown, a day ends at midnight UTC.
+ */
 function getDueTimestamp(exception: ExceptionMetrics): number {
   const due = findDueDate(exception);
   if (due === undefined) return Number.MAX_SAFE_INTEGER;
@@ -176,8 +185,9 @@ function getDueTimestamp(exception: ExceptionMetrics): number {
 }
 
 /**
- * Checks if the due date has passed. For days, the service sets the severity to critical when the day has ended at the
- * place. Settings may use that severity earlier, so the day must also have ended in the earliest time zone.
+ * Checks if the due date has passed. When a day has ended in the local time of the port, the service sets the severity
+ * to critical. A workspace can configure this severity from the start. Therefore the day must also have ended in the
+ * earliest time zone.
  */
 export function isOverdue(exception: ExceptionMetrics & Pick<ShipmentException, 'severity'>, now: number): boolean {
   const due = findDueDate(exception);

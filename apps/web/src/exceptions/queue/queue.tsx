@@ -26,13 +26,13 @@ const ExceptionActionDialog = loadOnDemand(
 
 interface ExceptionQueueProps {
   readonly search: QueueSearch;
-  /** Email address of the user, which is their name as an assignee. */
+  /** Email address of the user. Exceptions name the user as assignee by this address. */
   readonly me: string;
 }
 
 /**
- * Exceptions queue with the opened exception next to it. The search is the React key, so that no state of another list
- * remains.
+ * The exceptions queue, with the opened exception next to the list. The search is the React key of this component, so a
+ * new search starts with a new state.
  */
 export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
   const [environment, queries] = [useEnvironment(), useQueryClient()];
@@ -57,7 +57,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
   };
   const close = () => {
     setAct(undefined);
-    // Returns the focus to the element that had it before the dialog.
+    // After the dialog closes, the focus returns to the element that had it before the dialog opened.
     requestAnimationFrame(() => before.current instanceof HTMLElement && before.current.focus());
   };
   const toggle = (ids: readonly string[], on: boolean) =>
@@ -117,7 +117,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
                     onOpen={open}
                     more={list.hasNextPage}
                     onEnd={() => {
-                      // Loading the next page would cancel a refresh.
+                      // The next page is not loaded during a refresh, because loading it would cancel the refresh.
                       if (!list.isFetching && !list.isFetchNextPageError) void list.fetchNextPage();
                     }}
                   />
@@ -149,7 +149,7 @@ interface SplitViewProps {
   readonly children: ReactNode;
 }
 
-/** Shows the opened exception next to the list, or in a drawer on narrow screens. */
+/** Shows the opened exception next to the list. On narrow screens, a drawer shows the exception. */
 function SplitView({ id, pane, onClose, children }: SplitViewProps) {
   const isWide = useMediaQuery('(min-width: 1150px)', undefined, { getInitialValueInEffect: false }) ?? true;
   return (
@@ -210,7 +210,10 @@ interface SelectionToolbarProps {
   readonly onClear: () => void;
 }
 
-/** Toolbar for the selected exceptions. Shows the number of exceptions if none is selected. */
+/**
+ * Toolbar with the actions for the selected exceptions. If none is selected, the toolbar shows the number of
+ * exceptions.
+ */
 function SelectionToolbar({ chosen, count, more, isDue, onAct, onClear }: SelectionToolbarProps) {
   if (chosen.length === 0) {
     return (
@@ -254,7 +257,7 @@ interface QueueKeysOptions {
   readonly ask: (act: ExceptionAction, exceptions: readonly ShipmentException[]) => void;
 }
 
-/** Handles the keyboard shortcuts of the queue while it has the focus, except in fields. */
+/** Handles the keyboard shortcuts of the queue while the queue has the focus. Keys typed in form fields are ignored. */
 function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOptions) {
   const mayWrite = useHasPermission('exceptions:write');
   const { acknowledge } = useExceptionActions();
@@ -281,14 +284,17 @@ function useQueueKeys({ rows, at, me, selected, open, toggle, ask }: QueueKeysOp
     const current = target.closest<HTMLElement>('[data-exception]')?.dataset['exception'] ?? at;
     const exception = rows.find(({ id, status }) => id === current && status !== 'resolved');
     if (!mayWrite || exception === undefined || rowKeys[event.key] === undefined) return;
-    // Prevents that the first field of the dialog receives the key.
+    // The default action of the key is prevented, because the key would be typed into the first field of the dialog.
     event.preventDefault();
     rowKeys[event.key]?.(exception);
   };
   return { move, onKeyDown };
 }
 
-/** Checks if a key press is a shortcut, and not meant for the browser or a field. */
+/**
+ * Checks if a key press is a shortcut of the queue. A key typed in a form field or combined with Ctrl, Alt or Meta is
+ * not a shortcut.
+ */
 function isShortcut({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
   const isTyping = (target as HTMLElement).closest('form, textarea, select, input:not([type="checkbox"])') !== null;
   return !ctrlKey && !metaKey && !altKey && !isTyping;

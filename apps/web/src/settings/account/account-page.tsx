@@ -108,7 +108,7 @@ function ChangePasswordForm() {
     validate: { new_password: validatePassword },
   });
   const change = useApiWrite({
-    // The form shows a rate limit at once instead of retrying silently.
+    // Automatic retries are disabled, so that the form shows a rate limit immediately.
     write: (passwords: typeof form.values) => client.session.changePassword(passwords, { retries: 0 }),
     done: 'Password changed. All your other sessions were signed out.',
     invalidates: [['sessions']],
@@ -153,7 +153,7 @@ function ChangePasswordForm() {
   );
 }
 
-/** List of the user's sessions. */
+/** List of the browser sessions of the user. */
 function SessionList() {
   const [client, sessions] = [useApi(), useQuery(sessionsQuery(useEnvironment()))];
   const end = useApiWrite({
@@ -162,7 +162,7 @@ function SessionList() {
         try {
           await client.session.end(id);
         } catch (error) {
-          // A session that has already ended counts as signed out.
+          // If the session has already ended, ending it counts as successful.
           if (!(error instanceof NotFoundError)) throw error;
         }
       };
@@ -251,7 +251,7 @@ function SessionList() {
   );
 }
 
-/** The user's own sessions, which cover both environments. */
+/** Query of the user's sessions. A session is valid in both environments. */
 const sessionsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['sessions', environment],

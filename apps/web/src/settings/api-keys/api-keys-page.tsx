@@ -170,13 +170,16 @@ export function ApiKeyTable({ keys, onRotate }: ApiKeyTableProps) {
   );
 }
 
-/** Returns the role of the key's owner, and the role that limits the key if it has another one. */
+/** Returns the role of the key's owner. If the key is limited to another role, this role is added. */
 function formatKeyRole({ role, max_role }: ApiKey): string {
   if (max_role === null || max_role === role) return ROLE_LABELS[role];
   return `${ROLE_LABELS[role]}, limited to ${ROLE_LABELS[max_role]}`;
 }
 
-/** Returns a function that names the owner of a key, as far as the user's permissions allow. */
+/**
+ * Returns a function that returns the name of a key's owner. Names that the user may not read are replaced by a general
+ * term.
+ */
 function useOwnerNames(): (owner: ApiKey['owner']) => string {
   const [environment, { user }] = [useEnvironment(), useSession()];
   const accounts = useQuery({ ...serviceAccountsQuery(environment), enabled: useHasPermission('keys:manage') });
@@ -189,12 +192,12 @@ function useOwnerNames(): (owner: ApiKey['owner']) => string {
   };
 }
 
-/** Value of the user's own account in the owner select. */
+/** Option value for the user's own account in the owner field. */
 const OWN_ACCOUNT_OPTION = '';
 
 interface CreateKeyProps {
   readonly onClose: () => void;
-  /** The service account that owns the key. If left out, the user chooses the owner. */
+  /** Service account that owns the new key. If left out, the user chooses the owner in the form. */
   readonly account?: ServiceAccount;
 }
 

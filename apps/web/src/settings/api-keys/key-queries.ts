@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { type Environment, getApiClient } from '../../session/api.ts';
 
-/** The keys of the workspace, the same in both environments. */
+/** Query of all API keys of the workspace. The keys of both environments are included. */
 export const apiKeysQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['api-keys', environment],
@@ -31,8 +31,8 @@ export function getKeyState({ revoked_at, expires_at }: ApiKey, now: number): Ke
 }
 
 /**
- * A user can revoke another user's key but not rotate it: only the owner may have the new key. Only administrators can
- * rotate keys of service accounts that may do more than a developer.
+ * Checks if the user may rotate a key. The new key is shown to the user, so the keys of other users cannot be rotated,
+ * only revoked. For a service account with more permissions than a developer, only administrators can rotate keys.
  */
 export function canRotateKey(
   { owner, role, environment }: Pick<ApiKey, 'owner' | 'role' | 'environment'>,
@@ -43,13 +43,13 @@ export function canRotateKey(
   return isAdmin || role === 'viewer' || role === 'developer' || (environment === 'test' && role !== 'admin');
 }
 
-/** Checks if a user who manages keys can create keys for the account, in the test environment at least. */
+/** Checks if the user may create keys for a service account in at least one environment. */
 export function canCreateKeysFor({ status, role }: Pick<ServiceAccount, 'status' | 'role'>, isAdmin: boolean): boolean {
   return status === 'active' && (role !== 'admin' || isAdmin);
 }
 
 interface AccountSearch {
-  /** Id of the account whose keys are shown. */
+  /** Id of the service account whose keys the dialog shows. */
   readonly account?: string | undefined;
 }
 

@@ -80,7 +80,7 @@ function AuditLog() {
 
 const TYPES = Object.entries(AUDIT_TYPE_LABELS).map(([value, label]) => ({ value, label }));
 
-/** The filters of the audit log. All filters are stored in the URL. */
+/** Filters of the audit log. The page URL stores all filters. */
 function AuditFilters({ search }: { readonly search: AuditSearch }) {
   const navigate = useNavigate({ from: '/settings/audit-log' });
   const change = (changes: AuditSearch) => void navigate({ search: (now) => ({ ...now, ...changes }), replace: true });
@@ -127,7 +127,10 @@ function AuditFilters({ search }: { readonly search: AuditSearch }) {
   );
 }
 
-/** Options for the actor filter: all users and accounts, and the selected actor even if it is unknown. */
+/**
+ * Returns the options of the actor filter: all users and service accounts. The selected actor is included even if it is
+ * unknown.
+ */
 function useActorOptions(chosen: string | undefined) {
   const environment = useEnvironment();
   const users = useQuery(usersQuery(environment));
@@ -207,7 +210,7 @@ function AuditEntryTable({ entries }: { readonly entries: readonly AuditEntry[] 
   );
 }
 
-/** Changes to an existing resource in one line. */
+/** Shows the changes to an existing resource in one line. */
 function AuditEntrySummary({ entry }: { readonly entry: AuditEntry }) {
   const changed = listChangedFields(entry).filter(({ from, to }) => from !== undefined && to !== undefined);
   if (changed.length === 0) return null;
@@ -265,8 +268,8 @@ function AuditEntryDetails({ entry }: { readonly entry: AuditEntry }) {
 }
 
 /**
- * Returns a function that looks up current names of users, accounts, keys and endpoints. Ids are shown until the names
- * are loaded.
+ * Returns a function that looks up the current names of users, accounts, keys and endpoints. While the names load, the
+ * function returns ids.
  */
 function useTargetNames(): NameLookup {
   const environment = useEnvironment();

@@ -5,7 +5,7 @@ import { type AuditEntry, type AuditSearch, type AuditType, toAuditQuery } from 
 
 const PAGE_SIZE = 50;
 
-/** The audit log of the workspace in pages, newest first. */
+/** Query of the workspace's audit log, page by page, newest entry first. */
 export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
   infiniteQueryOptions({
     queryKey: ['audit-log', environment, search],
@@ -17,7 +17,9 @@ export const auditLogQuery = (environment: Environment, search: AuditSearch) =>
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   });
 
-/** Endpoint URLs by id, from both environments, since the audit log covers both. */
+/**
+ * Query of endpoint URLs by endpoint id. The endpoints of both environments are read, since the audit log covers both.
+ */
 export const endpointNamesQuery = queryOptions({
   queryKey: ['endpoint-names'],
   queryFn: async ({ signal }) => {
@@ -30,10 +32,10 @@ export const endpointNamesQuery = queryOptions({
   },
 });
 
-/** Returns the current name for an id. Undefined if the name is unknown. */
+/** Function that returns the current name for an id, or undefined if the name is unknown. */
 export type NameLookup = (id: string) => string | undefined;
 
-/** Fields of a change that contain the name of the target. */
+/** Fields of an audit log entry that contain the name of the changed resource. */
 const TARGET_NAME_FIELDS = ['name', 'email', 'url', 'file_name'] as const;
 export const COMMAND_LINE_ACTOR = 'administration';
 const SYSTEM_ACTOR_LABELS: Readonly<Record<string, string>> = {
@@ -47,7 +49,7 @@ export function getActorName({ actor }: Pick<AuditEntry, 'actor'>, nameOf: NameL
   return actor.name ?? nameOf(actor.id) ?? actor.id;
 }
 
-/** Describes what the actor did, such as "revoked the key “Nightly import”". */
+/** Describes an audit log entry without its actor, such as "revoked the key “Nightly import”". */
 export function describeAuditEntry(
   entry: Pick<AuditEntry, 'type' | 'target' | 'changes' | 'actor'>,
   nameOf: NameLookup,
@@ -67,12 +69,12 @@ function getTargetName({ target, changes }: Pick<AuditEntry, 'target' | 'changes
 
 interface FieldChange {
   readonly field: string;
-  /** Previous value. Undefined if the field was empty. */
+  /** Previous value of the field. Undefined if the field was empty. */
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-/** Returns the changed fields with their previous and new values as text. */
+/** Lists the changed fields of an audit log entry, with their previous and new values as text. */
 export function listChangedFields({ changes }: Pick<AuditEntry, 'changes'>): readonly FieldChange[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({
     field: getFieldLabel(field),
@@ -94,7 +96,7 @@ function formatValue(field: string, value: unknown): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Sentences in which "…" stands for the target. */
+/** Sentences for the types of audit log entries. "…" stands for the name of the changed resource. */
 export const AUDIT_SENTENCE_TEMPLATES: Readonly<Record<AuditType, string>> = {
   'api_key.created': 'created the key …',
   'api_key.rotated': 'rotated the key …',

@@ -1,18 +1,18 @@
 import type { TrackingClient } from '@tracking/client';
 
-/** The filters of the audit log in the URL. */
+/** Filters of the audit log that the page URL contains. */
 export interface AuditSearch {
-  /** Id of a user or service account, or `administration`. */
+  /** Id of a user or service account. `administration` stands for the command line. */
   readonly actor?: string | undefined;
   readonly type?: AuditType | undefined;
-  /** First day in the user's time zone, such as 2026-11-23. */
+  /** First day of the period in the user's time zone, such as 2026-11-23. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Reads the filters from the URL. Invalid values are ignored. */
+/** Parses the filters of the audit log from the page URL. Invalid values are ignored. */
 export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   const { actor, type } = raw;
   const day = (value: unknown) =>
@@ -26,7 +26,7 @@ export function readAuditSearch(raw: Record<string, unknown>): AuditSearch {
   };
 }
 
-/** Converts days to the API's time filters: from the start of the first day to the end of the last day. */
+/** Converts the first and last day of the period to the API's time filters. The last day is included. */
 export function toAuditQuery({ from, to, ...filters }: AuditSearch) {
   return {
     ...filters,

@@ -4,12 +4,12 @@ import { type Environment, getApiClient } from '../../session/api.ts';
 import { SHIPMENT_EVENT_TYPES } from '../../values/event-types.ts';
 
 export interface EventSearch {
-  /** Comma-separated event types. */
+  /** Event types, separated by commas. */
   readonly type?: string | undefined;
   readonly shipment_id?: string | undefined;
 }
 
-/** Reads the filters from the URL. Invalid values are ignored. */
+/** Parses the filters of the event log from the page URL. Invalid values are ignored. */
 export function readEventSearch(raw: Record<string, unknown>): EventSearch {
   const { type, shipment_id: shipment } = raw;
   return {
@@ -18,7 +18,7 @@ export function readEventSearch(raw: Record<string, unknown>): EventSearch {
   };
 }
 
-/** The events in pages, newest first. */
+/** Query of the event log, page by page, newest event first. */
 export function eventsQuery(environment: Environment, search: EventSearch) {
   return infiniteQueryOptions({
     queryKey: ['event-log', environment, search],
@@ -39,11 +39,11 @@ export function eventsQuery(environment: Environment, search: EventSearch) {
   });
 }
 
-/** Maximum number of live events kept, to limit memory. */
+/** Maximum number of live events that the page keeps in memory. */
 export const MAX_LIVE_EVENTS = 500;
 
 /**
- * Merges live events with the event log by publication, newest first, without duplicates.
+ * Merges live events with the event log, newest first and without duplicates. Events are sorted by publication.
  * @param live events that arrived since the page was opened, in order of arrival
  * @param read events of the log, newest first
  */
@@ -52,7 +52,7 @@ export function mergeEvents(live: readonly TrackingEvent[], read: readonly Track
   return [...byId.values()];
 }
 
-/** Returns the known event types in a comma-separated list. */
+/** Returns the known event types of a comma-separated list. */
 export function parseEventTypes(text: unknown) {
   const named = typeof text === 'string' ? text.split(',') : [];
   return SHIPMENT_EVENT_TYPES.filter((type) => named.includes(type));
@@ -66,7 +66,7 @@ export function matchesSearch({ type, data }: TrackingEvent, search: EventSearch
   );
 }
 
-/** Returns the subject of an event in one line. */
+/** Returns the name of the resource that an event concerns, as one line. */
 export function summarizeEvent({ data }: TrackingEvent): string {
   if ('exception' in data) return data.exception.title;
   if ('milestone' in data) return [data.milestone.label, data.milestone.location].filter(Boolean).join(' · ');

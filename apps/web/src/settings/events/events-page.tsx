@@ -21,7 +21,7 @@ import {
   parseEventTypes,
 } from './event-log.ts';
 
-/** Shows the events that clients receive, as they happen. */
+/** Page that shows the events of the environment as they are published. */
 export function EventsPage() {
   const { environment: _environment, ...search } = useSearch({ from: '/signed-in/settings/events' });
   const environment = useEnvironment();
@@ -47,7 +47,7 @@ function EventFilters({ search }: { readonly search: EventSearch }) {
       <SearchMultiSelect
         label="Type"
         placeholder={search.type === undefined ? 'Any' : ''}
-        // The log holds no events of webhook endpoints.
+        // The event log does not contain events about webhook endpoints.
         data={EVENT_TYPE_OPTIONS.filter(({ group }) => group !== 'Webhooks')}
         value={parseEventTypes(search.type)}
         onChange={(types) => change({ type: types.length === 0 ? undefined : types.join(',') })}
@@ -119,7 +119,7 @@ function EventLog({ search }: { readonly search: EventSearch }) {
   );
 }
 
-/** A list of events, newest first. One event at a time is expanded and shows its payload. */
+/** A list of events, newest first. The user can expand one event to see its payload. */
 function EventRows({ events }: { readonly events: readonly TrackingEvent[] }) {
   const [opened, setOpened] = useState<string | null>(null);
   if (events.length === 0)
@@ -168,11 +168,12 @@ function EventDetails({ event }: { readonly event: TrackingEvent }) {
   );
 }
 
-/** Interval at which new events are shown. */
+/** Milliseconds between updates of the event list. */
 const EVENT_DISPLAY_INTERVAL_MS = 200;
 
 /**
- * Returns the events that arrive while the page is open, oldest first. Events are held back while the page is paused.
+ * Returns the events that have arrived since the page was opened, oldest first. While the page is paused, new events
+ * are counted but not shown.
  */
 function useLiveEventLog(search: EventSearch, isPaused: boolean) {
   const [state, setState] = useState<{
