@@ -13,7 +13,10 @@ interface Section {
   }[];
 }
 
-/** Sections of the settings. A section is hidden from users who lack its permission. */
+/**
+ * Sections of the settings, with the permission that each one requires. Users without this permission do not see the
+ * section.
+ */
 const SETTINGS_SECTIONS: readonly Section[] = [
   {
     title: 'Developers',
@@ -41,7 +44,7 @@ export function SettingsPage() {
   const isAt = useMatchRoute();
   const { pathname } = useLocation();
   const pages = useRef<HTMLElement>(null);
-  // On a narrow screen, the navigation is a strip that scrolls sideways.
+  // On narrow screens, the navigation is one row that scrolls sideways, so the current link is scrolled into view.
   useEffect(() => {
     pages.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [pathname]);

@@ -10,7 +10,7 @@ interface RoleFieldProps {
   readonly onChange: (role: Role) => void;
 }
 
-/** Radio buttons to choose a role, with a description of each role. */
+/** Radio buttons for the choice of a role. Each button describes its role. */
 export function RoleField({ value, onChange }: RoleFieldProps) {
   return (
     <Radio.Group label="Role" value={value} onChange={(role) => onChange(role as Role)}>
@@ -31,19 +31,19 @@ const GRACE_PERIOD_OPTIONS = [
 ] as const;
 
 interface RotateSecretFormProps {
-  /** Name of the secret in a sentence, such as "key". */
+  /** Name of the secret within a sentence, such as "key". */
   readonly what: string;
-  /** Label of the new secret. */
+  /** Label of the new secret, such as "Key". */
   readonly label: string;
-  /** Explanation of the consequences. */
+  /** Text that explains the consequences of the rotation. */
   readonly children: ReactNode;
-  /** Rotates the secret and returns the new one. The old secret expires after the given seconds. */
+  /** Rotates the secret and returns the new one. The argument is the number of seconds until the old secret expires. */
   readonly rotate: (seconds: number) => Promise<string>;
   readonly touches: readonly QueryKey[];
   readonly onClose: () => void;
 }
 
-/** Rotates a secret and shows the new one once. The old secret expires after the chosen time. */
+/** Form that rotates a secret and then shows the new secret once. The user chooses when the old secret expires. */
 export function RotateSecretForm({ what, label, children, rotate, touches, onClose }: RotateSecretFormProps) {
   const [grace, setGrace] = useState('86400');
   const write = useApiWrite({ write: () => rotate(Number(grace)), invalidates: touches });

@@ -24,7 +24,7 @@ export const SOURCE_LABELS: Readonly<Record<Source | 'client', string>> = {
   client: 'Set on the shipment',
 };
 
-/** Labels of reason codes, grouped by cause. */
+/** Labels of reason codes, grouped by the party or cause. */
 const REASONS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, string>>>>> = {
   Manual: {
     carrier_feed_unavailable: 'Carrier feed unavailable',
@@ -83,7 +83,7 @@ const REASONS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, 
 
 const REASON_LABELS: Readonly<Partial<Record<Reason, string>>> = Object.assign({}, ...Object.values(REASONS_BY_GROUP));
 
-/** Options of the reason field. */
+/** Options of the reason field, in groups. */
 export const REASON_OPTIONS = Object.entries(REASONS_BY_GROUP).map(([group, reasons]) => ({
   group,
   items: Object.entries(reasons).map(([value, label]) => ({ value, label: label ?? value })),

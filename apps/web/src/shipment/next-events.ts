@@ -3,29 +3,29 @@ import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
 import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-values.ts';
 import { isInEffect } from './timeline/timeline-rows.ts';
 
-/** An expected event, or an exception that will open. */
+/** An expected event of the shipment, or an exception that will open. */
 export interface NextEvent {
   readonly label: string;
-  /** Time of the event, or a date in the time zone of the place. */
+  /** Time of the event, ISO 8601. If `isDay` is true, a date in the time zone of the place. */
   readonly at: string;
   readonly isDay: boolean;
   readonly place: string | null;
   readonly container: string | null;
-  /** True if the time has passed without the event. */
+  /** True if the expected time has passed and the event has not been reported. */
   readonly isOverdue: boolean;
 }
 
 interface NextEventsInput {
   readonly shipment: Shipment;
   readonly milestones: readonly Milestone[];
-  /** Explanation of the shipment. Undefined until it is loaded. */
+  /** Explanation of the shipment from the API. Undefined while it loads. */
   readonly explanation: AnswerOf<'explainShipment'> | undefined;
   readonly now: number;
 }
 
 type ExpectedEvent = Omit<NextEvent, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
 
-/** Lists the next expected events, soonest first. Empty for a shipment that has ended. */
+/** Lists the next expected events of a shipment, soonest first. For a shipment that has ended, the list is empty. */
 export function listNextEvents({ shipment, milestones, explanation, now }: NextEventsInput): NextEvent[] {
   if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
   const legs = listLegEvents(shipment);
@@ -43,12 +43,14 @@ export function listNextEvents({ shipment, milestones, explanation, now }: NextE
     .toSorted((a, b) => a.at.localeCompare(b.at));
 }
 
-/** Returns the end of the event in milliseconds. A day ends when it has ended in every time zone. */
+/**
+ * Returns the end of an event in epoch milliseconds. An event on a day ends when the day has ended in every time zone.
+ */
 function getEndTimestamp({ at, isDay }: ExpectedEvent): number {
   return Date.parse(at) + (isDay ? 36 * 3_600_000 : 0);
 }
 
-/** Expected departures and arrivals, from the latest leg that has started. */
+/** Lists the expected departures and arrivals of the legs. Legs before the latest leg that has started are skipped. */
 function listLegEvents({ legs }: Shipment): ExpectedEvent[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
@@ -66,7 +68,10 @@ function listLegEvents({ legs }: Shipment): ExpectedEvent[] {
     ]);
 }
 
-/** Estimated and planned milestones that have not happened and that no later milestone has overtaken. */
+/**
+ * Lists the estimated and planned milestones that are still expected. A milestone is not expected if it has happened or
+ * if a later milestone has happened.
+ */
 function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent[] {
   const standing = milestones.filter(isInEffect);
   const actual = standing.filter(({ classifier }) => classifier === 'actual');
@@ -79,7 +84,7 @@ function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent
         (done.code === expected.code ? haveSamePlace(done, expected) : done.sequence > expected.sequence),
     );
   const open = standing.filter((milestone) => milestone.classifier !== 'actual' && !isDone(milestone));
-  // Estimates sort before plans of the same event, which are outdated.
+  // Estimates come before plans, because an estimate replaces the plan of the same event.
   const byStep = Map.groupBy(
     open.toSorted((a, b) => a.classifier.localeCompare(b.classifier) || b.recorded_at.localeCompare(a.recorded_at)),
     ({ code, location, container_number }) => [code, location, container_number].join(' '),
@@ -97,7 +102,7 @@ function haveSamePlace(one: Milestone, other: Milestone): boolean {
 
 const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
 
-/** Ends of the running free time of each container. */
+/** Lists the end of the running free time of each container. */
 function listFreeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]): ExpectedEvent[] {
   const facts = extractFreeTimeFacts(shipment, milestones);
   return shipment.containers.flatMap((container) => {
@@ -108,7 +113,7 @@ function listFreeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]):
   });
 }
 
-/** Expected exceptions with a known opening time. */
+/** Lists the expected exceptions whose opening time is known. */
 function listExpectedExceptions(explanation: AnswerOf<'explainShipment'> | undefined): ExpectedEvent[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null

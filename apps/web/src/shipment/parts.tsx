@@ -9,7 +9,7 @@ interface TitledCardProps {
   readonly children: ReactNode;
 }
 
-/** Titled card of a page. */
+/** A card with a title, for one part of a page. */
 export function TitledCard({ title, children }: TitledCardProps) {
   return (
     <Paper withBorder p="sm" component="section" aria-label={title}>
@@ -25,14 +25,14 @@ interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
-/** List of names and values. Entries without a value are hidden. */
+/** A list of labels with their values. An empty value is hidden with its label. */
 export function Facts({ facts }: FactsProps) {
   return (
     <dl className={classes['facts']}>
       {facts
         .filter(([, value]) => value !== null && value !== undefined && value !== '')
         .map(([name, value], index) => (
-          // Names may repeat, so the index is part of the key.
+          // The key contains the index, because two entries may have the same label.
           <div key={`${name} ${index}`}>
             <dt>{name}</dt>
             <dd>{value}</dd>
@@ -58,14 +58,14 @@ interface FieldConflict {
   readonly label: string;
   readonly before: ReactNode;
   readonly now: ReactNode;
-  /** Value in the user's form. Undefined if the form does not change the field. */
+  /** Value of the field in the user's form. Undefined if the user has not changed the field. */
   readonly yours: ReactNode;
 }
 
 interface FieldConflictsProps {
-  /** Name of the resource, such as "the container". */
+  /** Name of the changed resource within a sentence, such as "the container". */
   readonly what: string;
-  /** Name of the other user. Undefined if unknown. */
+  /** Name of the other user. Undefined if the name is unknown. */
   readonly who: string | null | undefined;
   readonly fields: readonly FieldConflict[];
   readonly isPending: boolean;
@@ -74,7 +74,8 @@ interface FieldConflictsProps {
 }
 
 /**
- * Shows a conflict with another user's change, before anything is saved. The user saves or discards their own changes.
+ * Shows the fields that another user has changed since the form was opened. Nothing is saved yet. The user then saves
+ * or discards their own changes.
  */
 export function FieldConflicts({ what, who, fields, isPending, onKeepMine, onTakeTheirs }: FieldConflictsProps) {
   return (

@@ -12,10 +12,10 @@ import { PLAIN_FIELD_NAMES } from '../shipments/plain-fields.ts';
 import { useGuardedWrite } from './concurrent-changes/guarded-write.ts';
 import { getShipmentTitle, useShipment } from './shipment-queries.ts';
 
-/** The form is loaded when it is opened. */
+/** The code of the form is loaded when the form is opened. */
 const RecordMilestone = lazyWithRetry(() => import('./milestone/record-milestone.tsx'));
 
-/** Statuses in which the API refuses to cancel a shipment. */
+/** Statuses of a shipment that the API refuses to cancel. */
 const UNCANCELLABLE_STATUSES: readonly string[] = ['delivered', 'completed', 'returned'];
 
 const ConflictDialog = loadOnDemand(
@@ -23,7 +23,9 @@ const ConflictDialog = loadOnDemand(
   ({ conflict }) => conflict !== undefined,
 );
 
-/** Fields that the conflict dialog compares if the shipment changed before it is cancelled or reopened. */
+/**
+ * Fields that the conflict dialog compares if another user has changed the shipment before it is cancelled or reopened.
+ */
 const COMPARED_FIELDS = [
   ...(['status', 'external_id', 'mode', 'load_type'] as const),
   ...PLAIN_FIELD_NAMES,
@@ -31,7 +33,7 @@ const COMPARED_FIELDS = [
   ...(['container_numbers', 'legs', 'references', 'metadata'] as const),
 ] as const;
 
-/** Buttons and menu with the actions on the shipment. */
+/** Buttons and menu with the actions on a shipment. */
 export function ShipmentActions() {
   const [records, { open, close }] = useDisclosure(false);
   return (
@@ -127,8 +129,8 @@ function canCancel({ status }: Shipment): boolean {
 }
 
 /**
- * Checks if the shipment can be reopened. If a milestone cancelled the shipment, the milestone must be retracted or
- * corrected instead.
+ * Checks if a user can reopen the shipment. If a milestone has cancelled the shipment, the user must retract or correct
+ * this milestone instead.
  */
 function canReopen({ status, status_milestone_id }: Shipment): boolean {
   return status === 'cancelled' && status_milestone_id === null;

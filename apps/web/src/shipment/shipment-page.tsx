@@ -27,7 +27,7 @@ import {
 } from './shipment-queries.ts';
 import { type NextEvent, listNextEvents } from './next-events.ts';
 
-/** Page of a shipment: a summary, and below it the section that the URL names. */
+/** Page of a shipment. It shows a summary and below it one section, which the page URL names. */
 export function ShipmentPage() {
   const { id } = useParams({ from: '/signed-in/shipments/$id' });
   const found = useQuery(shipmentQuery(useEnvironment(), id));
@@ -58,11 +58,11 @@ type Name = 'timeline' | 'eta' | 'exceptions' | 'documents' | 'history' | 'expla
 interface Section {
   readonly to: '/shipments/$id' | `/shipments/$id/${Name}`;
   readonly label: string;
-  /** Number of items in the section. Hidden if 0. */
+  /** Number of items in the section, shown in its tab. A 0 is hidden. */
   readonly count?: (shipment: Shipment) => number;
 }
 
-/** Sections of the page. Each is a route below `/shipments/$id` and a folder in this directory. */
+/** Sections of the shipment page. Each section is a route below `/shipments/$id` and a folder in this directory. */
 const SECTIONS: readonly Section[] = [
   { to: '/shipments/$id', label: 'Overview' },
   { to: '/shipments/$id/timeline', label: 'Timeline' },
@@ -78,7 +78,7 @@ function SectionLinks() {
   const shipment = useShipment();
   const links = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  // On narrow screens, some tabs are out of view.
+  // The current tab is scrolled into view, because narrow screens cannot show all tabs.
   useEffect(() => {
     links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [pathname]);
@@ -108,7 +108,7 @@ function SectionLinks() {
   );
 }
 
-/** Summary of the shipment: status, arrival, exceptions and next events. */
+/** Summary of the shipment: its status, arrival, exceptions and next events. */
 function ShipmentSummary() {
   const shipment = useShipment();
   const isOverview = useMatchRoute()({ to: '/shipments/$id' }) !== false;
@@ -241,7 +241,7 @@ function NextEvents() {
   const [shipment, environment] = [useShipment(), useEnvironment()];
   const milestones = useQuery(milestonesQuery(environment, shipment.id));
   const explanation = useQuery(explanationQuery(environment, shipment.id));
-  // Updates each minute, since events become overdue while the page is open.
+  // The list is updated every minute, because an event may become overdue while the page is open.
   const [now, setNow] = useState(() => Date.now());
   useInterval(() => setNow(Date.now()), 60_000, { autoInvoke: true });
   const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, now };

@@ -10,7 +10,7 @@ export function shipmentQuery(environment: Environment, id: string) {
   });
 }
 
-/** Query of up to 100 shipments by id. Each shipment is also cached as a single resource. */
+/** Query of up to 100 shipments by id. It also writes each shipment to the cache of single shipments. */
 export function shipmentsByIdQuery(queries: QueryClient, environment: Environment, ids: readonly string[]) {
   return queryOptions({
     queryKey: ['shipments-by-id', environment, ids],
@@ -28,7 +28,7 @@ export function shipmentsByIdQuery(queries: QueryClient, environment: Environmen
   });
 }
 
-/** Query of all milestones, including planned, estimated, replaced and retracted ones. */
+/** Query of all milestones of a shipment, including planned, estimated, replaced and retracted ones. */
 export function milestonesQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['milestones', environment, id],
@@ -46,7 +46,7 @@ export function explanationQuery(environment: Environment, id: string) {
   });
 }
 
-/** Query of the ETA changes, newest first. */
+/** Query of the changes of a shipment's ETA, newest first. */
 export function etaHistoryQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['eta-history', environment, id],
@@ -56,7 +56,7 @@ export function etaHistoryQuery(environment: Environment, id: string) {
 
 export const ShipmentContext = createContext<Shipment | undefined>(undefined);
 
-/** Returns the shipment of the page, which events keep up to date. */
+/** Returns the shipment that the page shows. Events keep the shipment up to date. */
 export function useShipment(): Shipment {
   const shipment = useContext(ShipmentContext);
   if (shipment === undefined) throw new Error('useShipment must be called within a shipment page');
@@ -71,22 +71,22 @@ export function getShipmentTitle({ external_id, house_bill, container_numbers, i
   return external_id ?? house_bill ?? container_numbers[0] ?? id;
 }
 
-/** Parses the version from an ETag. Returns 0, which is never a version, if there is none. */
+/** Parses the version of a shipment from an ETag. Without an ETag it returns 0, which is never a version. */
 export function parseVersionFromETag(etag: string | undefined): number {
   return Number(/^"(\d+)"$/.exec(etag ?? '')?.[1] ?? 0);
 }
 
-/** State of the timeline in the page URL. */
+/** State of the timeline that the page URL contains: filters and opened milestone. */
 export interface TimelineSearch {
-  /** Number of the only container to show. */
+  /** Number of the container to show. If left out, all containers are shown. */
   readonly container?: string | undefined;
-  /** True to include retracted and replaced milestones. */
+  /** True if retracted and replaced milestones are shown. */
   readonly past?: true | undefined;
   /** Id of the opened milestone. */
   readonly milestone?: string | undefined;
 }
 
-/** Parses the state of the timeline from the page URL. Ignores invalid parameters. */
+/** Parses the state of the timeline from the page URL. Invalid parameters are ignored. */
 export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch {
   const text = (name: string) => (typeof raw[name] === 'string' && raw[name] !== '' ? raw[name] : undefined);
   const values = {
@@ -97,7 +97,7 @@ export function readTimelineSearch(raw: Record<string, unknown>): TimelineSearch
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** State of the documents section in the page URL. */
+/** State of the documents section that the page URL contains. */
 interface DocumentSearch {
   readonly document?: string;
 }
@@ -108,14 +108,14 @@ export function readDocumentSearch({ document }: Record<string, unknown>): Docum
 
 export type EtaChange = ItemOf<'listEtaHistory'>;
 
-/** ETA from a point in time on. Both times are in milliseconds. */
+/** Point of the ETA chart: an ETA and the time at which it was reported, both in epoch milliseconds. */
 interface EtaPoint {
   readonly reported: number;
   readonly eta: number | null;
 }
 
 /**
- * Builds the points of the ETA chart in order. The last estimate extends to the current time.
+ * Builds the points of the ETA chart, oldest first. The last point repeats the latest ETA at the current time.
  * @param changes ETA changes from the API, newest first
  */
 export function buildEtaPoints(changes: readonly EtaChange[], now: number): EtaPoint[] {

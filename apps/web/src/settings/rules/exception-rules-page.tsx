@@ -12,7 +12,7 @@ import { RULE_TEXTS, type Rule, type RuleType, listRuleDifferences } from './rul
 import { RuleForm } from './rule-form.tsx';
 import { LastSettingsChange, settingsQuery } from './settings-change.tsx';
 
-/** The rules that open exceptions automatically, with their severities. */
+/** Page of the rules that open exceptions automatically, with the severity of each rule. */
 export function ExceptionRulesPage() {
   return (
     <RequirePermission permission="workspace:admin">

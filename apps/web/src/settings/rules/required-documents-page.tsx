@@ -17,7 +17,7 @@ import {
   useSettingsWrite,
 } from './settings-change.tsx';
 
-/** The required documents of a shipment, by mode. */
+/** Page of the documents that every shipment of a mode requires. */
 export function RequiredDocumentsPage() {
   return (
     <RequirePermission permission="workspace:admin">
@@ -50,7 +50,7 @@ const TRANSPORT_MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
 function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSettings }) {
-  /** The settings when the user began to edit. */
+  /** Settings that the form was based on when the user began to edit it. */
   const [known, setKnown] = useState(settings);
   const [required, setRequired] = useState<RequiredTypes>(settings.required_documents);
   const begin = (now: WorkspaceSettings) => {
@@ -59,7 +59,7 @@ function RequiredDocumentsForm({ settings }: { readonly settings: WorkspaceSetti
   };
   const write = useSettingsWrite(known, 'Required documents saved.', begin);
   const isChanged = listChangedModes(known.required_documents, required).length > 0;
-  // Applies other users' changes while the form is unchanged.
+  // Until the user changes the form, it follows the changes of other users.
   if (!isChanged && settings.version > known.version) begin(settings);
 
   const save = (over: WorkspaceSettings) => {

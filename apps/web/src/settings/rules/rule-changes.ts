@@ -5,7 +5,7 @@ type Rules = WorkspaceSettings['exceptions'];
 export type RuleType = keyof Rules;
 export type Rule = Rules[RuleType];
 
-/** The values of the form. Empty hours mean the default. */
+/** Values of the rule form. An empty number of hours stands for the default. */
 export interface RuleValues {
   readonly enabled: boolean;
   readonly severity: Rule['severity'];
@@ -14,7 +14,7 @@ export interface RuleValues {
   readonly by_mode: Readonly<Partial<Record<Mode, number | ''>>>;
 }
 
-/** A rule's part of the merge patch. Null restores the default. */
+/** Merge patch of one exception rule. Null restores the default of a setting. */
 interface RulePatch {
   enabled?: boolean;
   severity?: Rule['severity'];
@@ -29,7 +29,7 @@ export function toFormValues({ enabled, severity, after_hours, before_hours, by_
   return { enabled, severity, after_hours: after_hours ?? '', before_hours: before_hours ?? '', by_mode };
 }
 
-/** Returns the patch from the rule to the form's values. Undefined if they are equal. */
+/** Builds the merge patch that changes a rule to the values of the form. Returns undefined if nothing differs. */
 export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefined {
   const patch: RulePatch = {};
   if (values.enabled !== rule.enabled) patch.enabled = values.enabled;
@@ -45,13 +45,15 @@ export function toRulePatch(rule: Rule, values: RuleValues): RulePatch | undefin
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** Returns the error for a number of hours. Null if it is valid. */
+/** Returns the error message for an invalid number of hours, or null if the number is valid. */
 export function validateHours(hours: number | string): string | null {
   if (hours === '') return null;
   return typeof hours === 'number' && hours > 0 && hours <= MAX_HOURS ? null : `More than 0, at most ${MAX_HOURS}`;
 }
 
-/** Returns the names of settings that differ. Each mode counts separately, such as `by_mode.air`. */
+/**
+ * Lists the names of the settings in which two rules differ. Each mode is a separate setting, such as `by_mode.air`.
+ */
 export function listRuleDifferences(one: Rule, other: Rule): readonly string[] {
   const [flat, otherFlat] = [flattenRule(one), flattenRule(other)];
   return [...new Set([...Object.keys(flat), ...Object.keys(otherFlat)])].filter(
@@ -67,9 +69,12 @@ export function flattenRule({ by_mode, ...plain }: Rule): Readonly<Record<string
 const toNullIfEmpty = (hours: number | '') => (hours === '' ? null : hours);
 
 interface RuleTexts {
-  /** Describes when the exception opens. */
+  /** Sentence that states when the rule opens an exception. */
   readonly description: string;
-  /** Completes "24 h …" and "Hours …" for `after_hours`. Undefined if the rule has no such hours. */
+  /**
+   * Words that follow "24 h" or "Hours" in the label of `after_hours`. Undefined if the rule does not use
+   * `after_hours`.
+   */
   readonly after?: string;
   readonly before?: string;
 }
@@ -128,13 +133,16 @@ export function formatSettingValue(value: unknown): string {
 export type RequiredTypes = WorkspaceSettings['required_documents'];
 type Types = readonly string[];
 
-/** Returns the modes whose required documents differ. */
+/** Lists the modes whose required documents differ between two settings. */
 export function listChangedModes(before: RequiredTypes, after: RequiredTypes): readonly Mode[] {
   const modes = [...new Set([...Object.keys(before), ...Object.keys(after)])] as Mode[];
   return modes.filter((mode) => !haveSameDocumentTypes(before[mode] ?? [], after[mode] ?? []));
 }
 
-/** Returns the merge patch: null for a mode that is back at its default. Undefined if nothing differs. */
+/**
+ * Builds the merge patch for required documents. A mode is null if its documents are the default again. Returns
+ * undefined if nothing differs.
+ */
 export function buildRequiredDocumentsPatch(
   before: RequiredTypes,
   after: RequiredTypes,
@@ -150,7 +158,7 @@ export function buildRequiredDocumentsPatch(
   );
 }
 
-/** Compares document types, ignoring their order. */
+/** Checks if two lists contain the same document types, in any order. */
 function haveSameDocumentTypes(one: Types, other: Types): boolean {
   return one.length === other.length && one.every((type) => other.includes(type));
 }

@@ -21,14 +21,14 @@ import { SaveErrorAlert, SettingsConflict, useSettingsWrite } from './settings-c
 
 interface RuleFormProps {
   readonly type: RuleType;
-  /** The settings when the form was opened. */
+  /** Workspace settings that were read when the form was opened. */
   readonly settings: WorkspaceSettings;
   readonly onClose: () => void;
 }
 
 const MODES = Object.keys(MODE_LABELS) as readonly Mode[];
 
-/** The form of one rule. Empty fields mean the default. */
+/** Form for one exception rule. An empty field stands for the default. */
 export function RuleForm({ type, settings, onClose }: RuleFormProps) {
   const [rule, defaultRule] = [settings.exceptions[type], settings.defaults.exceptions[type]];
   const write = useSettingsWrite(settings, `Rule “${EXCEPTION_LABELS[type]}” saved.`, onClose);
@@ -176,7 +176,7 @@ function formatModeDefault(byMode: Readonly<Record<string, number>>, mode: Mode)
 
 interface RuleConflictProps {
   readonly type: RuleType;
-  /** The rule when the form was opened. */
+  /** Exception rule that was read when the form was opened. */
   readonly known: Rule;
   readonly concurrentSettings: WorkspaceSettings;
   readonly mine: RuleValues;

@@ -12,8 +12,8 @@ import { getMemberName, usersQuery } from '../team/team.ts';
 const RECHECK_POLL_MS = 2_000;
 
 /**
- * Query of the workspace settings, which both environments share. Polls while open shipments are checked against a
- * change.
+ * Query of the workspace settings, which both environments share. After a change of the settings, the query polls while
+ * the service checks open shipments.
  */
 export const settingsQuery = (environment: Environment) =>
   queryOptions({
@@ -29,8 +29,8 @@ function isRecheckRunning(recheck: WorkspaceSettings['recheck'] | undefined): bo
 type SettingsPatch = Parameters<ReturnType<typeof useApi>['settings']['patch']>[0];
 
 /**
- * Writes settings unless another user changed them since the form was opened. Then nothing is written, and `concurrentSettings` holds the
- * current settings.
+ * Returns a function that saves the workspace settings. If another user has changed the settings since the form was
+ * opened, nothing is saved, and `concurrentSettings` holds the current settings.
  */
 export function useSettingsWrite(
   known: WorkspaceSettings,
@@ -56,11 +56,14 @@ export function useSettingsWrite(
   });
   return {
     concurrentSettings,
-    /** The failure, unless it is a conflict. */
+    /** Error of the last save. A conflict with another user is not an error. */
     error: isOutdatedVersionError(write.error) ? null : write.error,
     isPending: write.isPending,
     forgetError: write.reset,
-    /** @param over the version to replace: the one in the form or the current one */
+    /**
+     * Saves the settings. @param over settings whose version is replaced: those that the form is based on, or the
+     * current ones
+     */
     save: (patch: SettingsPatch, over = known) => write.mutate({ patch, version: over.version }),
   };
 }
@@ -75,16 +78,19 @@ interface SettingsConflictProps {
   /** Header of the first column, such as "Mode". */
   readonly of: string;
   readonly differences: readonly SettingDifference[];
-  /** Text shown if other users changed only other settings. */
+  /** Text for the case that other users changed none of the settings in the form. */
   readonly unrelatedNote: string;
   readonly isPending: boolean;
-  /** The failure to write the user's choice. */
+  /** Error of saving the values that the user chose. */
   readonly error: Error | null;
   readonly onKeepMine: () => void;
   readonly onKeepTheirs: () => void;
 }
 
-/** Lets the user resolve a conflict: another user changed the settings while the form was open. Nothing is written yet. */
+/**
+ * Shows the settings that another user changed while the form was open. The user decides which values to keep. Until
+ * then, nothing is saved.
+ */
 export function SettingsConflict({
   concurrentSettings,
   of,
@@ -138,7 +144,7 @@ export function SettingsConflict({
   );
 }
 
-/** Shows why the settings were not saved. Renders nothing without an error. */
+/** Shows why the settings were not saved. Renders nothing if there is no error. */
 export function SaveErrorAlert({ error }: { readonly error: Error | null }) {
   if (error === null) return null;
   return (
@@ -148,7 +154,10 @@ export function SaveErrorAlert({ error }: { readonly error: Error | null }) {
   );
 }
 
-/** Shows the time and author of the last change, and the progress of checking open shipments. */
+/**
+ * Shows who changed the settings last and when. While the service checks open shipments against the settings, it also
+ * shows the progress.
+ */
 export function LastSettingsChange({ settings }: { readonly settings: WorkspaceSettings }) {
   const by = useLastEditor(settings);
   const { updated_at, recheck } = settings;
@@ -182,7 +191,7 @@ export function LastSettingsChange({ settings }: { readonly settings: WorkspaceS
   );
 }
 
-/** Returns the name of the user who changed the settings last. */
+/** Returns the name of the user who last changed the settings. */
 function useLastEditor({ updated_by }: Pick<WorkspaceSettings, 'updated_by'>): string {
   const { user } = useSession();
   const users = useQuery(usersQuery(useEnvironment()));

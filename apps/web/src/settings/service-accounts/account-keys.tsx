@@ -15,7 +15,7 @@ import {
 } from '../api-keys/key-queries.ts';
 
 interface AccountKeysProps {
-  /** The account whose keys are shown. The dialog is closed without one. */
+  /** Service account whose keys the dialog shows. If undefined, the dialog is closed. */
   readonly account: ServiceAccount | undefined;
   readonly onClose: () => void;
 }

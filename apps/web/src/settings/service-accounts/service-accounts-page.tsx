@@ -43,7 +43,7 @@ function ServiceAccounts() {
   const { account: shownId } = useSearch({ from: '/signed-in/settings/service-accounts' });
   const navigate = useNavigate({ from: '/settings/service-accounts' });
   const show = (account?: string) => void navigate({ search: (now) => ({ ...now, account }) });
-  /** The account to edit. A new account if left out. */
+  /** Service account that the form edits. If left out, the form creates a new account. */
   const [form, setForm] = useState<{ readonly account?: ServiceAccount }>();
   const closeForm = () => setForm(undefined);
   return (
@@ -113,7 +113,7 @@ function ServiceAccountTable({ accounts, onKeys, onChange }: ServiceAccountTable
   const keys = useQuery(apiKeysQuery(useEnvironment()));
   const mayChange = useHasPermission('workspace:admin');
   const keysOf = (account: ServiceAccount) => {
-    // Only users who may change administrators see the keys of administrators.
+    // The number of keys of an administrator account is hidden from users who may not change administrators.
     if (keys.data === undefined || (account.role === 'admin' && !mayChange)) return '—';
     return keys.data.filter((key) => key.owner.id === account.id && getKeyState(key, Date.now()) === 'active').length;
   };
@@ -213,7 +213,7 @@ function AccountActions({ account, onChange }: AccountActionsProps) {
 }
 
 interface AccountFormProps {
-  /** The account to edit. A new account if left out. */
+  /** Service account that the form edits. If left out, the form creates a new account. */
   readonly account?: ServiceAccount;
   readonly onClose: () => void;
   readonly onCreated: (account: ServiceAccount) => void;

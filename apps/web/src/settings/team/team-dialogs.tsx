@@ -52,7 +52,8 @@ export function InviteMemberForm({ onClose }: { readonly onClose: () => void }) 
 export function ChangeRoleForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const [role, setRole] = useState(member.role);
-  // The member as last read. A concurrent change by another administrator is shown before it is overwritten.
+  // Version of the member that the form was based on. If another administrator has changed the member, the form shows
+  // the change before it overwrites it.
   const [known, setKnown] = useState(member);
   const change = useApiWrite({
     write: () => client.users.patch(member.id, { role }, { ifMatch: `"${known.version}"` }),
@@ -96,7 +97,10 @@ export function ChangeRoleForm({ member, onClose }: { readonly member: Member; r
   );
 }
 
-/** Creates a new invitation for a member who has not joined, or a password reset link for any other member. */
+/**
+ * Creates a one-time link for a member. A member who has not joined gets a new invitation. Any other member gets a
+ * password reset link.
+ */
 export function CreateLinkForm({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
   const client = useApi();
   const [revokesKeys, setRevokesKeys] = useState(false);
@@ -144,12 +148,12 @@ export function CreateLinkForm({ member, onClose }: { readonly member: Member; r
 interface OneTimeLinkProps {
   readonly email: string;
   readonly url: string;
-  /** Expiry time of the link. */
+  /** Expiry time of the one-time link, ISO 8601. */
   readonly until: string;
   readonly onClose: () => void;
 }
 
-/** Shows a one-time link to be sent to the member. */
+/** Shows a one-time link, which the administrator sends to the member. */
 export function OneTimeLink({ email, url, until, onClose }: OneTimeLinkProps) {
   return (
     <Stack>

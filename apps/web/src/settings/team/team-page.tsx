@@ -168,7 +168,7 @@ function MemberTable({ members, onOpenDialog }: MemberTableProps) {
   );
 }
 
-/** Administrators cannot change or remove themselves. */
+/** Disabled menu in the user's own row. Administrators cannot change or remove themselves. */
 function DisabledOwnRowMenu() {
   const why = 'You cannot change or remove yourself. Ask another administrator.';
   return (
@@ -202,7 +202,7 @@ function Actions({
     invalidates: touches,
     onDone: ({ invitation_url: url, invitation_expires_at: until }) => {
       if (url !== null && until !== null) onOpenDialog({ kind: 'invited', member, url, until });
-      // The link is a one-time secret, so the mutation does not keep it.
+      // The mutation is reset, because its result contains the one-time link, which is a secret.
       restore.reset();
     },
   });

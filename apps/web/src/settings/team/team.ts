@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { type Environment, getApiClient } from '../../session/api.ts';
 
-/** The users of the workspace, the same in both environments. */
+/** Query of the users of the workspace. Both environments have the same users. */
 export const usersQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['users', environment],
@@ -11,9 +11,9 @@ export const usersQuery = (environment: Environment) =>
 export type Member = Awaited<ReturnType<ReturnType<typeof getApiClient>['users']['get']>>;
 
 export interface TeamSearch {
-  /** Part of a name or e-mail address. */
+  /** Search text: part of a name or of an e-mail address. */
   readonly q?: string | undefined;
-  /** True to show removed members too. */
+  /** True if the list includes removed members. */
   readonly removed?: boolean | undefined;
 }
 
@@ -31,7 +31,7 @@ export const MEMBER_STATUS_LABELS: Readonly<Record<Member['status'], string>> = 
   deactivated: 'Removed',
 };
 
-/** Returns the members that match the search, sorted by name. */
+/** Returns the members that match the search text, sorted by name. */
 export function findMembers(members: readonly Member[], { q = '', removed = false }: TeamSearch): readonly Member[] {
   const part = q.trim().toLowerCase();
   return members
@@ -40,7 +40,7 @@ export function findMembers(members: readonly Member[], { q = '', removed = fals
     .toSorted((one, other) => getMemberName(one).localeCompare(getMemberName(other)));
 }
 
-/** Returns the member's name, or the e-mail address of a member who has not joined. */
+/** Returns the name of a member. A member who has not joined has no name, so the e-mail address is returned. */
 export function getMemberName({ name, email }: Pick<Member, 'name' | 'email'>): string {
   return name ?? email;
 }

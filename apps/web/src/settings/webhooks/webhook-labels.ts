@@ -41,7 +41,7 @@ export const FAILURE_REASON_LABELS: Readonly<Record<FailureReason, string>> = {
   invalid_response: 'Invalid response',
 };
 
-/** Labels of verification failures, and of dead letters without a known reason. */
+/** Labels of reasons that only failed verifications and dead letters without a known reason have. */
 const OTHER_REASON_LABELS: Readonly<Record<string, string>> = {
   challenge_mismatch: 'Response without the token',
   unknown: 'Unknown reason',
@@ -64,7 +64,7 @@ export const REPLAYED_STATUS_OPTIONS: Readonly<Record<WebhookReplay['statuses'][
   succeeded: 'Succeeded: sent again',
 };
 
-/** Converts labels to options of a select. */
+/** Converts labels to the options of a select field. */
 export const toOptions = <Value extends string>(words: Readonly<Record<Value, StatusLabel | string>>) =>
   (Object.entries(words) as [Value, StatusLabel | string][]).map(([value, text]) => ({
     value,
@@ -73,7 +73,7 @@ export const toOptions = <Value extends string>(words: Readonly<Record<Value, St
 
 export type ReplayedStatus = WebhookReplay['statuses'][number];
 
-/** Values of the replay form. Empty lists mean all. */
+/** Values of the replay form. An empty list selects all event types or statuses. */
 export interface ReplayValues {
   since: string | undefined;
   until: string | undefined;
@@ -97,7 +97,7 @@ export function buildReplayBody({ since, until, event_types, statuses }: ReplayV
   };
 }
 
-/** Returns the percentages for a progress bar. A completed replay without deliveries counts as 100 %. */
+/** Calculates the percentages of the progress bar. For a completed replay without deliveries, the result is 100 %. */
 export function calculateProgressPercentages({ status, matched, done, failed }: WebhookReplay): {
   done: number;
   failed: number;
@@ -114,7 +114,7 @@ const SELECTED_STATUS_LABELS: Readonly<Record<ReplayedStatus, string>> = {
   succeeded: 'succeeded',
 };
 
-/** Describes a replay, such as "dead letters, missed; from 1 Nov". */
+/** Describes a replay in words, such as "dead letters, missed; from 1 Nov". */
 export function describeReplay(replay: WebhookReplay): string {
   const { since, until, event_types, statuses, reasons, delivery_ids } = replay;
   if (delivery_ids !== null) return `${delivery_ids.length} selected`;

@@ -30,12 +30,12 @@ export function EndpointStatusBadge({ status }: Pick<WebhookEndpoint, 'status'>)
   return <StatusBadge words={ENDPOINT_STATUS_LABELS[status]} />;
 }
 
-/** A grid of labeled values. */
+/** A grid of values, each with its label. */
 export function LabeledValueGrid({ children }: { readonly children: ReactNode }) {
   return <div className={classes['facts']}>{children}</div>;
 }
 
-/** A value with its label above. */
+/** A value with its label above it. */
 export function LabeledValue({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className={classes['fact']}>
@@ -52,14 +52,14 @@ export function LabeledValue({ label, children }: { readonly label: string; read
 const TIME_OF_DAY_FORMAT = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 interface LastUpdatedProps {
-  /** Time of the last update, in epoch milliseconds. */
+  /** Time of the last successful read, in epoch milliseconds. */
   readonly at: number;
   readonly isFetching: boolean;
   readonly everyMs: number;
   readonly refetch: () => unknown;
 }
 
-/** The time of the last update of polled data, with a refresh button. */
+/** Shows when polled data was last read, with a button to read it again. */
 export function LastUpdated({ at, isFetching, everyMs, refetch }: LastUpdatedProps) {
   if (at === 0) return null;
   return (
@@ -91,7 +91,9 @@ export function DeliveryLink({ delivery }: { readonly delivery: Pick<WebhookDeli
   );
 }
 
-/** The result of the last verification, with the endpoint's response if it failed. */
+/**
+ * Shows the result of the endpoint's last verification. If the verification failed, the endpoint's response is shown.
+ */
 export function VerificationOutcome({ verification }: { readonly verification: WebhookEndpoint['last_verification'] }) {
   if (verification === null) return null;
   const { at, ok, error } = verification;
@@ -113,5 +115,5 @@ export function VerificationOutcome({ verification }: { readonly verification: W
   );
 }
 
-/** Makes a table without focusable content scrollable by keyboard. */
+/** Props that let keyboard users scroll a table that contains no focusable element. */
 export const KEYBOARD_SCROLLABLE_PROPS = { viewportProps: { tabIndex: 0 } };

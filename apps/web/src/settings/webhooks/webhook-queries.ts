@@ -5,12 +5,15 @@ import { useEnvironment } from '../../session/session.ts';
 import { getStatsStart } from './endpoints/stats-series.ts';
 import { type DeliverySearch, type StatsWindow, parseStatuses } from './webhook-search.ts';
 
-/** Polling interval of deliveries and endpoints, which have no events. Polling stops while the tab is hidden. */
+/**
+ * Polling interval of endpoints and deliveries in milliseconds. No events report their changes. Polling stops while the
+ * browser tab is hidden.
+ */
 export const POLL_MS = 5_000;
 const STATS_POLL_MS = 30_000;
 const PAGE_SIZE = 50;
 
-/** Keys of the queries to refetch after a change to an endpoint. */
+/** Keys of the queries that are refetched after a change to an endpoint. */
 export const ENDPOINT_QUERY_KEYS = [['webhook-endpoints'], ['webhook-endpoint'], ['webhook-stats']];
 export const DELIVERY_QUERY_KEYS = [
   ...['webhook-deliveries', 'webhook-deliveries-newest', 'webhook-delivery', 'webhook-dead-letters'].map((kind) => [
@@ -19,7 +22,7 @@ export const DELIVERY_QUERY_KEYS = [
   ...[['webhook-stats'], ['webhook-replays']],
 ];
 
-/** Query of all endpoints. An environment has at most 50. */
+/** Query of all webhook endpoints. An environment has at most 50 endpoints. */
 export const endpointsQuery = (environment: Environment) =>
   queryOptions({
     queryKey: ['webhook-endpoints', environment],
@@ -28,8 +31,8 @@ export const endpointsQuery = (environment: Environment) =>
   });
 
 /**
- * Returns a function that looks up the name of an endpoint by id. Undefined if the endpoint was deleted or is not
- * loaded yet.
+ * Returns a function that returns the name of an endpoint by id. The function returns undefined if the endpoint was
+ * deleted or is not loaded yet.
  */
 export function useEndpointNames(isEnabled = true): (id: string) => string | undefined {
   const endpoints = useQuery({ ...endpointsQuery(useEnvironment()), enabled: isEnabled });
@@ -60,7 +63,10 @@ const toDeliveryFilter = ({ status, ...search }: DeliverySearch): QueryOf<'listW
   ...(status !== undefined && { status: parseStatuses(status) }),
 });
 
-/** Deliveries in pages as first read. {@link newestDeliveriesQuery} provides later changes. */
+/**
+ * Query of deliveries, page by page, in their state at the first read. {@link newestDeliveriesQuery} provides later
+ * changes.
+ */
 export function deliveriesQuery(environment: Environment, search: DeliverySearch) {
   return infiniteQueryOptions({
     queryKey: ['webhook-deliveries', environment, search],
@@ -68,7 +74,7 @@ export function deliveriesQuery(environment: Environment, search: DeliverySearch
       getApiClient(environment).webhookDeliveries.list(toDeliveryFilter(search), { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    // Rows never appear automatically under the pointer.
+    // The query is never refetched automatically, because new rows would move the rows under the pointer.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -96,7 +102,7 @@ export const deadLettersQuery = (environment: Environment, search: QueryOf<'summ
     refetchInterval: POLL_MS,
   });
 
-/** The newest 50 replays of one endpoint, or of all endpoints. */
+/** Query of the newest 50 replays of one endpoint, or of all endpoints. */
 export const replaysQuery = (environment: Environment, endpointId: string | undefined) =>
   queryOptions({
     queryKey: ['webhook-replays', environment, endpointId ?? 'all'],
@@ -110,11 +116,11 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
 
 interface MergedDeliveryList {
   readonly rows: readonly WebhookDelivery[];
-  /** Number of new deliveries that the rows do not include. */
+  /** Number of new deliveries that the list does not contain yet. */
   readonly newer: number;
 }
 
-/** Updates the rows in place with the newest deliveries. No row moves under the pointer. */
+/** Updates the deliveries in the list with the newest state. It adds no rows, so no row moves under the pointer. */
 export function mergeNewestDeliveries(
   read: readonly WebhookDelivery[],
   newest: readonly WebhookDelivery[],

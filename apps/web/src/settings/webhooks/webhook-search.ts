@@ -2,15 +2,15 @@ import type { BodyOf, QueryOf, WebhookDelivery } from '@tracking/client';
 import { EVENT_TYPES, type EventType } from '../../values/event-types.ts';
 import { parseUrlTime } from '../../values/zones.ts';
 
-/** Filters of the list of deliveries in the URL. */
+/** Filters of the delivery list that the page URL contains. */
 export interface DeliverySearch {
   readonly endpoint_id?: string | undefined;
   readonly event_id?: string | undefined;
   readonly event_type?: EventType | undefined;
-  /** Comma-separated statuses. */
+  /** Delivery statuses, separated by commas. */
   readonly status?: string | undefined;
   readonly reason?: FailureReason | undefined;
-  /** Start of the period in which the events were created, ISO 8601. */
+  /** Start of the period in which the event was created, ISO 8601. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
 }
@@ -19,13 +19,13 @@ const parseId = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
 const findAllowedValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
-/** Returns the known statuses in a comma-separated list. */
+/** Returns the known delivery statuses of a comma-separated list. */
 export function parseStatuses(named: unknown): readonly DeliveryStatus[] {
   const names = typeof named === 'string' ? named.split(',') : [];
   return DELIVERY_STATUS_NAMES.filter((known) => names.includes(known));
 }
 
-/** Reads the filters from the URL. Invalid values are ignored. */
+/** Parses the filters of the delivery list from the page URL. Invalid values are ignored. */
 export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch {
   const status = parseStatuses(raw['status']);
   const values: DeliverySearch = {
@@ -40,7 +40,7 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Filters of the dead letters in the URL. */
+/** Filters of the dead letters that the page URL contains. */
 export type DeadLetterSearch = Omit<DeliverySearch, 'status' | 'event_id'>;
 
 export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSearch {
@@ -48,10 +48,13 @@ export function readDeadLetterSearch(raw: Record<string, unknown>): DeadLetterSe
   return search;
 }
 
-/** Converts the filters to the query of the summary. */
+/** Converts the filters to the query of the dead-letter summary. */
 export const toSummaryQuery = (search: DeadLetterSearch): QueryOf<'summarizeWebhookDeadLetters'> => search;
 
-/** Returns the selected deliveries, or filters for all that match. */
+/**
+ * Returns the selection of dead letters for a request: the selected deliveries, otherwise the filters for all that
+ * match.
+ */
 export function toDeadLetterSelection(
   search: DeadLetterSearch,
   chosen: ReadonlySet<string>,
@@ -68,11 +71,14 @@ export function toDeadLetterSelection(
 const ENDPOINT_TABS = ['overview', 'deliveries', 'replays', 'configuration'] as const;
 export type EndpointTab = (typeof ENDPOINT_TABS)[number];
 
-/** State of an endpoint's page in the URL: the tab and the filters of its deliveries. */
+/**
+ * State of the endpoint page in the page URL: the open tab, the time window of the statistics and the filters of the
+ * deliveries.
+ */
 export interface EndpointSearch extends Omit<DeliverySearch, 'endpoint_id'> {
-  /** Defaults to the overview. */
+  /** Name of the open tab. The default is `overview`. */
   readonly tab?: EndpointTab | undefined;
-  /** Defaults to a day. */
+  /** Time window of the statistics. The default is one day. */
   readonly window?: StatsWindow | undefined;
 }
 
@@ -83,7 +89,7 @@ export function readEndpointSearch(raw: Record<string, unknown>): EndpointSearch
   return { ...deliveries, ...(tab && { tab }), ...(window && { window }) };
 }
 
-/** Length of each time window and of its columns, in hours. */
+/** Length of each time window and of its chart columns, in hours. */
 export const STATS_WINDOW_LENGTHS = {
   day: { label: '24 hours', hours: 24, hoursPerColumn: 1 },
   week: { label: '7 days', hours: 168, hoursPerColumn: 6 },
@@ -98,7 +104,9 @@ export const STATS_WINDOW_OPTIONS = (Object.keys(STATS_WINDOW_LENGTHS) as StatsW
 export type DeliveryStatus = WebhookDelivery['status'];
 export type FailureReason = Extract<NonNullable<QueryOf<'listWebhookDeliveries'>['reason']>, string>;
 
-/** Statuses that are valid in a URL. Every page loads this list, so the labels are in another file. */
+/**
+ * Delivery statuses that a page URL may contain. Their labels are in another file, because every page loads this list.
+ */
 export const DELIVERY_STATUS_NAMES: readonly DeliveryStatus[] = [
   'pending',
   'retrying',

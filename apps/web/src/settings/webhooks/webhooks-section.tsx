@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { RequirePermission } from '../../session/permissions.tsx';
 
-/** The webhook pages, for users who may manage webhooks. */
+/** Parent of all webhook pages. Only users who may manage webhooks see them. */
 export function WebhooksSection() {
   return (
     <RequirePermission permission="webhooks:manage">

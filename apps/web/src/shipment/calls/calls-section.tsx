@@ -8,7 +8,7 @@ import { useShipment } from '../shipment-queries.ts';
 import { type ExampleCall, listExampleCalls } from './example-calls.ts';
 import { CurlCommand, CodeSnippet } from './snippet.tsx';
 
-/** Section with the shipment as JSON and the API requests as curl commands. */
+/** Section that shows the shipment as JSON and the API requests of the page as curl commands. */
 export function CallsSection() {
   const shipment = useShipment();
   return (
@@ -49,7 +49,7 @@ interface CallResponseProps {
   readonly read: NonNullable<ExampleCall['read']>;
 }
 
-/** Sends the request and shows the response. */
+/** Button that sends the example request and shows the response. */
 function CallResponse({ path, read }: CallResponseProps) {
   const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
   const [asks, setAsks] = useState(false);

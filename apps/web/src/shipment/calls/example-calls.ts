@@ -2,11 +2,11 @@ import type { Shipment, TrackingClient } from '@tracking/client';
 
 export interface ExampleCall extends HttpCall {
   readonly label: string;
-  /** Sends the same request with the client. Only for reads. */
+  /** Sends the request with the API client. Defined only for requests that read. */
   readonly read?: (client: TrackingClient) => PromiseLike<unknown>;
 }
 
-/** Lists the API requests that correspond to the functions of the shipment page. */
+/** Lists the API requests that do the same as the functions of the shipment page. */
 export function listExampleCalls({ id, containers, container_numbers }: Shipment): ExampleCall[] {
   const shipment = `/v1/shipments/${id}`;
   const [number] = container_numbers;
@@ -60,18 +60,18 @@ export function listExampleCalls({ id, containers, container_numbers }: Shipment
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Path of the request, including the query string. */
+  /** Path of the request with its query string. */
   readonly path: string;
   readonly body?: object | undefined;
 }
 
-/** Placeholder for the API key. Pages never contain a real key. */
+/** Placeholder for the API key in example requests. A page never contains a real key. */
 const API_KEY_PLACEHOLDER = '$API_KEY';
 
-/** Placeholders in a path that the user replaces. */
+/** Pattern of the placeholders in a path, which the user replaces. */
 const PATH_PLACEHOLDER_PATTERN = /\$[A-Z_]+/g;
 
-/** Formats a request as a curl command. */
+/** Formats an API request as a curl command. */
 export function formatCurl({ method, path, body }: HttpCall, base: string): string {
   const lines = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(base + path).replaceAll(PATH_PLACEHOLDER_PATTERN, `'"$&"'`)}`,
@@ -81,7 +81,7 @@ export function formatCurl({ method, path, body }: HttpCall, base: string): stri
   return lines.join(' \\\n  ');
 }
 
-/** Quotes a text for the shell. */
+/** Quotes a text as one argument of a shell command. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,11 +6,11 @@ import classes from './snippet.module.css';
 
 interface CodeSnippetProps {
   readonly text: string;
-  /** Name of the content for labels, such as "the command". */
+  /** Name of the code within a sentence, such as "the command". */
   readonly what: string;
 }
 
-/** Code block with a copy button. */
+/** A block of code with a copy button. */
 export function CodeSnippet({ text, what }: CodeSnippetProps) {
   return (
     <div className={classes['snippet']}>
@@ -35,7 +35,7 @@ export function CodeSnippet({ text, what }: CodeSnippetProps) {
   );
 }
 
-/** API request as a curl command, with a placeholder for the key. */
+/** An API request as a curl command. A placeholder stands for the API key. */
 export function CurlCommand(call: HttpCall) {
   return <CodeSnippet text={formatCurl(call, globalThis.location.origin)} what="the command" />;
 }

@@ -6,20 +6,22 @@ import type { Conflict } from './guarded-write.ts';
 
 interface ConflictDialogProps<Thing> {
   readonly conflict: Conflict<Thing> | undefined;
-  /** Name of the resource, such as "the document". */
+  /** Name of the changed resource within a sentence, such as "the document". */
   readonly what: string;
-  /** Fields that the user's decision depends on. */
+  /** Fields of the resource that the user's decision depends on. */
   readonly fields: readonly (keyof Thing & string)[];
 }
 
-/** Dialog that shows another user's change. The user keeps that change or repeats their own. */
+/**
+ * Dialog that shows the change of another user. The user either keeps this change or applies their own change again.
+ */
 export function ConflictDialog<Thing>({ conflict, what, fields }: ConflictDialogProps<Thing>) {
   return (
     <Modal
       opened={conflict !== undefined}
       onClose={() => conflict?.keepTheirs()}
       title={`Another user changed ${what}`}
-      // A click outside the dialog must not discard the user's change.
+      // A click outside the dialog is ignored, because it must not discard the user's change.
       closeOnClickOutside={false}
       size="lg"
     >

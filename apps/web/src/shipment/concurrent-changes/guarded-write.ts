@@ -7,30 +7,33 @@ import { useEnvironment } from '../../session/session.ts';
 import { type HistoryEntry, readHistorySince } from '../history/history-sentences.ts';
 import { useShipment } from '../shipment-queries.ts';
 
-/** Conflict between the user's change and another user's change of the same resource. */
+/** Conflict: the user and another user have changed the same resource. */
 export interface Conflict<Thing> {
   readonly seen: VersionedResource<Thing>;
   readonly now: VersionedResource<Thing>;
-  /** History entries since the user read the resource, newest first. Empty if the history could not be read. */
+  /**
+   * History entries that were added after the user read the resource, newest first. Empty if the history could not be
+   * read.
+   */
   readonly since: readonly HistoryEntry[];
-  /** Repeats the user's change on the latest state. Undefined if the change is no longer possible. */
+  /** Applies the user's change to the latest state of the resource. Undefined if the change is no longer possible. */
   readonly keepMine: (() => void) | undefined;
   readonly keepTheirs: () => void;
 }
 
 interface GuardedWriteOptions<Thing, Input, Output> extends Pick<WriteOptions<Input, Output>, 'done' | 'onDone'> {
-  /** Kind of resource that is written. */
+  /** Kind of the resource that the mutation changes. */
   readonly kind: 'shipment' | 'document' | 'exception' | 'milestone';
   readonly write: (thing: Thing, input: Input, ifMatch: string) => Promise<Output>;
   readonly read: (thing: Thing) => Promise<VersionedResource<Thing>>;
   readonly isSame: (seen: Thing, now: Thing) => boolean;
-  /** Returns true if the change is still possible in the latest state. */
+  /** Returns true if the user's change is still possible in the latest state of the resource. */
   readonly canStill: (now: Thing, input: Input) => boolean;
-  /** Called when the user keeps the other user's change. */
+  /** Callback that runs when the user keeps the change of the other user. */
   readonly onLeft?: () => void;
 }
 
-/** Kinds of shipment queries to refetch after a write. */
+/** Kinds of queries about a shipment that are refetched after a write. */
 const SHIPMENT_QUERY_KINDS = [
   ...(['shipment', 'milestones', 'milestone-history', 'eta-history', 'documents', 'exceptions'] as const),
   ...(['exceptions-seen', 'exception-story', 'history', 'explanation'] as const),
@@ -42,7 +45,8 @@ export function useShipmentQueryKeys() {
 }
 
 /**
- * Writes to a shipment or one of its parts. The write is rejected if another user changed that part after it was read.
+ * Returns a mutation that writes to a shipment or to one of its resources, such as a milestone. The mutation reports a
+ * conflict if another user has changed the resource since it was read.
  */
 export function useGuardedWrite<Thing extends { readonly id: string }, Input = void, Output = unknown>(
   parts: GuardedWriteOptions<Thing, Input, Output>,
@@ -101,13 +105,15 @@ function isChangeOfResource(change: HistoryEntry['changes'][string] | undefined,
   return [change?.from, change?.to].some((thing) => (thing as { readonly id?: string } | null | undefined)?.id === id);
 }
 
-/** A resource, with the version of its shipment at the time of the read. */
+/** A resource with the version of its shipment at the time of the read. */
 export interface VersionedResource<Thing> {
   readonly thing: Thing;
   readonly version: number;
 }
 
-/** Thrown if another user changed the resource after it was read. Nothing was written. */
+/**
+ * Error that is thrown if another user has changed the resource since it was read. In this case nothing was written.
+ */
 export class ResourceChangedError<Thing> extends Error {
   constructor(
     readonly seen: VersionedResource<Thing>,
@@ -121,16 +127,17 @@ export class ResourceChangedError<Thing> extends Error {
 interface WriteIfUnchangedOptions<Thing, Output> {
   readonly write: (ifMatch: string) => Promise<Output>;
   readonly read: () => Promise<VersionedResource<Thing>>;
-  /** Returns true if both states lead to the same decision of the user. */
+  /** Returns true if the user's decision is the same for both states of the resource. */
   readonly isSame: (seen: Thing, now: Thing) => boolean;
 }
 
-/** Maximum number of attempts while the shipment changes before each one. */
+/** Maximum number of attempts of one write. An attempt fails if the shipment has changed since the previous read. */
 const MAX_WRITE_ATTEMPTS = 6;
 
 /**
- * Writes if the resource is unchanged since the user read it. The version covers the whole shipment, so changes of
- * other parts, such as a new milestone, repeat the write with the latest version.
+ * Writes a change if the resource is in the state that the user has seen. The version in the request covers the whole
+ * shipment. If something else in the shipment has changed, such as a new milestone, the write is repeated with the latest
+ * version.
  * @throws ResourceChangedError if the resource itself has changed
  */
 export async function writeIfUnchanged<Thing, Output>(
@@ -145,7 +152,7 @@ export async function writeIfUnchanged<Thing, Output>(
       if (!(error instanceof ConflictError)) throw error;
       const now = await read();
       if (!isSame(seen.thing, now.thing)) throw new ResourceChangedError(seen, now);
-      // A retry with another version would not help.
+      // An error other than an outdated version is thrown immediately, because a retry would fail again.
       if (!isOutdatedVersionError(error) || left === 1) throw error;
       ({ version } = now);
     }

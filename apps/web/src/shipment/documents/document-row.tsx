@@ -21,7 +21,7 @@ export interface DocumentActions {
   readonly onDelete: (document: ShipmentDocument) => void;
 }
 
-/** Document with its actions and earlier versions. */
+/** Row of a document, with its actions and its earlier versions. */
 export function DocumentRow({
   versions,
   actions,
@@ -138,7 +138,7 @@ export function ReviewButtons({ document, actions }: ReviewButtonsProps) {
   );
 }
 
-/** Menu with less frequent actions. Actions without permission are hidden. */
+/** Menu with the less frequent actions on a document. Actions that the user may not perform are hidden. */
 function DocumentMenu({
   document,
   actions,

@@ -149,7 +149,10 @@ function ReadOnlyNotice() {
   );
 }
 
-/** Returns the opened document, whose id is in the page URL, and a function that opens another one. */
+/**
+ * Returns the opened document and a function that opens another document. The page URL contains the id of the opened
+ * document.
+ */
 function useOpenedDocument(all: readonly ShipmentDocument[]) {
   const { document: id } = useSearch({ from: '/signed-in/shipments/$id/documents' });
   const navigate = useNavigate({ from: '/shipments/$id/documents' });
@@ -169,11 +172,11 @@ const REQUIREMENT_STATES = {
 interface RequiredDocumentsProps {
   readonly documents: readonly ShipmentDocument[];
   readonly onOpen: (id: string) => void;
-  /** Opens the file chooser for a document type. Undefined without permission to upload. */
+  /** Opens the file chooser for a document of the given type. Undefined if the user may not upload documents. */
   readonly onChoose: ((type: DocumentType) => void) | undefined;
 }
 
-/** Documents that the workspace requires for this mode, with their review status. */
+/** Shows the documents that the workspace requires for the shipment's mode, with their review status. */
 function RequiredDocuments({ documents, onOpen, onChoose }: RequiredDocumentsProps) {
   const { mode } = useShipment();
   const required = useQuery(requiredDocumentsQuery(useEnvironment()));

@@ -5,7 +5,10 @@ import { useApi, useEnvironment } from '../../session/session.ts';
 import { type VersionedResource, useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
 import { shipmentQuery, parseVersionFromETag } from '../shipment-queries.ts';
 
-/** Query of all documents of a shipment, with a shipment version that is not newer than the documents. */
+/**
+ * Query of all documents of a shipment. The result includes a version of the shipment that is not newer than the
+ * documents.
+ */
 export function documentsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['documents', environment, id],
@@ -24,7 +27,7 @@ async function readDocument(environment: Environment, id: string): Promise<Versi
   return { thing, version: parseVersionFromETag(etag) };
 }
 
-/** Query of the required document types by mode. */
+/** Query of the document types that the workspace requires, by mode. */
 export function requiredDocumentsQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['required-documents', environment],
@@ -45,14 +48,14 @@ const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], P
   'application/xml': 'text',
 };
 
-/** Returns the preview type of a document, or undefined if browsers cannot display its format. */
+/** Returns the kind of preview for a document, or undefined if browsers cannot display its format. */
 export function getPreviewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
   return PREVIEW_KINDS[content_type];
 }
 
 /**
- * Query of a document's content, cached only while it is displayed. The client downloads the content, since a URL in
- * the page could not select the environment.
+ * Query of a document's content, which is cached only while a preview shows it. The API client downloads the content,
+ * because a URL in the page could not select the environment.
  */
 export function documentContentQuery(environment: Environment, id: string) {
   return queryOptions({
@@ -63,7 +66,7 @@ export function documentContentQuery(environment: Environment, id: string) {
   });
 }
 
-/** Review decision or deletion of a document. */
+/** User's decision about a document: approval, rejection or deletion. */
 type Decision =
   { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string } | { readonly kind: 'delete' };
 
@@ -72,10 +75,16 @@ const DECISION_MESSAGES = {
   reject: 'Document rejected.',
   delete: 'Document deleted.',
 } as const;
-/** Fields that a decision depends on. A change of one of them is a conflict. */
+/**
+ * Fields of a document that a review decision depends on. If another user changed one of them, the decision is a
+ * conflict.
+ */
 export const DECISION_FIELDS = ['status', 'rejection_reason', 'replaced_by_document_id'] as const;
 
-/** Approves, rejects and deletes documents, unless another user changed the document meanwhile. */
+/**
+ * Returns a mutation that approves, rejects or deletes a document. The mutation reports a conflict if another user has
+ * changed the document since it was read.
+ */
 export function useDocumentReview(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentDocument, Decision, Decision>({
@@ -95,23 +104,26 @@ export function useDocumentReview(onEnd: () => void) {
   });
 }
 
-/** A document and its earlier versions, newest first. */
+/** A document with its earlier versions, newest version first. */
 export interface DocumentVersions {
   readonly current: ShipmentDocument;
   readonly earlier: readonly ShipmentDocument[];
 }
 
-/** Checks if the document was deleted or its upload expired. */
+/** Checks if the content of a document is missing because the document was deleted or its upload expired. */
 export function isContentDeletedOrMissing({ status }: ShipmentDocument): boolean {
   return status === 'deleted' || status === 'expired';
 }
 
-/** Groups documents into versions, in the order of the list. */
+/**
+ * Groups documents by version chain: each current document with its earlier versions. The order of the list is kept.
+ */
 export function groupDocumentVersions(all: readonly ShipmentDocument[]): readonly DocumentVersions[] {
   const byId = new Map(all.map((document) => [document.id, document]));
   const earlierThan = (document: ShipmentDocument): readonly ShipmentDocument[] => {
     const before = byId.get(document.replaces_document_id ?? '');
-    // A document replaces no other if the previous version was replaced while its upload was pending.
+    // The previous version may name another replacement. It was then replaced while the upload of this document was
+    // pending, so this document does not belong to its chain.
     return before?.replaced_by_document_id === document.id ? [before, ...earlierThan(before)] : [];
   };
   return all
@@ -123,14 +135,14 @@ export type Fulfilment = 'missing' | 'rejected' | 'uploaded' | 'approved';
 interface DocumentRequirement {
   readonly type: DocumentType;
   readonly state: Fulfilment;
-  /** Document with the best review status for the requirement. */
+  /** Document of the required type with the best review status. */
   readonly document?: ShipmentDocument;
 }
 
-/** Review statuses, the best last. */
+/** Review statuses of documents, ordered from worst to best. */
 const REVIEW_STATUSES_WORST_FIRST: readonly string[] = ['rejected', 'uploaded', 'approved'];
 
-/** Finds the state of each required document type. Replaced documents and those without content do not count. */
+/** Returns the state of each required document type. Replaced documents and documents without content are ignored. */
 export function checkRequirements(
   required: readonly DocumentType[],
   all: readonly ShipmentDocument[],

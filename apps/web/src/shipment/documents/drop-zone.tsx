@@ -29,11 +29,14 @@ interface UploadDefaults {
 }
 
 export interface DropZoneHandle {
-  /** Opens the file chooser. The chosen file gets the given type, or replaces the given document. */
+  /**
+   * Opens the file chooser of the drop zone. The chosen file gets the given document type, and replaces the given
+   * document.
+   */
   readonly choose: (about: UploadDefaults) => void;
 }
 
-/** Accepts dropped or chosen files and shows their upload progress. */
+/** Area that accepts dropped or chosen files, with the progress of their uploads. */
 export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const uploads = useUploadQueue();
   const openFiles = useRef<() => void>(null);
@@ -49,7 +52,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
     [],
   );
   useBlocker({
-    // Opening or closing a preview keeps the path, so it does not interrupt the upload.
+    // The upload continues while a preview is opened or closed, because the path of the page stays the same.
     shouldBlockFn: ({ current, next }) =>
       current.pathname !== next.pathname &&
       !globalThis.confirm('Files are still uploading. Leave this page and stop the upload?'),
@@ -59,7 +62,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
   const choose = (files: readonly File[]) => {
     const of = about.current;
     about.current = {};
-    // Type and replaced document apply only if a single file was chosen.
+    // The given document type and replaced document are used only if the user chose a single file.
     uploads.choose(files, files.length === 1 ? of : {});
   };
   return (
@@ -89,7 +92,7 @@ export function DropZone({ ref }: { readonly ref: Ref<DropZoneHandle> }) {
 
 const DOCUMENT_TYPE_OPTIONS = DOCUMENT_TYPES.map((value) => ({ value, label: DOCUMENT_LABELS[value] }));
 
-/** List of chosen files with type, progress and errors. */
+/** List of the chosen files, with document type, progress and errors. */
 function UploadList({ uploads: { uploads, queue } }: { readonly uploads: Uploads }) {
   const waiting = uploads.filter(({ state }) => state === 'chosen');
   const isSending = uploads.some(({ state }) => state === 'sending');
@@ -184,7 +187,7 @@ function UploadRow({
   );
 }
 
-/** The upload queue of the shipment shown when the section is opened. Leaving the section stops it. */
+/** Creates the upload queue of the current shipment. The uploads stop when the user leaves the documents section. */
 function useUploadQueue() {
   const [client, { id }, touches, queries] = [useApi(), useShipment(), useShipmentQueryKeys(), useQueryClient()];
   const [queue] = useState(() => {

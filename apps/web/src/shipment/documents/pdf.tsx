@@ -10,7 +10,10 @@ interface PdfPreviewProps {
   readonly name: string;
 }
 
-/** PDF preview, one page at a time. Each page is drawn on a canvas, with its text for screen readers. */
+/**
+ * Preview of a PDF that shows one page at a time. Each page is drawn on a canvas. Screen readers get the text of the
+ * page.
+ */
 export function PdfPreview({ blob, name }: PdfPreviewProps) {
   const [pdf, setPdf] = useState<PDFDocumentProxy>();
   const [isBroken, setIsBroken] = useState(false);
@@ -91,7 +94,7 @@ async function readPageText(pdf: PDFDocumentProxy, number: number): Promise<stri
   return items.map((item) => ('str' in item ? item.str : '')).join(' ');
 }
 
-/** Width of a page in CSS pixels. */
+/** Width of a displayed PDF page in CSS pixels. */
 const PAGE_WIDTH_PX = 900;
 
 function drawPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: HTMLCanvasElement | null) {
@@ -118,12 +121,12 @@ function drawPage(pdf: PDFDocumentProxy, number: number, zoom: number, canvas: H
   };
 }
 
-/** URL of files that pdf.js loads only for some PDFs. See vite.config.ts. */
+/** URL of the files that pdf.js needs only for some PDFs. The Vite plugin in vite.config.ts provides these files. */
 const PDFJS_ASSETS_URL = `/assets/pdfjs-${version}/`;
 
 /**
- * Opens a PDF in a worker. Scripts, forms, links and embedded files are ignored. JavaScript decoders are used, since
- * WebAssembly would require a weaker content security policy.
+ * Opens a PDF in a web worker. Scripts, forms, links and embedded files of the PDF are ignored. Images are decoded in
+ * JavaScript, because WebAssembly would require a weaker content security policy.
  */
 async function openPdf(blob: Blob): Promise<PDFDocumentProxy> {
   GlobalWorkerOptions.workerPort ??= new PdfWorker();

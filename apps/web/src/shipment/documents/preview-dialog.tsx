@@ -13,16 +13,16 @@ import { DOCUMENT_LABELS } from '../labels.ts';
 import { documentContentQuery, getPreviewKind } from './documents.ts';
 import classes from './preview.module.css';
 
-/** The PDF viewer is large and rarely needed, so it is loaded on demand. */
+/** The code of the PDF viewer is loaded on demand, because the viewer is large and rarely needed. */
 const LazyPdfPreview = lazyWithRetry(async () => ({ default: (await import('./pdf.tsx')).PdfPreview }));
 
-/** Maximum size of a preview in bytes. Larger files would slow down the page. */
+/** Maximum size of a file with a preview, in bytes. A larger file would slow down the page. */
 const MAX_PREVIEW_BYTES = 50 * 2 ** 20;
 
 interface PreviewDialogProps {
   readonly document: ShipmentDocument | undefined;
   readonly onClose: () => void;
-  /** Buttons next to the Download button. */
+  /** Buttons that the preview shows next to its Download button. */
   readonly actions?: React.ReactNode;
 }
 
@@ -106,7 +106,7 @@ function ImagePreview({ blob, name }: { readonly blob: Blob; readonly name: stri
   return <img ref={picture} className={classes['picture']} alt={name} onError={() => setIsBroken(true)} />;
 }
 
-/** Maximum number of bytes in a text preview. Longer texts would freeze the page. */
+/** Maximum number of bytes that a text preview shows. A longer text would freeze the page. */
 const MAX_TEXT_PREVIEW_BYTES = 200_000;
 
 function TextPreview({ blob, name }: { readonly blob: Blob; readonly name: string }) {

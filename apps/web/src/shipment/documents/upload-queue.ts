@@ -6,15 +6,15 @@ interface ChosenFile {
   readonly type: DocumentType;
   /** Id of the document that the file replaces. */
   readonly replaces?: string | undefined;
-  /** Reason why the file cannot be uploaded. */
+  /** Reason why this file cannot be uploaded. */
   readonly error?: string | undefined;
 }
 
-/** A chosen file in the queue. A stored file leaves the queue. */
+/** A file in the upload queue. The file leaves the queue when it is uploaded. */
 export interface QueuedUpload extends ChosenFile {
   readonly key: number;
   readonly state: 'chosen' | 'sending' | 'failed';
-  /** Number of bytes sent so far. */
+  /** Number of bytes of the file sent so far. */
   readonly loaded: number;
 }
 
@@ -29,14 +29,14 @@ interface UploadQueueOptions {
 }
 
 /**
- * Queue of files to upload as documents of a shipment. Uploads one file at a time, with the type that is set when the
- * upload starts.
+ * Queue of files that are uploaded as documents of a shipment, one file at a time. A file gets the document type that
+ * is set when its upload starts.
  */
 export class UploadQueue {
   private uploads: readonly QueuedUpload[] = [];
   private lastKey = 0;
   private readonly listeners = new Set<() => void>();
-  /** Aborts the current call of `uploadFiles`. */
+  /** Aborts the uploads that the last call of `uploadFiles` has started. */
   private run: AbortController | undefined;
   private transferring: { readonly key: number; readonly abort: AbortController } | undefined;
 
@@ -61,7 +61,10 @@ export class UploadQueue {
     this.updateUpload(key, { type });
   }
 
-  /** Uploads the files in the given order. Skips files that were removed from the queue. Never rejects. */
+  /**
+   * Uploads the files with the given keys, in this order. A file that was removed from the queue is skipped. The
+   * promise never rejects.
+   */
   async uploadFiles(keys: readonly number[]): Promise<void> {
     const run = (this.run = new AbortController());
     for (const key of keys) {
@@ -71,13 +74,13 @@ export class UploadQueue {
     }
   }
 
-  /** Removes a file from the queue, and stops its upload if it is in progress. */
+  /** Removes a file from the queue. If the file is being uploaded, its upload stops. */
   removeUpload(key: number): void {
     if (this.transferring?.key === key) this.transferring.abort.abort();
     this.discardUpload(key);
   }
 
-  /** Stops the current upload. The file and all later ones stay in the queue. */
+  /** Stops all uploads. The current file and the waiting files stay in the queue. */
   stop(): void {
     this.run?.abort();
     this.transferring?.abort.abort();
@@ -114,7 +117,7 @@ export class UploadQueue {
   }
 }
 
-/** Content types by file extension, since browsers report different types on different systems. */
+/** Content types by file extension. The content type that browsers report differs between operating systems. */
 const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
   pdf: 'application/pdf',
   png: 'image/png',
@@ -136,7 +139,7 @@ export function getContentType(name: string): DocumentContentType | undefined {
   return CONTENT_TYPES[/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''];
 }
 
-/** Returns the reason why the API would reject a file, or undefined. */
+/** Returns the reason why the API would reject the file, or undefined if there is none. */
 export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): string | undefined {
   if (getContentType(name) === undefined)
     return `File type not supported. Use one of: ${ACCEPTED_EXTENSIONS.join(', ')}.`;
@@ -145,7 +148,10 @@ export function findFileError({ name, size }: Pick<File, 'name' | 'size'>): stri
   return undefined;
 }
 
-/** Patterns of file names by document type, the most specific first. */
+/**
+ * Patterns of file names with the document type that each one indicates. The first match wins, so the most specific
+ * patterns come first.
+ */
 const DOCUMENT_TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
   [/house.?(bill|b.?l)|\bhbl\b/, 'house_bill'],
   [/sea.?way.?bill|\bswb\b/, 'sea_waybill'],
@@ -168,7 +174,7 @@ const DOCUMENT_TYPE_PATTERNS: readonly (readonly [RegExp, DocumentType])[] = [
   [/insurance/, 'insurance_certificate'],
 ];
 
-/** Guesses the document type from the file name. The user can change the type before the upload. */
+/** Guesses the document type from the file name. The user can change the type until the upload starts. */
 export function guessDocumentType(name: string): DocumentType {
   const plain = name.toLowerCase().replaceAll(/[_\s]+/g, ' ');
   const [, type] = DOCUMENT_TYPE_PATTERNS.find(([hint]) => hint.test(plain)) ?? [];

@@ -8,7 +8,10 @@ const DAY_MS = 86_400_000;
 const DAY_FORMAT_OPTIONS = { day: 'numeric', month: 'short' } as const;
 const dayFormat = new Intl.DateTimeFormat(undefined, DAY_FORMAT_OPTIONS);
 const hourFormat = new Intl.DateTimeFormat(undefined, { ...DAY_FORMAT_OPTIONS, hour: '2-digit', minute: '2-digit' });
-/** Axis labels show only the date if the times are more than six days apart, otherwise date and hour. */
+/**
+ * Creates the formatter of the axis labels. If the times are more than six days apart, labels show only the date,
+ * otherwise the date and the hour.
+ */
 const createTickFormatter = (times: readonly number[]) => {
   const { format } = Math.max(...times) - Math.min(...times) > 6 * DAY_MS ? dayFormat : hourFormat;
   return (time: number) => format(time);
@@ -16,7 +19,7 @@ const createTickFormatter = (times: readonly number[]) => {
 const formatChartTime = (time: unknown) =>
   typeof time === 'number' ? formatInstantInZone(new Date(time).toISOString(), USER_TIME_ZONE) : '—';
 
-/** Step chart of the ETA changes. The table below the chart contains the same values. */
+/** Step chart of the changes of the ETA. The table below the chart contains the same values. */
 export default function EtaChart({ changes }: { readonly changes: readonly EtaChange[] }) {
   const [now] = useState(() => Date.now());
   const { original_eta } = useShipment();

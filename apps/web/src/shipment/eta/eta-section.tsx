@@ -12,10 +12,10 @@ import { SOURCE_LABELS, reasonLabel } from '../labels.ts';
 import { TitledCard } from '../parts.tsx';
 import { type EtaChange, etaHistoryQuery, useShipment } from '../shipment-queries.ts';
 
-/** Loads the chart library only when a chart is shown. */
+/** The code of the chart library is loaded when a chart is first shown. */
 const EtaChart = lazyWithRetry(() => import('./eta-chart.tsx'));
 
-/** Section with the ETA history as a chart and a table. */
+/** Section with the history of the ETA, as a chart and as a table. */
 export function EtaSection() {
   const history = useQuery(etaHistoryQuery(useEnvironment(), useShipment().id));
   return (

@@ -28,7 +28,7 @@ const ACTION_LABELS: Readonly<Record<ExceptionAction['kind'], string>> = {
 interface ExceptionActionDialogProps {
   readonly exception: ShipmentException;
   readonly kind: ExceptionAction['kind'];
-  /** Assignees of other exceptions of the shipment, as suggestions. */
+  /** Assignees of other exceptions of the shipment. The assignee field suggests these names. */
   readonly known: readonly string[];
   readonly isPending: boolean;
   readonly onDeal: (dealing: ExceptionAction) => void;

@@ -7,7 +7,10 @@ import type { HistoryEntry } from '../history/history-sentences.ts';
 import { type VersionedResource, useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
 import { shipmentQuery, parseVersionFromETag } from '../shipment-queries.ts';
 
-/** Query of all exceptions of a shipment, with a shipment version that is not newer than the exceptions. */
+/**
+ * Query of all exceptions of a shipment. The result includes a version of the shipment that is not newer than the
+ * exceptions.
+ */
 export function versionedExceptionsQuery(environment: Environment, id: string) {
   return queryOptions({
     queryKey: ['exceptions-seen', environment, id],
@@ -26,7 +29,7 @@ async function readException(environment: Environment, id: string): Promise<Vers
   return { thing, version: parseVersionFromETag(etag) };
 }
 
-/** Query of the history of an exception, including notes, newest first. */
+/** Query of the history of one exception with its notes, newest entry first. */
 export function exceptionHistoryQuery(environment: Environment, { id, shipment_id, opened_at }: ShipmentException) {
   return queryOptions({
     queryKey: ['exception-story', environment, shipment_id, id],
@@ -47,7 +50,7 @@ function isChangeOfException({ changes: { exception } }: HistoryEntry, id: strin
   );
 }
 
-/** Action of a user on an exception. */
+/** Action of a user on an exception, with its input. */
 export type ExceptionAction =
   | { readonly kind: 'acknowledge' | 'assign'; readonly assignee: string | null; readonly note?: string }
   | { readonly kind: 'remark'; readonly note: string }
@@ -59,11 +62,14 @@ const DONE_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>> = {
   remark: 'Note added.',
   resolve: 'Exception resolved.',
 };
-/** The fields on which a decision depends. A change of one is a conflict. */
+/** Fields that the conflict dialog compares between two states of an exception. */
 export const COMPARED_EXCEPTION_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
 const DECISION_FIELDS = ['status', 'severity', 'assignee', 'detail'] as const;
 
-/** Acknowledges, assigns, resolves and comments on exceptions, unless another user changed the exception meanwhile. */
+/**
+ * Returns a mutation that acknowledges, assigns, resolves or comments on an exception. The mutation reports a conflict
+ * if another user has changed the exception since it was read.
+ */
 export function useExceptionAction(onEnd: () => void) {
   const [client, environment] = [useApi(), useEnvironment()];
   return useGuardedWrite<ShipmentException, ExceptionAction, ExceptionAction>({

@@ -74,7 +74,8 @@ function ExceptionList({
 }: {
   readonly seen: VersionedResource<readonly ShipmentException[]>;
 }) {
-  // The exception as it was when the user opened the dialog. Later changes are reported on submit.
+  // The dialog shows the exception in its state when the dialog was opened. If the exception has changed since, the
+  // submit reports a conflict.
   const [under, setUnder] = useState<PendingExceptionAction>();
   const [showsOver, setShowsOver] = useState(false);
   const end = () => setUnder(undefined);
@@ -226,7 +227,7 @@ function ExceptionActions({ exception: { status, title }, onDeal }: ExceptionCar
   );
 }
 
-/** History of the exception, loaded on demand. */
+/** History of one exception. It is loaded when the user opens it. */
 function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) {
   const [isShown, setIsShown] = useState(false);
   const story = useQuery({ ...exceptionHistoryQuery(useEnvironment(), exception), enabled: isShown });
@@ -273,7 +274,10 @@ function ExceptionHistory({ exception }: Pick<ExceptionCardProps, 'exception'>) 
 
 const SEVERITIES_MOST_SEVERE_FIRST = Object.keys(SEVERITY_LABELS);
 
-/** Sorts unresolved exceptions by severity and then age, and resolved ones by resolution time, latest first. */
+/**
+ * Sorts exceptions. Unresolved exceptions are sorted by severity and then by age. Resolved exceptions are sorted by
+ * resolution time, latest first.
+ */
 function sortExceptions(all: readonly ShipmentException[]) {
   const toDo = all.filter(({ status }) => status !== 'resolved');
   const over = all.filter(({ status }) => status === 'resolved');

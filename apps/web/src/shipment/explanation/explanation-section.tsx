@@ -26,7 +26,7 @@ import {
   describeResolvingEvent,
 } from './rules.ts';
 
-/** Section that explains status, times and exceptions of the shipment. */
+/** Section that explains how the status, the times and the exceptions of the shipment were derived. */
 export function ExplanationSection() {
   const environment = useEnvironment();
   const explanation = useQuery(explanationQuery(environment, useShipment().id));
@@ -111,7 +111,7 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
   );
 }
 
-/** Number of rows that each click on "Show more" adds. */
+/** Number of rows that one click on "Show more" adds. */
 const ROWS_PER_CLICK = 100;
 const MILESTONE_RESULT_COLORS: Readonly<Record<MilestoneResult, string>> = {
   counted: 'green',
@@ -271,7 +271,7 @@ function ExplainedExceptionItem({
   );
 }
 
-/** Link to a milestone in the timeline. */
+/** Link to a milestone in the timeline of the shipment. */
 function MilestoneLink({ id, label }: { readonly id: string; readonly label: string }) {
   const shipment = useShipment();
   return (

@@ -63,7 +63,7 @@ export const MILESTONE_RULE_LABELS: Readonly<Record<MilestoneRule, string>> = {
   retracted: 'the milestone was retracted',
 };
 
-/** Returns the label of a field path, such as "ETA of leg 2" for `legs[1].eta`. */
+/** Returns the label of a field by its path, such as "ETA of leg 2" for `legs[1].eta`. */
 export function fieldLabel(field: string): string {
   const [, leg, name = field] = /^legs\[(\d+)\]\.(.+)$/.exec(field) ?? [];
   const label = FIELD_LABELS[name] ?? name.replaceAll('_', ' ');
@@ -75,10 +75,10 @@ const FIELD_LABELS: Readonly<Partial<Record<string, string>>> = {
   ...{ last_free_day: 'last free day', empty_return_by: 'empty return date' },
 };
 
-/** Labels of milestone codes. Unknown codes are shown unchanged. */
+/** Labels of milestone codes, by code. An unknown code is shown as it is. */
 export type CodeLabels = ReadonlyMap<string, string>;
 
-/** Describes an event that resolves the exception. */
+/** Describes the event that resolves an exception, such as "approval of a document". */
 export function describeResolvingEvent({ by, codes, fields, document_types }: ResolvedBy, labels: CodeLabels): string {
   const milestones = joinWithOr(codes.map((code) => labels.get(code) ?? code));
   const types = document_types.map((type) => DOCUMENT_LABELS[type]).join(' and ');

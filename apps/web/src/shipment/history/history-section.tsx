@@ -40,10 +40,10 @@ export function HistorySection() {
   );
 }
 
-/** Number of changed values that are shown at first. */
+/** Maximum number of changed values that an entry shows before the user expands it. */
 const MAX_COLLAPSED_VALUES = 6;
 
-/** History entry: a sentence, the changed values, and the JSON on demand. */
+/** History entry: a sentence with the changed values. The JSON of the entry is shown when the user asks for it. */
 function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   const [showsRaw, setShowsRaw] = useState(false);
   const { did, details, note } = describeEntry(entry);

@@ -16,13 +16,13 @@ import {
 export type HistoryEntry = ItemOf<'listShipmentHistory'>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A history entry as text. */
+/** A history entry as a sentence without the actor. */
 interface HistorySentence {
-  /** Text after the name of the actor, such as "changed ETA". */
+  /** Text that follows the name of the actor, such as "changed ETA". */
   readonly did: string;
-  /** Changed values that the text does not mention. */
+  /** Changed values that the sentence does not mention. */
   readonly details: readonly Difference[];
-  /** Note of the actor. */
+  /** Note that the actor added to the change. */
   readonly note?: string;
 }
 
@@ -37,9 +37,9 @@ export function formatActor({ type, id, name }: HistoryEntry['actor']): string {
   return name ?? (type === 'user' ? 'A user' : 'A service account');
 }
 
-/** Resources whose entries contain the state before and after the change. */
+/** Resource kinds of a shipment whose history entries contain the state before and after the change. */
 const SHIPMENT_PART_KINDS = ['milestone', 'exception', 'document'] as const;
-/** Derived fields, which are hidden from readers of the history. */
+/** Names of derived fields, which the history does not show. */
 const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'revision',
   'recorded_at',
@@ -107,7 +107,10 @@ const describeExceptionChange: PartSentence = ({ type, actor, changes }, part, c
   return { did: describeResolution(actor, part), details: [] };
 };
 
-/** In the history, the author of the write is also the author of exceptions that a rule opened because of the write. */
+/**
+ * Returns the verb for the opening of an exception. If a rule opened the exception after a write, the history names the
+ * author of the write as actor. The verb is then "triggered" instead of "opened".
+ */
 function chooseOpeningVerb({ type }: HistoryEntry['actor'], { detected_by }: Fields): string {
   return type === 'system' || detected_by !== 'system' ? 'opened' : 'triggered';
 }
@@ -183,7 +186,7 @@ function formatResolution(part: Fields): string {
   return `${label === undefined ? '' : ` as ${label.toLowerCase()}`}${noteText === undefined ? '' : `: “${noteText}”`}`;
 }
 
-/** Formats a change, such as "ETA from 3 Nov to 5 Nov". */
+/** Formats a changed value, such as "ETA from 3 Nov to 5 Nov". */
 function formatChange({ path, from, to }: Difference): string {
   const field = path.at(-1);
   if (from === null || from === undefined) return `${formatFieldPath(path)} to ${formatValue(to, field)}`;
@@ -207,7 +210,7 @@ function toNonEmptyText(value: unknown): string | undefined {
 
 const PAGE_SIZE = 50;
 
-/** Query of the shipment's history in pages, newest first. */
+/** Query of the history of a shipment, page by page, newest entry first. */
 export function historyQuery(environment: Environment, id: string) {
   return infiniteQueryOptions({
     queryKey: ['history', environment, id],
@@ -218,7 +221,7 @@ export function historyQuery(environment: Environment, id: string) {
   });
 }
 
-/** Reads the history entries after a version, newest first. */
+/** Reads the history entries that are newer than the given shipment version, newest first. */
 export async function readHistorySince(environment: Environment, id: string, version: number): Promise<HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
   for await (const entry of getApiClient(environment).shipments.history(id, { limit: PAGE_SIZE })) {
@@ -229,7 +232,8 @@ export async function readHistorySince(environment: Environment, id: string, ver
 }
 
 /**
- * Returns a function that maps an actor to a display name from the loaded history, or to "you" for the current user.
+ * Returns a function that returns the name of an actor. The names come from the loaded history. The name of the current
+ * user is "you".
  */
 export function useActorName(shipmentId: string): (actor: Pick<HistoryEntry['actor'], 'type' | 'id'>) => string {
   const { user } = useSession();

@@ -6,13 +6,13 @@ import {
 } from '../../exceptions/exception-labels.ts';
 import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
-/** Converts a field name to a label, such as `free_days_left` to "Free days left". */
+/** Converts the name of a field to a label, such as `free_days_left` to "Free days left". */
 export function toReadableLabel(name: string): string {
   const spaced = name.replaceAll('_', ' ');
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 
-/** Labels of fields that cannot be derived from their names. */
+/** Labels of fields for which the field name gives no readable label. */
 const FIELD_LABELS: Readonly<Record<string, string>> = {
   eta: 'ETA',
   etd: 'ETD',
@@ -56,7 +56,7 @@ const VALUE_LABELS: Readonly<Record<string, string>> = {
   ...EXCEPTION_LABELS,
   ...CONTENT_TYPE_LABELS,
 };
-/** Fields with enumerated values. */
+/** Names of fields whose values are enumerated codes. */
 const ENUM_FIELDS: ReadonlySet<string> = new Set([
   'status',
   'severity',
@@ -75,7 +75,7 @@ const ENUM_FIELDS: ReadonlySet<string> = new Set([
 const INSTANT_PATTERN = /^\d{4}-\d\d-\d\dT/;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
-/** Formats a stored value in the user's time zone and language. */
+/** Formats a stored value for display. Times are in the user's time zone. */
 export function formatValue(value: unknown, field = ''): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -97,7 +97,7 @@ export function formatInstant(value: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(value));
 }
 
-/** A changed value. The path lists field names from the outside in, such as `legs`, `2`, `eta`. */
+/** A changed value. The path to the value lists field names and positions, such as `legs`, `2`, `eta`. */
 export interface Difference {
   readonly path: readonly string[];
   readonly from: unknown;
@@ -106,10 +106,13 @@ export interface Difference {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields that identify the items of a list, independent of their position. */
+/** Fields that identify an item of a list, so that items match even if their positions differ. */
 const IDENTIFYING_FIELDS = ['number', 'container_number', 'id'] as const;
 
-/** Lists the values that differ. List items are matched by their identifying fields, otherwise by position. */
+/**
+ * Lists all values that differ between two states. List items are matched by an identifying field. Items without one
+ * are matched by position.
+ */
 export function differences(from: unknown, to: unknown, path: readonly string[] = []): readonly Difference[] {
   const [before, after] = [fieldsOf(from), fieldsOf(to)];
   if (before === undefined && after === undefined) return isSameValue(from, to) ? [] : [{ path, from, to }];
@@ -117,7 +120,7 @@ export function differences(from: unknown, to: unknown, path: readonly string[] 
   return names.flatMap((name) => differences(before?.[name] ?? null, after?.[name] ?? null, [...path, name]));
 }
 
-/** Returns the fields of an object or list. Undefined for a scalar. */
+/** Returns the fields of an object, or the items of a list by key. Returns undefined for other values. */
 function fieldsOf(value: unknown): Fields | undefined {
   if (Array.isArray(value)) return value.some(isObject) ? Object.fromEntries(value.map(toNamedItem)) : undefined;
   return isObject(value) ? value : undefined;
@@ -134,7 +137,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Compares two values. Null, undefined and empty lists are equal. */
+/** Checks if two values are equal. Null, undefined and an empty list count as equal. */
 function isSameValue(from: unknown, to: unknown): boolean {
   const [before, after] = [from, to].map((value) =>
     Array.isArray(value) && value.length === 0 ? null : (value ?? null),

@@ -32,7 +32,8 @@ import {
 } from './milestone-values.ts';
 
 /**
- * Query of the milestone when the form is opened. Never refetched, since later changes must not alter the open form.
+ * Query of the milestone in its state when the form was opened. It is never refetched, so that later changes do not
+ * alter the open form.
  */
 function milestoneSnapshotQuery(environment: Environment, shipmentId: string, milestoneId: string) {
   return queryOptions({
@@ -144,7 +145,7 @@ interface MilestoneConflictProps {
   readonly onClose: () => void;
 }
 
-/** Conflict view: another user corrected or retracted the milestone meanwhile. */
+/** Shows that another user has corrected or retracted the milestone since the form was opened. */
 function MilestoneConflict({ before, theirs, mine, onClose, ...choice }: MilestoneConflictProps) {
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
   const who = history.data?.[0]?.actor.name;

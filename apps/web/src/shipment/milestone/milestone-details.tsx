@@ -24,7 +24,7 @@ import {
   getSourceLabel,
 } from './milestone-values.ts';
 
-/** The form is loaded when it is opened. */
+/** The code of the form is loaded when the form is opened. */
 const CorrectMilestone = lazyWithRetry(() => import('./correct-milestone.tsx'));
 
 const ConflictDialog = loadOnDemand(
@@ -32,10 +32,10 @@ const ConflictDialog = loadOnDemand(
   ({ conflict }) => conflict !== undefined,
 );
 
-/** Fields that the conflict dialog compares if the milestone was corrected before the retraction. */
+/** Fields that the conflict dialog compares if another user has corrected the milestone before it is retracted. */
 const COMPARED_FIELDS = Object.keys(FIELD_LABELS) as (keyof typeof FIELD_LABELS)[];
 
-/** Details of a milestone with its corrections and actions. */
+/** Details of a milestone, with its corrections and the actions on it. */
 export function MilestoneDetails({ milestone }: { readonly milestone: Milestone }) {
   const [corrects, setCorrects] = useState(false);
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), milestone.shipment_id, milestone));

@@ -21,14 +21,17 @@ export type MilestoneForm = UseFormReturnType<MilestoneValues>;
 
 interface MilestoneInputsProps {
   readonly form: MilestoneForm;
-  /** Time zone of the entered time. */
+  /** Time zone in which the user enters the time. */
   readonly zone: string;
   readonly onZone: (zone: string) => void;
-  /** Milestone to correct. The source of a milestone cannot be corrected. */
+  /**
+   * Milestone that the form corrects. Undefined in a form that records a new milestone. The source of a milestone
+   * cannot be corrected.
+   */
   readonly corrects?: Milestone;
 }
 
-/** Form fields of a milestone. */
+/** Form fields of a milestone, for recording and correcting. */
 export function MilestoneInputs({ form, zone, onZone, corrects }: MilestoneInputsProps) {
   const shipment = useShipment();
   const codes = useQuery(milestoneCodesQuery(useEnvironment()));
@@ -93,7 +96,8 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: MilestoneInput
 }
 
 /**
- * Lists the containers of the shipment, and the container of the milestone even if it was removed from the shipment.
+ * Lists the containers that the user can select: all containers of the shipment, and the container of the corrected
+ * milestone even if it was removed from the shipment.
  */
 function listSelectableContainers(numbers: readonly string[], corrects: Milestone | undefined): string[] {
   return [...new Set([...numbers, corrects?.container_number ?? ''])].filter((number) => number !== '');
@@ -137,8 +141,8 @@ function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects
 }
 
 /**
- * Location field: free text, or a port found by name. If the time is unchanged, it is converted to the time zone of the
- * place.
+ * Form field for a location: a port found by name, or any text. When the location changes, a time that the user has not
+ * edited is converted to the time zone of the new place.
  */
 function LocationField({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
   const environment = useEnvironment();

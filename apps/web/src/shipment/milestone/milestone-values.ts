@@ -6,11 +6,11 @@ import { CLASSIFIER_LABELS, type Classifier, type Reason, SOURCE_LABELS, type So
 import type { VersionedResource } from '../concurrent-changes/guarded-write.ts';
 import { parseVersionFromETag } from '../shipment-queries.ts';
 
-/** Values of the milestone form. Empty strings and null stand for no value. */
+/** Values of the milestone form. An empty string or null stands for a missing value. */
 export interface MilestoneValues {
   readonly code: string;
   readonly classifier: Classifier;
-  /** Local time in the selected time zone, such as `2026-11-21T10:30`. */
+  /** Local time in the time zone of the form, such as `2026-11-21T10:30`. */
   readonly occurred_at: string;
   readonly location: string;
   readonly container_number: string | null;
@@ -23,7 +23,7 @@ export interface MilestoneValues {
 }
 export type MilestoneChanges = BodyOf<'correctMilestone'>;
 
-/** Fields that can be corrected, except the time. */
+/** Milestone fields that a correction can change, except the time. */
 const CORRECTABLE_FIELDS = [
   ...(['code', 'classifier', 'location', 'container_number', 'reason_code'] as const),
   ...(['vessel', 'voyage', 'note', 'external_id'] as const),
@@ -49,7 +49,7 @@ export function toFormValues(milestone: Milestone, zone: string): MilestoneValue
   };
 }
 
-/** Builds the request body to record the milestone. */
+/** Builds the request body that records the milestone. */
 export function toRequestBody(values: MilestoneValues, zone: string): MilestoneFields {
   const entries = Object.entries({ ...values, occurred_at: toInstantIfValid(values.occurred_at, zone) });
   return Object.fromEntries(
@@ -57,7 +57,10 @@ export function toRequestBody(values: MilestoneValues, zone: string): MilestoneF
   ) as unknown as MilestoneFields;
 }
 
-/** Builds the corrections: changed fields, null for a cleared field. If the time is unchanged, its seconds are kept. */
+/**
+ * Builds the request body of a correction. It contains only the changed fields, and null for a cleared field. If the
+ * time is unchanged, its seconds are kept.
+ */
 export function buildCorrections(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
   const changed = CORRECTABLE_FIELDS.map((name) => [name, trimToNull(values[name]) || null] as const).filter(
     ([name, value]) => value !== before[name],
@@ -71,12 +74,12 @@ function trimToNull(value: string | null): string | null {
   return typeof value === 'string' ? value.trim() : value;
 }
 
-/** Converts a local time to UTC. An invalid time is returned unchanged, so that the API reports the error. */
+/** Converts a local time to UTC. Returns an invalid time as it is, so that the API reports the error. */
 function toInstantIfValid(wallClock: string, zone: string): string {
   return toInstant(wallClock, zone) ?? wallClock;
 }
 
-/** Labels of the fields that can be corrected. */
+/** Labels of the milestone fields that a correction can change. */
 export const FIELD_LABELS = {
   code: 'Milestone',
   classifier: 'Classifier',
@@ -95,12 +98,12 @@ type CorrectableFields = Pick<Milestone, MilestoneField>;
 
 const MILESTONE_FIELDS = Object.keys(FIELD_LABELS) as MilestoneField[];
 
-/** Lists the fields in which two milestones differ. */
+/** Lists the correctable fields in which two states of a milestone differ. */
 export function listDifferingFields(from: CorrectableFields, to: CorrectableFields): MilestoneField[] {
   return MILESTONE_FIELDS.filter((field) => from[field] !== to[field]);
 }
 
-/** Formats the value of a field, except times. */
+/** Formats the value of a milestone field other than the time. */
 export function formatMilestoneField(
   milestone: CorrectableFields & Pick<Milestone, 'label'>,
   field: MilestoneField,
@@ -123,7 +126,7 @@ export function isSameRevision(one: Milestone, other: Milestone): boolean {
 
 type MilestoneCode = components['schemas']['MilestoneCode'];
 
-/** Query of the milestone codes, which change only with releases. */
+/** Query of the milestone codes. The codes change only with a release, so they are read once. */
 export function milestoneCodesQuery(environment: Environment) {
   return queryOptions({
     queryKey: ['milestone-codes', environment],
@@ -132,7 +135,7 @@ export function milestoneCodesQuery(environment: Environment) {
   });
 }
 
-/** Builds the options of the milestone field. Codes that are common for the mode come first. */
+/** Builds the options of the milestone field. The codes that are common for the shipment's mode come first. */
 export function buildCodeOptions(codes: readonly MilestoneCode[], mode: Shipment['mode']) {
   const isUsual = ({ modes }: MilestoneCode) => mode === null || modes.includes(mode);
   const items = (some: readonly MilestoneCode[]) => some.map(({ code, label }) => ({ value: code, label }));
@@ -154,7 +157,7 @@ export async function readMilestone(
 
 type HistoryEntry = ItemOf<'listShipmentHistory'>;
 
-/** Change of a milestone. `from` is null for the recording, `to` is null for the retraction. */
+/** Change of a milestone. For the recording of the milestone, `from` is null. For its retraction, `to` is null. */
 export interface MilestoneChange {
   readonly at: string;
   readonly actor: HistoryEntry['actor'];
@@ -162,7 +165,10 @@ export interface MilestoneChange {
   readonly to: Milestone | null;
 }
 
-/** Extracts the change of a milestone from a history entry. Undefined if the entry does not concern the milestone. */
+/**
+ * Returns the change of a milestone that a history entry contains. Returns undefined if the entry does not concern the
+ * milestone.
+ */
 function extractMilestoneChange(
   { at, actor, changes }: HistoryEntry,
   milestoneId: string,
@@ -171,7 +177,7 @@ function extractMilestoneChange(
   return [from?.id, to?.id].includes(milestoneId) ? { at, actor, from, to } : undefined;
 }
 
-/** Query of the corrections and the retraction of a milestone, newest first. */
+/** Query of all corrections and of the retraction of a milestone, newest first. */
 export function milestoneHistoryQuery(environment: Environment, shipmentId: string, { id, revision }: Milestone) {
   return queryOptions({
     queryKey: ['milestone-history', environment, shipmentId, id, revision],

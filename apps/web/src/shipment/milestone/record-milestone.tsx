@@ -12,7 +12,10 @@ import { useShipment } from '../shipment-queries.ts';
 import { MilestoneInputs } from './milestone-form.tsx';
 import { createEmptyMilestoneValues, toRequestBody } from './milestone-values.ts';
 
-/** Form that records an actual, estimated or planned milestone. Concurrent recordings do not conflict. */
+/**
+ * Form that records an actual, estimated or planned milestone. Two users who record milestones at the same time cause
+ * no conflict.
+ */
 export default function RecordMilestone({ onClose }: { readonly onClose: () => void }) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
   const [zone, setZone] = useState(USER_TIME_ZONE);

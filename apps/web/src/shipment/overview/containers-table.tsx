@@ -19,12 +19,12 @@ import {
   calculateFreeTime,
 } from './overview-values.ts';
 
-/** The form is loaded when it is opened. */
+/** The code of the form is loaded when the form is opened. */
 const LazyEditContainer = lazyWithRetry(() => import('./edit-container.tsx'));
 
 const FREE_TIME_LABELS = { demurrage: 'Free time at the terminal', detention: 'Free time until empty return' } as const;
 
-/** Table of containers, sorted by the end of their free time. */
+/** Table of the containers of a shipment, sorted by the end of their free time. */
 export function ContainersTable() {
   const [shipment, environment] = [useShipment(), useEnvironment()];
   const { id, containers, destination_port } = shipment;

@@ -29,7 +29,7 @@ interface EditContainerProps {
   readonly onClose: () => void;
 }
 
-/** Form for container facts that no milestone reports: size, seal and free days. */
+/** Form for the size, the seal and the free days of a container. No milestone reports these values. */
 export default function EditContainer({ number, onClose }: EditContainerProps) {
   const [shipment, client, touches] = [useShipment(), useApi(), useShipmentQueryKeys()];
   const read = async () => {

@@ -10,7 +10,7 @@ import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
 import { type StopTimes, type Leg, type JourneyStop, listStops } from './overview-values.ts';
 
-/** Section with journey, containers, parties and references of the shipment. */
+/** Section with the journey, the containers, the parties and the references of the shipment. */
 export function OverviewSection() {
   return (
     <Stack gap="sm">
@@ -34,7 +34,7 @@ export function OverviewSection() {
 
 const STOP_STATE_LABELS = { left: 'Departed', here: 'At this stop', ahead: 'Upcoming' } as const;
 
-/** Stops of the journey in order, with times in the time zone of the place and of the user. */
+/** Shows the stops of the journey in travel order. Each time is shown in the time zone of the place and of the user. */
 function JourneyStops() {
   const { legs } = useShipment();
   const stops = listStops(legs);

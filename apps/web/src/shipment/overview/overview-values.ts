@@ -10,24 +10,24 @@ export interface StopTimes {
   readonly actual: string | null;
 }
 
-/** A place where the goods arrive, change transport or depart. */
+/** Stop of a journey: a place where the goods arrive, change transport or depart. */
 export interface JourneyStop {
   readonly place: string | null;
-  /** Arrival at the stop. Undefined at the origin. */
+  /** Arrival at the stop. Undefined if no leg ends at the stop. */
   readonly arrival: StopTimes | undefined;
-  /** Departure from the stop. Undefined at the destination. */
+  /** Departure from the stop. Undefined if no leg starts at the stop. */
   readonly departure: StopTimes | undefined;
-  /** Leg that starts at the stop. */
+  /** Leg of the journey that starts at this stop. */
   readonly onward: Leg | undefined;
-  /** Position of the goods: departed from the stop, at the stop, or not there yet. */
+  /** Position of the goods relative to the stop: departed from it, at it, or before it. */
   readonly state: 'left' | 'here' | 'ahead';
 }
 
 type Where = Omit<JourneyStop, 'state'>;
 
 /**
- * Lists the stops of a journey in order. If a leg ends at one place and the next leg starts at another, both are
- * listed.
+ * Lists the stops of a journey in travel order. If a leg ends at one place and the next leg starts at another place,
+ * both places are stops.
  */
 export function listStops(legs: readonly Leg[]): JourneyStop[] {
   const stops = legs.flatMap((leg, index): Where[] => {
@@ -62,23 +62,23 @@ function addStopStates(stops: readonly Where[]): JourneyStop[] {
 
 export type Container = Shipment['containers'][number];
 
-/** Free time of a container that is currently running: at the terminal, or until the empty return. */
+/** Running free time of a container: either the free time at the terminal, or the free time until the empty return. */
 interface RunningFreeTime {
   readonly kind: 'demurrage' | 'detention';
-  /** Last free day, in the time zone of the place. */
+  /** Last free day of the container, as a date in the time zone of the place. */
   readonly until: string;
 }
 
 export interface FreeTime extends RunningFreeTime {
-  /** Number of whole free days after today. 0 on the last day, negative after it. */
+  /** Number of whole days from today until the last free day. On the last free day it is 0, and afterwards negative. */
   readonly daysLeft: number;
 }
 
-/** Facts of the shipment that determine which free time of a container is running. */
+/** Facts of a shipment that determine whether the free time at the terminal or until the empty return is running. */
 interface FreeTimeFacts extends Pick<Shipment, 'status' | 'load_type'> {
   /**
-   * Numbers of containers with a delivery attempt. Null stands for a milestone without a container, which applies to
-   * all.
+   * Numbers of the containers with a delivery attempt. Null stands for a delivery attempt without a container number,
+   * which applies to all containers.
    */
   readonly attempted: ReadonlySet<string | null>;
 }
@@ -104,10 +104,10 @@ export function extractFreeTimeFacts(
 }
 
 /**
- * Finds the running free time of a container, by the rules of the exceptions `demurrage_risk` and `detention_risk`. The
- * status shows that a container has left the terminal even if its gate-out was not reported. Part loads and cancelled
- * shipments have no free time.
- * @returns null if no free time is running, or if the last day is unknown
+ * Finds the running free time of a container. The rules are those of the exceptions `demurrage_risk` and
+ * `detention_risk`. If the gate-out was not reported, the status shows if the container has left the terminal. Part
+ * loads and cancelled shipments have no free time.
+ * @returns null if no free time is running, or if the last free day is unknown
  */
 export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): RunningFreeTime | null {
   const { number, status, last_free_day, empty_return_by } = container;
@@ -120,20 +120,20 @@ export function findRunningFreeTime(container: Dated, facts: FreeTimeFacts): Run
   return until === null ? null : { kind, until };
 }
 
-/** @param today date at the place, such as "2026-11-24" */
+/** Calculates the running free time and the days left. @param today current date at the place, such as "2026-11-24" */
 export function calculateFreeTime(container: Dated, facts: FreeTimeFacts, today: string): FreeTime | null {
   const running = findRunningFreeTime(container, facts);
   return running && { ...running, daysLeft: countDaysBetween(today, running.until) };
 }
 
-/** Formats the remaining free time, such as "3 days left" or "2 days over". */
+/** Formats the days left of a free time, such as "3 days left" or "2 days over". */
 export function formatFreeTime({ daysLeft }: FreeTime): string {
   if (daysLeft === 0) return 'last free day';
   const days = Math.abs(daysLeft) === 1 ? '1 day' : `${Math.abs(daysLeft)} days`;
   return daysLeft > 0 ? `${days} left` : `${days} over`;
 }
 
-/** Labels of the container fields that can be edited. */
+/** Labels of the container fields that users can edit. */
 export const CONTAINER_FIELDS = {
   size_type: 'Size and type',
   seal_number: 'Seal number',
@@ -141,7 +141,7 @@ export const CONTAINER_FIELDS = {
   empty_return_by: 'Empty return by',
 } as const;
 export type ContainerField = keyof typeof CONTAINER_FIELDS;
-/** Values of the container form. Empty strings stand for no value. */
+/** Values of the container form. An empty string stands for a missing value. */
 export type ContainerValues = Readonly<Record<ContainerField, string>>;
 
 const CONTAINER_FIELD_NAMES = Object.keys(CONTAINER_FIELDS) as ContainerField[];
@@ -150,13 +150,16 @@ export function toContainerValues(container: Container | undefined): ContainerVa
   return Object.fromEntries(CONTAINER_FIELD_NAMES.map((field) => [field, container?.[field] ?? ''])) as ContainerValues;
 }
 
-/** Builds the changed container fields, with null for a cleared field. */
+/** Builds the merge patch of a container. It contains the changed fields, and null for a cleared field. */
 export function buildContainerPatch(before: Container | undefined, values: ContainerValues): BodyOf<'changeContainer'> {
   const entries = CONTAINER_FIELD_NAMES.map((field) => [field, values[field].trim() || null] as const);
   return Object.fromEntries(entries.filter(([field, value]) => value !== (before?.[field] ?? null)));
 }
 
-/** Compares the container fields that can be edited. Milestones may differ. */
+/**
+ * Checks if two states of a container have equal values in all fields that users can edit. Other fields, such as
+ * milestones, are ignored.
+ */
 export function haveSameContainerFields(one: Container | undefined, other: Container | undefined): boolean {
   return CONTAINER_FIELD_NAMES.every((field) => one?.[field] === other?.[field]);
 }

@@ -1,24 +1,27 @@
 import type { Milestone } from '@tracking/client';
 
-/** Row of the timeline: planned, estimated and actual milestones of an event at a place. */
+/** Row of the timeline: the planned, estimated and actual milestones of one event at one place. */
 export interface TimelineRow {
   readonly key: string;
   readonly code: Milestone['code'];
   readonly label: string;
   readonly location: string | null;
-  /** IANA time zone of the place, if a milestone contains it. */
+  /** IANA time zone of the place. Undefined if no milestone of the row contains it. */
   readonly zone: string | null;
   readonly container: string | null;
-  /** Planned milestones, ordered by time. */
+  /** Planned milestones of the event, ordered by time. */
   readonly planned: readonly Milestone[];
   readonly estimated: readonly Milestone[];
   readonly actual: readonly Milestone[];
 }
 
 export interface TimelineFilter {
-  /** Number of the container to show. Milestones without a container apply to all containers and are included. */
+  /**
+   * Number of the container to show. Milestones without a container are also shown, because they apply to all
+   * containers.
+   */
   readonly container?: string | undefined;
-  /** True to include retracted milestones and replaced estimates. */
+  /** True if retracted milestones and replaced estimates are shown. */
   readonly past: boolean;
 }
 
@@ -42,8 +45,8 @@ export function buildTimelineRows(
 }
 
 /**
- * Builds the rows of an event at a place. If the event happened several times, each has a row, and plan and estimate
- * belong to the first.
+ * Builds the timeline rows of one event at one place. If the event has happened several times, each occurrence has a
+ * row. The first row contains the plan and the estimate.
  */
 function buildEventRows(key: string, step: readonly Milestone[]): TimelineRow[] {
   const of = (classifier: Milestone['classifier']) => step.filter((milestone) => milestone.classifier === classifier);
@@ -64,7 +67,7 @@ const toActualOnlyCells = (actual: Milestone) => ({ planned: [], estimated: [], 
 
 /**
  * Returns the milestone that determines the time of a row: the actual one, otherwise the estimate, otherwise the plan.
- * A row with only retracted milestones uses their time.
+ * If all milestones of the row are retracted, a retracted one is returned.
  */
 export function findDecisiveMilestone({ actual, estimated, planned }: TimelineRow): Milestone {
   const newest = estimated.filter(isInEffect).toSorted((a, b) => b.recorded_at.localeCompare(a.recorded_at));
@@ -84,7 +87,10 @@ function compareRowsByTime(one: TimelineRow, other: TimelineRow): number {
   return a.occurred_at.localeCompare(b.occurred_at) || a.sequence - b.sequence || one.key.localeCompare(other.key);
 }
 
-/** Returns the hours by which the actual or estimated time is later than the plan. Undefined without both. */
+/**
+ * Returns the number of hours between the planned time and the actual or estimated time. Returns undefined if the plan
+ * or the other time is missing.
+ */
 export function calculateDelayHours(row: TimelineRow): number | undefined {
   const plan = row.planned.find(isInEffect);
   const latest = row.actual.find(isInEffect) ?? row.estimated.findLast(isInEffect);

@@ -17,7 +17,10 @@ const MilestoneDetails = loadOnDemand(
   async () => (await import('../milestone/milestone-details.tsx')).MilestoneDetails,
 );
 
-/** Section with planned, estimated and actual milestones in order. The page URL contains the opened milestone. */
+/**
+ * Section with the planned, estimated and actual milestones in order of time. The page URL contains the id of the
+ * opened milestone.
+ */
 export function TimelineSection() {
   const shipment = useShipment();
   const search = useSearch({ from: '/signed-in/shipments/$id/timeline' });
@@ -81,7 +84,7 @@ function OpenedMilestone({ milestone }: { readonly milestone: Milestone | undefi
   return <MilestoneDetails milestone={milestone} key={milestone.id} />;
 }
 
-/** Number of rows that each click on "Show more" adds. */
+/** Number of rows that one click on "Show more" adds. */
 const ROWS_PER_STEP = 200;
 
 function TimelineTable({ rows }: { readonly rows: readonly TimelineRow[] }) {
@@ -139,7 +142,7 @@ interface MilestoneCellProps {
   readonly 'data-label': string;
   readonly milestones: readonly Milestone[];
   readonly zone: string | null | undefined;
-  /** Hours later than the plan. */
+  /** Number of hours by which the milestone is later than planned. */
   readonly slip?: number | undefined;
 }
 
@@ -173,7 +176,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
   );
 }
 
-/** Badge of a corrected, retracted or replaced milestone. */
+/** Badge that marks a corrected, retracted or replaced milestone. */
 function MilestoneBadge({ milestone }: { readonly milestone: Milestone }) {
   const mark = getMilestoneBadgeText(milestone);
   if (mark === undefined) return null;

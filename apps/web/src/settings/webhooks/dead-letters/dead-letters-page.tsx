@@ -74,11 +74,11 @@ interface DeadLetterCount {
   readonly label: string;
   readonly count: number;
   readonly isExact: boolean;
-  /** The filters that select these dead letters. Undefined if no filter does. */
+  /** Filters that select the dead letters of this row. Undefined if no filter can select them. */
   readonly narrowed?: DeadLetterSearch;
 }
 
-/** Counts of dead letters by reason, endpoint and event type. Each count filters the list when clicked. */
+/** Shows the number of dead letters by reason, by endpoint and by event type. A click on a number filters the list. */
 function DeadLetterSummary({ summary, search, onChange }: DeadLetterSummaryProps) {
   const endpointName = useEndpointNames();
   const parts: readonly (readonly [string, readonly DeadLetterCount[]])[] = [
@@ -135,7 +135,7 @@ function DeadLetterSummary({ summary, search, onChange }: DeadLetterSummaryProps
   );
 }
 
-/** Checks that there are certainly no dead letters. An inexact count may miss some. */
+/** Checks that no dead letters exist. A count that is not exact may be too low, so an inexact 0 does not suffice. */
 function isSummaryCertainlyEmpty({ count, is_exact }: Pick<WebhookDeadLetterSummary, 'count' | 'is_exact'>): boolean {
   return count === 0 && is_exact;
 }
@@ -146,7 +146,7 @@ function formatCount(count: number, isExact: boolean): string {
 
 const StartedReplays = loadOnDemand(async () => (await import('../replays/replays-page.tsx')).StartedReplays);
 
-/** Maximum number of deliveries in one request. */
+/** Maximum number of selected deliveries, which is the maximum of one API request. */
 const MAX_SELECTED_DELIVERIES = 200;
 
 interface DeadLetterActionsProps {
@@ -157,8 +157,8 @@ interface DeadLetterActionsProps {
 }
 
 /**
- * Replays or discards the selected dead letters, or all that match. The operations continue in the background, and
- * their progress is shown here.
+ * Buttons that replay or discard dead letters: the selected ones, otherwise all that match the filters. The operations
+ * continue in the background, and the page shows their progress.
  */
 function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterActionsProps) {
   const client = useApi();

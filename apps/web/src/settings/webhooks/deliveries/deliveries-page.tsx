@@ -37,11 +37,14 @@ export function DeliveriesPage() {
 interface DeliveryListProps {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
-  /** True if the list belongs to one endpoint. */
+  /** True if all deliveries in the list belong to one endpoint. */
   readonly isSingleEndpoint?: boolean;
 }
 
-/** The newest deliveries in pages. Changes appear in place. New deliveries are added when the user asks for them. */
+/**
+ * The list of deliveries, newest first. Rows are updated in place. New deliveries appear only when the user clicks a
+ * button.
+ */
 export function DeliveryList({ search, onChange, isSingleEndpoint = false }: DeliveryListProps) {
   const isFiltered = Object.keys(search).length > (isSingleEndpoint ? 1 : 0);
   const { list, newest, rows, newer, readAgain: reread } = useDeliveries(search);
@@ -94,9 +97,10 @@ export function useDeliveries(search: DeliverySearch) {
   const list = useInfiniteQuery(deliveriesQuery(environment, search));
   const newest = useQuery(newestDeliveriesQuery(environment, search));
   const read = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  // Most events are sent to an endpoint shortly after they happen.
+  // Deliveries have no events of their own. An event of a shipment usually creates a delivery shortly afterwards, so
+  // the newest deliveries are read again.
   useLiveRefetch(() => void newest.refetch());
-  // An empty list can update automatically because no row moves.
+  // If the list is empty, new deliveries appear automatically, because no row can move.
   const { rows, newer } = mergeNewestDeliveries(read.length > 0 ? read : (newest.data ?? []), newest.data ?? []);
   const reread = () => Promise.all([list.refetch(), newest.refetch()]);
   return { list, newest, rows, newer, readAgain: reread };
@@ -110,7 +114,7 @@ export interface DeliverySelection {
 interface DeliveryRowsProps {
   readonly rows: readonly WebhookDelivery[];
   readonly showsEndpoint: boolean;
-  /** Set if rows can be selected. */
+  /** Selection of rows. If undefined, rows cannot be selected. */
   readonly selection?: DeliverySelection;
 }
 

@@ -14,7 +14,7 @@ const FAILURE_REASON_OPTIONS = toOptions(FAILURE_REASON_LABELS);
 interface DeliveryFiltersProps {
   readonly search: DeliverySearch;
   readonly onChange: (search: DeliverySearch) => void;
-  /** Filters to hide because all rows have the same value. */
+  /** Filters that are hidden because all deliveries in the list have the same value. */
   readonly hiddenFilters?: readonly ('endpoint' | 'status' | 'event')[];
 }
 
@@ -57,7 +57,7 @@ export function DeliveryFilters({ search, onChange, hiddenFilters = [] }: Delive
       />
       {!hiddenFilters.includes('event') && (
         <TextInput
-          // Resets the text when the URL changes.
+          // The key resets the text field when the event id in the page URL changes.
           key={search.event_id ?? ''}
           size="xs"
           label="Event"
@@ -88,7 +88,7 @@ function EndpointSelect({ value, onChange }: EndpointSelectProps) {
       size="xs"
       label="Endpoint"
       placeholder="Any"
-      // Deliveries of deleted endpoints remain in the list.
+      // A deleted endpoint can still be selected, because its deliveries remain in the list.
       data={isDeleted ? [...known, { value, label: value }] : known}
       value={value ?? null}
       onChange={(id) => onChange(id ?? undefined)}

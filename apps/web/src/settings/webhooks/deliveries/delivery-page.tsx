@@ -104,7 +104,10 @@ function DeliveryDetails({ delivery }: { readonly delivery: Detail }) {
   );
 }
 
-/** Returns the headers of the request. A value that is secret or differs for each attempt is described instead. */
+/**
+ * Describes the request headers of a delivery. Secret values and values that differ between attempts are replaced by a
+ * description.
+ */
 function describeRequestHeaders(
   { event_id, event_type }: Pick<WebhookDelivery, 'event_id' | 'event_type'>,
   endpoint: Pick<WebhookEndpoint, 'headers'> | undefined,

@@ -10,7 +10,7 @@ import { getReasonLabel } from '../webhook-labels.ts';
 
 type Attempt = AnswerOf<'getWebhookDelivery'>['attempts'][number];
 
-/** The attempts with the endpoint's responses, latest first. */
+/** The attempts of a delivery with the responses of the endpoint, latest attempt first. */
 export function AttemptList({ attempts }: { readonly attempts: readonly Attempt[] }) {
   return (
     <Stack gap="md" component="ol" m={0} p={0} className="plain-list">
@@ -86,7 +86,7 @@ export function HeaderList({ headers }: { readonly headers: Readonly<Record<stri
   );
 }
 
-/** Checks if a delivery can be discarded. A succeeded or already discarded delivery cannot. */
+/** Checks if a delivery can be discarded. Succeeded and discarded deliveries cannot be discarded. */
 export const canDiscardDelivery = ({ status }: Pick<WebhookDelivery, 'status'>) =>
   status !== 'succeeded' && status !== 'discarded';
 
@@ -121,7 +121,7 @@ export function DeliveryActions({ delivery }: { readonly delivery: WebhookDelive
   );
 }
 
-/** Returns mutations that retry or discard a delivery. */
+/** Returns the mutations that retry and discard a delivery. */
 export function useDeliveryMutations() {
   const client = useApi();
   const retry = useApiWrite({

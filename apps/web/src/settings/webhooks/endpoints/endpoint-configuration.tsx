@@ -104,7 +104,7 @@ interface EditEndpointFormProps {
 
 function EditEndpointForm({ endpoint, onClose }: EditEndpointFormProps) {
   const client = useApi();
-  // The endpoint when the form was opened. The page keeps refetching the endpoint.
+  // Endpoint that was read when the form was opened. The form does not follow later changes.
   const [base, setBase] = useState(endpoint);
   const [theirs, setTheirs] = useState<WebhookEndpoint>();
   const form = useEndpointForm(toFormValues(base));
@@ -170,7 +170,10 @@ interface EndpointConflictProps {
   readonly onUseTheirs: () => void;
 }
 
-/** Shows the changes that another user made to the endpoint since the form was opened, and lets the user choose. */
+/**
+ * Shows the fields of the endpoint that another user has changed since the form was opened. The user chooses which
+ * values to keep.
+ */
 function EndpointConflict({ base, theirs, onKeepMine, onUseTheirs }: EndpointConflictProps) {
   const changed = Object.keys(toEndpointPatch(base, toFormValues(theirs))) as (keyof typeof ENDPOINT_FIELD_LABELS)[];
   const shown = (name: keyof typeof ENDPOINT_FIELD_LABELS) => {
@@ -208,7 +211,10 @@ function EndpointConflict({ base, theirs, onKeepMine, onUseTheirs }: EndpointCon
 type Dialog = 'rotate' | 'reveal';
 const TITLES: Readonly<Record<Dialog, string>> = { rotate: 'Rotate secret', reveal: 'Reveal secret' };
 
-/** The signing secrets. The page holds a secret only while its dialog is open. */
+/**
+ * Section with the buttons to rotate and to reveal the signing secret. The page holds the secret only while a dialog
+ * shows it.
+ */
 function EndpointSecrets({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);

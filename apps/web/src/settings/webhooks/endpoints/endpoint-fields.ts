@@ -1,35 +1,35 @@
 import type { BodyOf, WebhookEndpoint } from '@tracking/client';
 import { type EventType, STANDARD_EVENT_TYPES, getEventLabel } from '../../../values/event-types.ts';
 
-/** The API's placeholder for a secret header value. */
+/** Placeholder that the API returns and accepts instead of a secret header value. */
 export const MASKED_HEADER_VALUE = '********';
 
 type ApiVersion = WebhookEndpoint['api_version'];
-/** A version of the client that is missing here is a type error. */
+/** API versions of events. If a version of the API client is missing here, the compiler reports a type error. */
 const KNOWN_API_VERSIONS: Readonly<Record<ApiVersion, true>> = { '2026-11-01': true };
 export const API_VERSIONS = Object.keys(KNOWN_API_VERSIONS) as readonly ApiVersion[];
-/** The version of new endpoints. Versions are named by their dates. */
+/** API version of events for new endpoints. Versions are named by date, so the greatest name is the newest version. */
 const NEWEST_API_VERSION = API_VERSIONS.reduce((newest, version) => (version > newest ? version : newest));
 
 export const MAX_CONCURRENCY = 100;
 
 export interface HeaderRow {
-  /** Identifies the row in the form. */
+  /** Identifier of the header row in the form. */
   readonly key: number;
   readonly name: string;
   readonly value: string;
-  /** True if the service has a value, which it never shows. */
+  /** True if the service stores a value for this header. The service never returns the value. */
   readonly hasStoredValue: boolean;
 }
 
-/** Values of the endpoint form. */
+/** Values of the form for a webhook endpoint. */
 export interface EndpointValues {
   url: string;
   description: string;
   event_types: Subscription;
   headers: HeaderRow[];
   api_version: ApiVersion;
-  /** Null if the field is empty. */
+  /** Maximum number of concurrent requests. Null if the form field is empty. */
   max_concurrency: number | null;
 }
 
@@ -53,7 +53,10 @@ export function toFormValues(endpoint: WebhookEndpoint): EndpointValues {
   };
 }
 
-/** Converts the form's values to a request body. A stored header without a new value is sent as its placeholder. */
+/**
+ * Builds the request body from the values of the form. For a stored header without a new value, the body contains the
+ * placeholder.
+ */
 export function toEndpointRequestBody(values: EndpointValues): BodyOf<'createWebhookEndpoint'> {
   const headers = values.headers
     .filter(({ name }) => name.trim() !== '')
@@ -71,7 +74,7 @@ export function toEndpointRequestBody(values: EndpointValues): BodyOf<'createWeb
   };
 }
 
-/** Returns only the fields that the user changed, so that concurrent changes to other fields are kept. */
+/** Returns only the fields that the user changed. Changes of other users to other fields are therefore kept. */
 export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues): BodyOf<'changeWebhookEndpoint'> {
   const [was, is] = [toEndpointRequestBody(toFormValues(before)), toEndpointRequestBody(values)];
   const differs = (name: keyof typeof is) =>
@@ -79,14 +82,14 @@ export function toEndpointPatch(before: WebhookEndpoint, values: EndpointValues)
   return Object.fromEntries(Object.entries(is).filter(([name]) => differs(name as keyof typeof is)));
 }
 
-/** Returns the stored headers that the service removes because the URL's scheme, host or port changes. */
+/** Lists the stored headers that the service removes when the scheme, host or port of the URL changes. */
 export function listDroppedHeaders(before: WebhookEndpoint, { url, headers }: EndpointValues): readonly string[] {
   const origin = URL.parse(url.trim())?.origin;
   if (origin === undefined || origin === URL.parse(before.url)?.origin) return [];
   return headers.filter(({ value, hasStoredValue }) => hasStoredValue && value === '').map(({ name }) => name);
 }
 
-/** Returns the errors that can be detected before sending. */
+/** Returns the errors of the endpoint form that can be detected without a request. */
 export function validateEndpoint({
   url,
   event_types,
@@ -118,19 +121,24 @@ function validateHeaders(headers: readonly HeaderRow[], names: readonly string[]
     : undefined;
 }
 
-/** Sorts lists for comparison, because the order of event types does not matter. */
+/** Sorts arrays, so that lists of event types can be compared in any order. */
 function sortIfArray(value: unknown): unknown {
   return Array.isArray(value) ? value.map(String).sort() : value;
 }
 
-/** The subscribed event types. `*` means all standard types, including those of later releases. */
+/**
+ * Event types that the endpoint subscribes to. `*` stands for all standard types, including those of later releases.
+ */
 export type Subscription = WebhookEndpoint['event_types'];
 
 export function isSubscribedTo(subscription: Subscription, type: EventType): boolean {
   return subscription.includes(type) || (subscription.includes('*') && STANDARD_EVENT_TYPES.includes(type));
 }
 
-/** Adds or removes event types. Removing a standard type replaces `*` by the other standard types. */
+/**
+ * Adds event types to a subscription, or removes them. If a standard type is removed from `*`, the other standard types
+ * replace `*`.
+ */
 export function setSubscribed(subscription: Subscription, types: readonly EventType[], chosen: boolean): Subscription {
   if (chosen) return [...subscription, ...types.filter((type) => !isSubscribedTo(subscription, type))];
   const removesStandard = subscription.includes('*') && types.some((type) => STANDARD_EVENT_TYPES.includes(type));
@@ -140,13 +148,16 @@ export function setSubscribed(subscription: Subscription, types: readonly EventT
   return [...new Set(named)].filter((type) => type === '*' || !types.includes(type));
 }
 
-/** Subscribes to all current and future standard types, or lists the current ones. */
+/**
+ * If chosen, subscribes to `*`, which includes future standard types. Otherwise lists the current standard types one by
+ * one.
+ */
 export function setStandardSubscribed(subscription: Subscription, chosen: boolean): Subscription {
   const others = subscription.filter((type) => type !== '*' && !STANDARD_EVENT_TYPES.includes(type));
   return chosen ? ['*', ...others] : [...STANDARD_EVENT_TYPES, ...others];
 }
 
-/** Describes a subscription, such as "All standard types and 1 more". */
+/** Describes a subscription in words, such as "All standard types and 1 more". */
 export function describeSubscription(subscription: Subscription): string {
   const named = subscription.filter((type) => type !== '*');
   if (subscription.includes('*')) {

@@ -37,7 +37,10 @@ export function useEndpointForm(initialValues: EndpointValues): EndpointForm {
   return useForm<EndpointValues>({ mode: 'controlled', initialValues, validate: validateEndpoint });
 }
 
-/** Shows errors of the service at their fields, for params such as `event_types[0]` and `headers.X-Site`. */
+/**
+ * Shows errors of the API at the form fields. Parameters such as `event_types[0]` or `headers.X-Site` belong to the
+ * fields `event_types` and `headers`.
+ */
 export function showFieldErrors(form: EndpointForm, error: unknown): void {
   const errors = Object.entries(getFieldErrors(error) ?? {});
   form.setErrors(Object.fromEntries(errors.map(([param, message]) => [getTopLevelField(param), message])));
@@ -45,7 +48,7 @@ export function showFieldErrors(form: EndpointForm, error: unknown): void {
 
 interface EndpointFormFieldsProps {
   readonly form: EndpointForm;
-  /** Names of stored headers that saving removes. */
+  /** Names of stored headers that the service removes when the form is saved. */
   readonly dropped?: readonly string[];
 }
 
@@ -101,7 +104,7 @@ interface EventTypePickerProps {
   readonly error?: React.ReactNode;
 }
 
-/** Selects event types, by group and with a search. */
+/** Form field for the selection of event types, with groups and a search. */
 function EventTypePicker({ value, onChange, error }: EventTypePickerProps) {
   const [search, setSearch] = useState('');
   const groups = groupEventTypes(search);
@@ -185,7 +188,7 @@ interface HeaderFieldsProps {
   readonly error?: React.ReactNode;
 }
 
-/** Custom headers of the endpoint. The service never returns their values. */
+/** Form fields for the custom headers of the endpoint. The service never returns header values. */
 function HeaderFields({ value, onChange, dropped, error }: HeaderFieldsProps) {
   const nextKey = Math.max(-1, ...value.map(({ key }) => key)) + 1;
   const change = (key: number, change: Partial<HeaderRow>) =>

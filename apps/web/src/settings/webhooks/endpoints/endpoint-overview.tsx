@@ -33,7 +33,7 @@ import {
   sumHourlyStats,
 } from './stats-series.ts';
 
-/** Loaded on demand because the setup is shown once per endpoint. */
+/** The code of the setup steps is loaded on demand, because each endpoint needs them only once. */
 const LazyEndpointSetup = lazyWithRetry(async () => ({
   default: (await import('./endpoint-setup.tsx')).EndpointSetup,
 }));
@@ -60,7 +60,7 @@ export function EndpointOverview({ endpoint, window, onWindow }: EndpointOvervie
   );
 }
 
-/** Loaded on demand because recharts is large. */
+/** The code of the chart is loaded on demand, because the chart library recharts is large. */
 const LazyStatsChart = lazyWithRetry(() => import('./stats-chart.tsx'));
 
 interface EndpointStatsProps {
@@ -152,7 +152,7 @@ function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats
   );
 }
 
-/** The chart's data as a table. */
+/** A table with the same data as the chart. */
 function StatsTable({ columns }: { readonly columns: readonly StatsColumn[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);

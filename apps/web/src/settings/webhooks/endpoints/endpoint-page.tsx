@@ -28,7 +28,7 @@ import { ENDPOINT_QUERY_KEYS, endpointQuery } from '../webhook-queries.ts';
 import type { EndpointSearch, EndpointTab } from '../webhook-search.ts';
 import { EndpointOverview } from './endpoint-overview.tsx';
 
-// The code of each tab is loaded when the tab is opened.
+// The code of a tab is loaded when the user opens the tab.
 const Deliveries = lazyWithRetry(async () => ({
   default: (await import('../deliveries/deliveries-page.tsx')).DeliveryList,
 }));
@@ -131,7 +131,7 @@ const LazyCreateReplay = lazyWithRetry(async () => ({
 type Dialog = 'test' | 'replay';
 const TITLES: Readonly<Record<Dialog, string>> = { test: 'Send test event', replay: 'Replay events' };
 
-/** The actions on an endpoint. */
+/** Menu with the actions on an endpoint. */
 function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { id, status } = endpoint;
   const [client, navigate] = [useApi(), useNavigate()];

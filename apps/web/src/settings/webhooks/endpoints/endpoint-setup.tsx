@@ -8,7 +8,7 @@ import { VerificationOutcome } from '../webhook-parts.tsx';
 import { ENDPOINT_QUERY_KEYS } from '../webhook-queries.ts';
 import { SendTest } from './send-test.tsx';
 
-/** The steps from a new endpoint to live events: verification, test event, enabling. */
+/** The setup steps of a new endpoint: verify it, send a test event, and enable it. */
 export function EndpointSetup({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const client = useApi();
   const { id, status } = endpoint;

@@ -11,7 +11,7 @@ interface StatsChartProps {
   readonly window: StatsWindow;
 }
 
-/** Stacked chart of succeeded and failed attempts. The table below the chart contains the same data. */
+/** Stacked bar chart of succeeded and failed attempts. A table on the same page contains the same data. */
 export default function StatsChart({ columns, window }: StatsChartProps) {
   const format = window === 'day' ? HOUR : DAY;
   const data = columns.map(({ at, succeeded, failed }) => ({

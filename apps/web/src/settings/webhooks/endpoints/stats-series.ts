@@ -5,21 +5,21 @@ export type EndpointStats = AnswerOf<'getWebhookEndpointStats'>;
 type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
-/** Attempts in one column of the chart. */
+/** Numbers of attempts in one column of the chart. */
 export interface StatsColumn {
-  /** Start of the column, ISO 8601 in UTC. */
+  /** Start time of the column, ISO 8601 in UTC. */
   readonly at: string;
   readonly succeeded: number;
   readonly failed: number;
   readonly deadLettered: number;
-  /** Latency of the slowest hour in milliseconds. Null without attempts. */
+  /** Latency of the slowest hour of the column, in milliseconds. Null if there were no attempts. */
   readonly p50: number | null;
   readonly p95: number | null;
 }
 
 /**
- * Returns the start of the first column, ISO 8601.
- * @param now epoch milliseconds
+ * Returns the start time of the first column, ISO 8601.
+ * @param now current time in epoch milliseconds
  */
 export function getStatsStart(window: StatsWindow, now: number): string {
   return new Date(
@@ -27,7 +27,7 @@ export function getStatsStart(window: StatsWindow, now: number): string {
   ).toISOString();
 }
 
-/** Returns all columns of the window, including empty ones, oldest first. */
+/** Returns all columns of the chart, oldest first. Hours without attempts have empty columns. */
 export function toStatsColumns(
   stats: Pick<EndpointStats, 'hours'>,
   window: StatsWindow,
@@ -61,9 +61,9 @@ interface StatsTotals {
   readonly attempts: number;
   readonly failed: number;
   readonly deadLettered: number;
-  /** Success rate, 0 to 1. Undefined without attempts. */
+  /** Share of successful attempts, from 0 to 1. Undefined if there were no attempts. */
   readonly success: number | undefined;
-  /** Latency of the slowest hour in milliseconds. */
+  /** Latency of the slowest hour of the period, in milliseconds. */
   readonly p95: number | null;
   readonly isExact: boolean;
 }
@@ -78,7 +78,7 @@ export function sumHourlyStats({ hours }: Pick<EndpointStats, 'hours'>): StatsTo
   };
 }
 
-/** Formats a share such as "99.9 %". Never rounds up to 100 %. */
+/** Formats a share as percent, such as "99.9 %". A share below 1 is never rounded up to 100 %. */
 export function formatPercent(share: number): string {
   const rounded = Math.round(share * 1_000) / 10;
   return `${share < 1 && rounded === 100 ? 99.9 : rounded} %`;
@@ -90,8 +90,8 @@ const getColumnCount = (window: StatsWindow) =>
 const getColumnStartMs = (window: StatsWindow, at: number) => at - (at % getColumnDurationMs(window));
 
 /**
- * Health of an endpoint. `off`: receives no events, as its status explains. `failing`: the latest attempt failed.
- * `unsteady`: responds, but more than one in 20 attempts failed. `idle`: no attempts yet.
+ * Health of a webhook endpoint. `off`: the endpoint is not enabled. `failing`: the latest attempt failed.
+ * `unsteady`: the latest attempt succeeded, but more than one in 20 attempts failed. `idle`: no attempts yet.
  */
 type Health = 'off' | 'idle' | 'healthy' | 'unsteady' | 'failing';
 
@@ -103,7 +103,7 @@ export const HEALTH_BADGES: Readonly<Record<Health, { readonly label: string; re
   failing: { label: 'Failing', color: 'red' },
 };
 
-/** An endpoint is unsteady if more than one in this number of attempts fails. */
+/** Minimum number of attempts per failed attempt of a healthy endpoint. With fewer, the endpoint is `unsteady`. */
 const MIN_STEADY_ATTEMPTS_PER_FAILURE = 20;
 
 export function assessEndpointHealth(endpoint: Pick<WebhookEndpoint, 'status'>, stats: EndpointStats): Health {

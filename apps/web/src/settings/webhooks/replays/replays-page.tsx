@@ -22,7 +22,7 @@ export function ReplaysPage() {
   );
 }
 
-/** The replays of one endpoint, or of all endpoints. */
+/** List of the replays of one endpoint, or of all endpoints. */
 export function Replays({ endpoint }: { readonly endpoint?: WebhookEndpoint }) {
   const [isCreating, { open, close }] = useDisclosure(false);
   const replays = useQuery(replaysQuery(useEnvironment(), endpoint?.id));
@@ -125,7 +125,7 @@ function ReplayTable({ replays, showsEndpoint }: ReplayTableProps) {
   );
 }
 
-/** The progress of a replay, with a button to cancel or resume it. */
+/** Shows the progress of a replay, with a button that cancels or resumes the replay. */
 function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   const client = useApi();
   const { id, status, matched, done, failed, action } = replay;
@@ -173,7 +173,10 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
   );
 }
 
-/** The progress of replays that were just started, and the endpoints that rejected one. */
+/**
+ * Shows the progress of newly started replays. Endpoints for which no replay could be started are listed with the
+ * reason.
+ */
 export function StartedReplays({ started }: { readonly started: AnswerOf<'replayWebhookDeadLetters'> }) {
   const endpointName = useEndpointNames();
   const { data: latest = [] } = useQuery(replaysQuery(useEnvironment(), undefined));
